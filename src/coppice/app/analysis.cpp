@@ -1,0 +1,79 @@
+#include "coppice/app/analysis.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::app {
+
+Analysis::Analysis(const std::string& path, const Context& context) : run_(path) {
+  const std::size_t draws = run_.draws_per_chain();
+  if (draws == 0)
+    fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}", path, path);
+  if (!run_.complete())
+    context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path, draws,
+                             run_.config().draws, path));
+  for (std::size_t trace = 0; trace < run_.model().traces.size(); ++trace)
+    traces_.push_back(summarize_trace(run_.model().traces[trace], run_.traces()[trace]));
+  verdict_ = judge(traces_, run_.config().chains, draws);
+}
+
+Consensus Analysis::consensus(std::size_t level, Loss loss) const {
+  ConsensusOptions options;
+  options.loss = loss;
+  options.threads = 0;
+  return coppice::consensus(run_.labels(level, options.label_budget), options);
+}
+
+std::vector<double> Analysis::mean_clusters() const {
+  const std::size_t levels = run_.model().levels;
+  std::vector<double> means(levels, 0.0);
+  if (levels == 1) {
+    for (const TraceSummary& trace : traces_)
+      if (trace.name == "clusters") means[0] = trace.mean;
+    return means;
+  }
+  std::size_t draws = 0;
+  run_.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
+    ++draws;
+    for (std::size_t level = 0; level < levels; ++level) {
+      const auto part = labels.subspan(level * run_.rows(), run_.rows());
+      means[level] += *std::max_element(part.begin(), part.end()) + 1.0;
+    }
+  });
+  for (double& mean : means) mean /= static_cast<double>(draws);
+  return means;
+}
+
+double Analysis::seconds() const {
+  double total = 0.0;
+  for (std::size_t chain = 0; chain < run_.config().chains; ++chain) total += run_.file().status(chain).seconds;
+  return total;
+}
+
+Loss loss_from_name(const std::string& name) { return name == "binder" ? Loss::binder : Loss::vi; }
+
+void add_loss_option(CLI::App& command, std::string& loss) {
+  command.add_option("--loss", loss, "the consensus minimises the expected loss: vi or binder [vi]")
+      ->check(CLI::IsMember({"vi", "binder"}));
+}
+
+void add_level_option(CLI::App& command, std::size_t& level) {
+  command.add_option("--level", level, "level of the hierarchy, 1 = coarsest [1]")->check(CLI::PositiveNumber);
+}
+
+nlohmann::ordered_json to_json(const TraceSummary& trace) {
+  return {{"name", trace.name},       {"mean", trace.mean},         {"sd", trace.sd},
+          {"median", trace.median},   {"q05", trace.q05},           {"q95", trace.q95},
+          {"rhat", trace.rhat},       {"ess_bulk", trace.ess_bulk}, {"ess_tail", trace.ess_tail},
+          {"mcse_mean", trace.mcse_mean}, {"constant", trace.constant}};
+}
+
+std::string short_number(double value) {
+  if (std::isnan(value)) return "-";
+  if (std::abs(value) >= 1000.0) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.3g}", value);
+}
+
+}  // namespace coppice::app

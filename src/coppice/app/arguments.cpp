@@ -1,0 +1,146 @@
+#include "coppice/app/arguments.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::app {
+
+void ParameterFlags::add_to(CLI::App& command, std::span<const Parameter> table, const std::string& group) {
+  for (const Parameter& parameter : table) {
+    if (texts_.count(parameter.name) != 0) continue;
+    std::string help = parameter.help;
+    if (!parameter.fallback.empty()) help += fmt::format(" [{}]", parameter.fallback);
+    if (parameter.type == Parameter::Type::choice) help += fmt::format(" ({})", describe_range(parameter));
+    command.add_option("--" + parameter.name, texts_[parameter.name], help)->group(group);
+  }
+}
+
+Settings ParameterFlags::values(std::span<const Parameter> table) const {
+  Settings settings;
+  for (const Parameter& parameter : table)
+    if (const auto text = texts_.find(parameter.name); text != texts_.end() && !text->second.empty())
+      settings.emplace(parameter.name, parse_parameter(parameter, text->second));
+  return settings;
+}
+
+void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* const> tables,
+                                     const std::string& model) const {
+  for (const auto& [name, text] : texts_) {
+    if (text.empty()) continue;
+    const bool known = std::any_of(tables.begin(), tables.end(), [&](const std::vector<Parameter>* table) {
+      return std::any_of(table->begin(), table->end(), [&](const Parameter& p) { return p.name == name; });
+    });
+    if (!known) fail(ErrorCode::usage, "--{} is not a parameter of {}", name, model);
+  }
+}
+
+void DataFlags::add_to(CLI::App& command) {
+  const char* group = "Data";
+  command.add_option("--id", id, "column of row names")->group(group);
+  command.add_option("--truth", truth, "column of known labels: kept for scores, never modelled")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
+  command.add_option("--codebook", codebook, "TOML file with the columns' kinds, families and hyper-parameters")->group(group);
+  command.add_option("--header", header, "does the file begin with column names: auto, yes or no [auto]")
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
+      ->group(group);
+}
+
+Dataset DataFlags::read(const std::string& path, const Context& context) const {
+  Codebook book;
+  ReadOptions options;
+  options.id = id;
+  options.truth = truth;
+  options.drop = drop;
+  options.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
+  if (!codebook.empty()) {
+    book = parse_codebook(read_text(codebook), codebook);
+    options.codebook = &book;
+  }
+  Dataset data = read_dataset(path, options);
+  for (const std::string& remark : data.notes) context.note("note: " + remark);
+  return data;
+}
+
+std::string read_text(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  if (stream) text << stream.rdbuf();
+  if (!stream || stream.bad()) fail(ErrorCode::cannot_read, "{}: {}", path, std::strerror(errno != 0 ? errno : EIO));
+  return text.str();
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const toml::source_region& where, std::string_view what) {
+  fail(ErrorCode::bad_data, "{}:{}:{}: {}", path, where.begin.line, where.begin.column, what);
+}
+
+std::string flag_text(const toml::node& node) {
+  if (const auto text = node.value<std::string>(); text && node.is_string()) return *text;
+  std::ostringstream out;
+  node.visit([&](const auto& value) { out << value; });
+  return out.str();
+}
+
+void give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
+  CLI::Option* option = nullptr;
+  for (const std::string& form : {"--" + name, name}) option = option != nullptr ? option : command.get_option_no_throw(form);
+  if (option == nullptr) refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
+  if (option->count() != 0) return;  // the command line wins
+  // A list of texts is a flag given several times; a list of numbers is one value.
+  const toml::array* list = node.as_array();
+  if (list != nullptr && !list->empty() && list->front().is_string()) {
+    for (const toml::node& element : *list) option->add_result(flag_text(element));
+  } else if (list != nullptr) {
+    std::string text;
+    for (const toml::node& element : *list) text += (text.empty() ? "" : ",") + flag_text(element);
+    option->add_result(text);
+  } else {
+    option->add_result(flag_text(node));
+  }
+  try {
+    option->run_callback();
+  } catch (const CLI::ParseError& error) {
+    refuse(path, node.source(), error.what());
+  }
+}
+
+}  // namespace
+
+void apply_config_file(CLI::App& command, const std::string& path) {
+  const std::string text = read_text(path);
+  const toml::parse_result result = toml::parse(text);
+  if (!result) refuse(path, result.error().source(), result.error().description());
+  for (const auto& [key, node] : result.table()) {
+    const std::string name(key.str());
+    if (name != "set") {
+      give(command, path, name, node);
+      continue;
+    }
+    const toml::table* table = node.as_table();
+    if (table == nullptr) refuse(path, node.source(), "'set' must be a table: [set] and then NAME = VALUE");
+    CLI::Option* option = command.get_option("--set");
+    std::vector<std::string> typed = option->results();
+    option->clear();
+    for (const auto& [hyper, value] : *table) option->add_result(fmt::format("{}={}", std::string(hyper.str()), [&] {
+      std::ostringstream out;
+      value.visit([&](const auto& v) { out << v; });
+      return out.str();
+    }()));
+    for (const std::string& assignment : typed) option->add_result(assignment);  // later ones win
+    option->run_callback();
+  }
+}
+
+}  // namespace coppice::app

@@ -1,0 +1,47 @@
+// Flags that follow from the parameter tables, and the flags that say how to read data: shared by several commands.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coppice/app/context.hpp"
+#include "coppice/base/parameter.hpp"
+#include "coppice/data/read.hpp"
+
+namespace coppice::app {
+
+/// Options made from parameter tables. Texts as typed; values() checks them against a table.
+class ParameterFlags {
+ public:
+  /// Adds --NAME for every parameter not added before (models share names such as --alpha).
+  void add_to(CLI::App& command, std::span<const Parameter> table, const std::string& group);
+  /// The given flags that the table knows, as settings. Throws Error{usage} for a bad value.
+  Settings values(std::span<const Parameter> table) const;
+  /// Throws Error{usage} if a flag was given that none of the tables knows.
+  void check_all_known(std::span<const std::vector<Parameter>* const> tables, const std::string& model) const;
+
+ private:
+  std::map<std::string, std::string> texts_;
+};
+
+/// --id --truth --drop --codebook --header, as the data reader wants them.
+struct DataFlags {
+  std::string id;
+  std::vector<std::string> truth;
+  std::vector<std::string> drop;
+  std::string codebook;
+  std::string header = "auto";
+
+  void add_to(CLI::App& command);
+  /// Reads the data with these flags; passes the reader's remarks on to the user.
+  Dataset read(const std::string& path, const Context& context) const;
+};
+
+/// The whole of a small text file; Error{cannot_read} if it cannot be read.
+std::string read_text(const std::string& path);
+
+/// Gives options that were not on the command line the values of a TOML file (same names; [set] for --set).
+void apply_config_file(CLI::App& command, const std::string& path);
+
+}  // namespace coppice::app

@@ -1,0 +1,156 @@
+// coppice merge and coppice compare: two runs of the same data side by side.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "coppice/app/analysis.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/post/coclustering.hpp"
+#include "coppice/post/scores.hpp"
+
+namespace coppice::app {
+namespace {
+
+/// Two runs tell the same story if their traces mix like chains of one run, up to this R-hat ...
+constexpr double kSameRhat = 1.05;
+/// ... and no typical pair of rows is together much more often in one than in the other.
+constexpr double kSameCoclustering = 0.05;
+constexpr std::size_t kMostMatrixRows = 5000;
+
+void require_same_question(const SavedRun& a, const SavedRun& b) {
+  if (a.contents().data_digest != b.contents().data_digest || a.rows() != b.rows() || a.table().row_ids != b.table().row_ids)
+    fail(ErrorCode::configuration, "{} and {} were not fitted to the same rows", a.file().path(), b.file().path());
+  if (a.model().name != b.model().name)
+    fail(ErrorCode::configuration, "{} is a run of {}, {} of {}", a.file().path(), a.model().name, b.file().path(), b.model().name);
+}
+
+bool same_settings(const RunConfig& a, const RunConfig& b) {
+  return a.parameters == b.parameters && a.family == b.family && a.family_settings == b.family_settings && a.warmup == b.warmup &&
+         a.thin == b.thin && a.standardize == b.standardize && a.pca == b.pca && a.drop == b.drop;
+}
+
+void copy_chains(const SavedRun& from, RunFile& to, std::size_t offset, std::size_t draws, std::vector<ChainStatus>& statuses) {
+  for (std::size_t chain = 0; chain < from.config().chains; ++chain) {
+    from.file().for_each_block(chain, true, [&](const DrawBlock& block) {
+      if (block.first >= draws) return;
+      DrawBlock copy = block;
+      copy.chain = chain + offset;
+      const std::size_t kept = std::min(block.count, draws - block.first);
+      copy.traces.resize(block.traces.size() / block.count * kept);
+      copy.labels.resize(block.labels.size() / block.count * kept);
+      copy.count = kept;
+      to.commit({&copy, 1}, {}, {});
+    });
+    statuses.push_back(from.file().status(chain));
+  }
+}
+
+int merge_runs(const std::string& first, const std::string& second, const std::string& output, const Context& context) {
+  const SavedRun a(first);
+  const SavedRun b(second);
+  require_same_question(a, b);
+  if (!same_settings(a.config(), b.config()))
+    fail(ErrorCode::configuration, "{} and {} have different settings; only runs that differ in their seed can be merged", first, second);
+  if (a.config().seed == b.config().seed)
+    fail(ErrorCode::configuration, "{} and {} have the same seed {}: their chains are copies of each other", first, second, a.config().seed);
+  RunContents contents = a.contents();
+  contents.config.chains = a.config().chains + b.config().chains;
+  contents.config.draws = std::min(a.draws_per_chain(), b.draws_per_chain());
+  contents.config.merged = true;
+  if (contents.config.draws == 0) fail(ErrorCode::bad_data, "one of the runs has no draws yet");
+  RunFile merged = RunFile::create(output, contents);
+  std::vector<ChainStatus> statuses;
+  copy_chains(a, merged, 0, contents.config.draws, statuses);
+  copy_chains(b, merged, a.config().chains, contents.config.draws, statuses);
+  merged.commit({}, {}, statuses);
+  merged.finish();
+  context.note(fmt::format("wrote {}: {} chains of {} draws", output, contents.config.chains, contents.config.draws));
+  return 0;
+}
+
+double mean_coclustering_difference(const SavedRun& a, const SavedRun& b, std::size_t level) {
+  const std::vector<double> left = coclustering(a.labels(level), 0);
+  const std::vector<double> right = coclustering(b.labels(level), 0);
+  double total = 0.0;
+  double pairs = 0.0;
+  for (std::size_t i = 0; i < a.rows(); ++i)
+    for (std::size_t j = i + 1; j < a.rows(); ++j) {
+      // Pairs that neither run ever puts together say nothing about agreement.
+      const double p = left[i * a.rows() + j];
+      const double q = right[i * a.rows() + j];
+      if (p == 0.0 && q == 0.0) continue;
+      total += std::abs(p - q);
+      pairs += 1.0;
+    }
+  return pairs == 0.0 ? 0.0 : total / pairs;
+}
+
+int compare_runs(const std::string& first, const std::string& second, const Context& context) {
+  const Analysis a(first, context);
+  const Analysis b(second, context);
+  require_same_question(a.run(), b.run());
+  const std::size_t draws = std::min(a.run().draws_per_chain(), b.run().draws_per_chain());
+  nlohmann::ordered_json traces = nlohmann::ordered_json::array();
+  std::string table = context.bold(fmt::format("{:<15}{:>12}{:>12}{:>10}\n", "trace", "first", "second", "R-hat"));
+  double worst = 1.0;
+  for (std::size_t trace = 0; trace < a.traces().size(); ++trace) {
+    std::vector<std::vector<double>> chains;
+    for (const Analysis* side : {&a, &b})
+      for (const std::vector<double>& chain : side->run().traces()[trace])
+        chains.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(draws));
+    const double value = rhat(chains);
+    if (!std::isnan(value)) worst = std::max(worst, value);
+    traces.push_back({{"name", a.traces()[trace].name}, {"first", a.traces()[trace].mean}, {"second", b.traces()[trace].mean}, {"rhat", value}});
+    table += fmt::format("{:<15}{:>12}{:>12}{:>10}\n", a.traces()[trace].name, short_number(a.traces()[trace].mean),
+                         short_number(b.traces()[trace].mean), std::isnan(value) ? "-" : fmt::format("{:.3f}", value));
+  }
+  bool same = worst <= kSameRhat;
+  nlohmann::ordered_json levels = nlohmann::ordered_json::array();
+  std::string partitions;
+  for (std::size_t level = 1; level <= a.run().model().levels; ++level) {
+    const Consensus left = a.consensus(level, Loss::vi);
+    const Consensus right = b.consensus(level, Loss::vi);
+    const double ari = adjusted_rand_index(left.labels, right.labels);
+    const double vi = variation_of_information(left.labels, right.labels);
+    nlohmann::ordered_json entry{{"level", level}, {"ari", ari}, {"vi", vi}, {"clusters", {left.clusters, right.clusters}}};
+    partitions += fmt::format("Level {}: consensus of {} and {} clusters, ARI {:.3f}, VI {:.3f}", level, left.clusters, right.clusters, ari, vi);
+    if (a.run().rows() <= kMostMatrixRows) {
+      const double difference = mean_coclustering_difference(a.run(), b.run(), level);
+      same = same && difference <= kSameCoclustering;
+      entry["coclustering_difference"] = difference;
+      partitions += fmt::format(", mean difference of co-clustering {:.3f}", difference);
+    }
+    partitions += ".\n";
+    levels.push_back(entry);
+  }
+  const std::string sentence =
+      same ? fmt::format("The two runs tell the same story (R-hat across runs {:.3f} at most).", worst)
+           : fmt::format("The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean co-clustering difference of {} is too much).",
+                         worst, kSameRhat, kSameCoclustering);
+  if (context.json)
+    write_json("", {{"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}});
+  else
+    write_output("", context.bold(sentence) + "\n\n" + partitions + "\n" + table);
+  return same ? 0 : 1;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("merge", "put the chains of two runs with different seeds into one run");
+  auto paths = std::make_shared<std::array<std::string, 3>>();
+  command->add_option("first", (*paths)[0], "run file")->required();
+  command->add_option("second", (*paths)[1], "run file")->required();
+  command->add_option("-o,--output", (*paths)[2], "run file to write")->required();
+  command->callback([=, &context] { context.run = [=, &context] { return merge_runs((*paths)[0], (*paths)[1], (*paths)[2], context); }; });
+}
+
+void add_compare(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("compare", "do two runs tell the same story? exit code 1 if not");
+  auto paths = std::make_shared<std::array<std::string, 2>>();
+  command->add_option("first", (*paths)[0], "run file")->required();
+  command->add_option("second", (*paths)[1], "run file")->required();
+  command->callback([=, &context] { context.run = [=, &context] { return compare_runs((*paths)[0], (*paths)[1], context); }; });
+}
+
+}  // namespace coppice::app

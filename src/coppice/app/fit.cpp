@@ -1,0 +1,173 @@
+// coppice fit and coppice resume: from a table to a run file.
+#include <filesystem>
+
+#include "coppice/app/arguments.hpp"
+#include "coppice/app/interrupt.hpp"
+#include "coppice/app/progress.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/run/fit.hpp"
+
+namespace coppice::app {
+namespace {
+
+struct RunFlags {
+  std::size_t threads = 0;
+  std::string time_limit;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
+    command.add_option("--time-limit", time_limit, "stop cleanly after this long (90s, 15m, 2h); resume goes on");
+  }
+};
+
+std::string size_words(std::size_t bytes) {
+  const double megabytes = static_cast<double>(bytes) / 1e6;
+  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0)) : fmt::format("{:.1f} GB", megabytes / 1000.0);
+}
+
+/// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
+int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, const Context& context) {
+  FitOptions options;
+  options.threads = flags.threads;
+  if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
+  const InterruptGuard guard;
+  options.stop = guard.flag();
+  std::unique_ptr<FitObserver> progress = make_progress(context, file.config().chains);
+  options.observer = progress.get();
+  const FitEnd end = continue_run(file, setup, options);
+  progress.reset();
+  file.finish();
+  if (end == FitEnd::finished) {
+    context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
+    return 0;
+  }
+  context.note(fmt::format("{}: everything drawn so far is in {}; go on with: coppice resume {}",
+                           end == FitEnd::interrupted ? "stopped" : "time limit reached", file.path(), file.path()));
+  return static_cast<int>(ErrorCode::stopped);
+}
+
+struct FitArguments {
+  std::string config, model, data, output, family = "auto";
+  std::vector<std::string> set;
+  bool standardize = false;
+  std::size_t pca = 0;
+  bool overwrite = false;
+  DataFlags reading;
+  ParameterFlags parameters;
+  RunFlags running;
+};
+
+RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
+  RunConfig config;
+  config.model = model.name;
+  const std::vector<Parameter>* tables[] = {&model.parameters, &run_parameters()};
+  arguments.parameters.check_all_known(tables, model.name);
+  config.parameters = arguments.parameters.values(model.parameters);
+  const ParameterValues run(run_parameters(), arguments.parameters.values(run_parameters()));
+  config.chains = run.integer("chains");
+  config.warmup = run.integer("warmup");
+  config.draws = run.integer("draws");
+  config.thin = run.integer("thin");
+  config.seed = run.integer("seed");
+  config.family = arguments.family;
+  for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
+  config.standardize = arguments.standardize;
+  config.pca = arguments.pca;
+  config.data = arguments.data;
+  config.id = arguments.reading.id;
+  config.truth = arguments.reading.truth;
+  config.drop = arguments.reading.drop;
+  return config;
+}
+
+void remove_old_run(const std::string& path) {
+  // Only a run is ever replaced, never somebody's other file.
+  if (!std::filesystem::exists(path)) return;
+  RunFile::open(path, false);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + suffix);
+}
+
+int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
+  if (!arguments.config.empty()) apply_config_file(command, arguments.config);
+  if (arguments.model.empty() || arguments.data.empty())
+    fail(ErrorCode::usage, "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
+  if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
+  const ModelEntry& model = model_by_name(arguments.model);
+  RunContents contents;
+  contents.config = make_config(arguments, model);
+
+  Dataset data = arguments.reading.read(arguments.data, context);
+  contents.input_codebook = data.codebook;
+  contents.table = std::move(data.table);
+  contents.truth = std::move(data.truth);
+  contents.data_digest = data.digest;
+  contents.codebook = data.codebook;
+  contents.transform = to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
+
+  const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  context.note(fmt::format("{} on {} rows: {}; {} chains of {} + {} sweeps; about {} of memory", model.name,
+                           contents.table.rows(), setup->plan.description(), contents.config.chains,
+                           contents.config.warmup, contents.config.draws * contents.config.thin,
+                           size_words(estimate_bytes(*setup, contents.config, contents.table))));
+  if (arguments.overwrite) remove_old_run(arguments.output);
+  RunFile file = RunFile::create(arguments.output, contents);
+  contents = {};  // the rows are encoded; the table is in the file
+  return carry_on(file, *setup, arguments.running, context);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
+  auto arguments = std::make_shared<FitArguments>();
+  command->add_option("model", arguments->model, "model (coppice models lists them)");
+  command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin");
+  command->add_option("-o,--output", arguments->output, "run file to write");
+  command->add_option("--config", arguments->config, "TOML file with any of these settings; flags win over it");
+  command->add_flag("--overwrite", arguments->overwrite, "replace an existing run file");
+  arguments->reading.add_to(*command);
+  command->add_option("--family", arguments->family, "family of all columns; auto: by the kind of each [auto]")->group("Data");
+  command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE of the families (TOML values)")
+      ->allow_extra_args(false)
+      ->group("Data");
+  command->add_flag("--standardize", arguments->standardize, "scale real columns to mean 0 and standard deviation 1")->group("Data");
+  command->add_option("--pca", arguments->pca, "replace the numeric columns by this many principal components")->group("Data");
+  arguments->parameters.add_to(*command, run_parameters(), "Run");
+  for (const ModelEntry& model : all_models()) arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+  arguments->running.add_to(*command);
+  command->callback([=, &context] { context.run = [=, &context] { return fit(*arguments, *command, context); }; });
+}
+
+void add_resume(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("resume", "go on with a run that was stopped, or draw more");
+  auto path = std::make_shared<std::string>();
+  auto draws = std::make_shared<std::string>();
+  auto flags = std::make_shared<RunFlags>();
+  command->add_option("run", *path, "run file")->required();
+  command->add_option("--draws", *draws, "+N: so many more draws of each chain; N: so many in all");
+  flags->add_to(*command);
+  command->callback([=, &context] {
+    context.run = [=, &context] {
+      RunFile file = RunFile::open(*path, true);
+      const RunConfig config = file.config();
+      if (config.merged)
+        fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of", *path);
+      if (!draws->empty()) {
+        const bool more = draws->starts_with('+');
+        const Parameter& parameter = run_parameters()[2];
+        const auto number = static_cast<std::size_t>(parse_parameter(parameter, std::string_view(*draws).substr(more ? 1 : 0)).numbers[0]);
+        const std::size_t wanted = more ? config.draws + number : number;
+        if (wanted < config.draws)
+          fail(ErrorCode::usage, "--draws {}: the run already has {} draws of each chain; draws are never taken away", *draws,
+               config.draws);
+        file.set_draws(wanted);
+      }
+      const RunContents contents = file.contents();
+      return carry_on(file, *set_up_problem(contents.config, contents.codebook, contents.table), *flags, context);
+    };
+  });
+}
+
+}  // namespace coppice::app

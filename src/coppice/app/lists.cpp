@@ -1,0 +1,94 @@
+// coppice models, families and codebook: what there is, and what the data look like to Coppice.
+#include "coppice/app/arguments.hpp"
+#include "coppice/data/codebook.hpp"
+#include "coppice/family/all.hpp"
+#include "coppice/model/registry.hpp"
+
+namespace coppice::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json parameters_json(const std::vector<Parameter>& table) {
+  ordered_json list = ordered_json::array();
+  for (const Parameter& parameter : table)
+    list.push_back({{"name", parameter.name},
+                    {"default", parameter.fallback.empty() ? ordered_json() : ordered_json(parameter.fallback)},
+                    {"accepts", describe_range(parameter)},
+                    {"help", parameter.help}});
+  return list;
+}
+
+std::string parameters_text(const std::vector<Parameter>& table, const std::string& prefix) {
+  std::string text;
+  for (const Parameter& parameter : table)
+    text += fmt::format("    {:<24}{}{}\n", prefix + parameter.name, parameter.help,
+                        parameter.fallback.empty() ? "" : fmt::format(" [{}]", parameter.fallback));
+  return text;
+}
+
+int models(const Context& context) {
+  ordered_json list = ordered_json::array();
+  std::string text;
+  for (const ModelEntry& model : all_models()) {
+    list.push_back({{"name", model.name}, {"summary", model.summary}, {"levels", model.levels}, {"traces", model.traces}, {"parameters", parameters_json(model.parameters)}});
+    text += fmt::format("{}: {}\n{}", context.bold(model.name), model.summary, parameters_text(model.parameters, "--"));
+  }
+  context.json ? write_json("", list) : write_output("", text);
+  return 0;
+}
+
+int families(const Context& context) {
+  ordered_json list = ordered_json::array();
+  std::string text;
+  for (const FamilyEntry& family : all_families()) {
+    std::vector<std::string> kinds;
+    for (const Kind kind : family.kinds) kinds.emplace_back(kind_name(kind));
+    list.push_back({{"name", family.name}, {"summary", family.summary}, {"kinds", kinds}, {"missing_allowed", family.missing_allowed}, {"parameters", parameters_json(family.parameters)}});
+    text += fmt::format("{}: {} ({} columns{})\n{}", context.bold(family.name), family.summary, fmt::join(kinds, ", "),
+                        family.missing_allowed ? "" : "; no missing cells", parameters_text(family.parameters, "--set "));
+  }
+  context.json ? write_json("", list) : write_output("", text);
+  return 0;
+}
+
+int codebook(const std::string& path, const std::string& output, const DataFlags& flags, const Context& context) {
+  const Dataset data = flags.read(path, context);
+  if (!context.json) {
+    write_output(output, to_toml(data.codebook));
+    return 0;
+  }
+  ordered_json columns = ordered_json::array();
+  for (const Column& column : data.table.columns) {
+    std::size_t missing = 0;
+    for (const double value : column.values) missing += is_missing(value) ? 1 : 0;
+    columns.push_back({{"name", column.name}, {"kind", kind_name(column.kind)}, {"levels", column.levels}, {"missing", missing}});
+  }
+  write_json(output, {{"rows", data.table.rows()}, {"columns", columns}, {"digest", data.digest}, {"notes", data.notes}});
+  return 0;
+}
+
+}  // namespace
+
+void add_models(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("models", "the models and their parameters");
+  command->callback([&context] { context.run = [&context] { return models(context); }; });
+}
+
+void add_families(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("families", "the families of columns and their hyper-parameters");
+  command->callback([&context] { context.run = [&context] { return families(context); }; });
+}
+
+void add_codebook(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("codebook", "write what Coppice thinks of the columns, to look at and edit");
+  auto path = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  auto flags = std::make_shared<DataFlags>();
+  command->add_option("data", *path, "table")->required();
+  command->add_option("-o,--output", *output, "TOML file to write [stdout]");
+  flags->add_to(*command);
+  command->callback([=, &context] { context.run = [=, &context] { return codebook(*path, *output, *flags, context); }; });
+}
+
+}  // namespace coppice::app

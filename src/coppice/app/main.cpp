@@ -1,0 +1,73 @@
+// The command line: parses, runs one command, and turns errors into one line on stderr and an exit code.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "coppice/app/context.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/version.hpp"
+
+namespace {
+
+int report(int code, std::string_view message) {
+  fmt::print(stderr, "coppice: {}\n", message);
+  return code;
+}
+
+void add_globals(CLI::App& application, coppice::app::Context& context) {
+  application.set_version_flag("--version", std::string("coppice ") + coppice::kVersion);
+  application.add_flag("-q,--quiet", context.quiet, "say nothing on stderr but errors");
+  application.add_flag("-v,--verbose", context.verbose, "say more on stderr");
+  application.add_flag("--json", context.json, "answer in JSON");
+  application.add_option("--progress", context.progress, "progress on stderr: auto, bar, plain, json or none")
+      ->check(CLI::IsMember({"auto", "bar", "plain", "json", "none"}));
+  application.add_option("--color", context.color, "colours: auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using coppice::ErrorCode;
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App application("Groups, groups of groups and views in a table, with honest uncertainty.", "coppice");
+  coppice::app::Context context;
+  application.require_subcommand(1);
+  application.fallthrough();
+  add_globals(application, context);
+  coppice::app::add_fit(application, context);
+  coppice::app::add_resume(application, context);
+  coppice::app::add_summary(application, context);
+  coppice::app::add_diagnose(application, context);
+  coppice::app::add_tree(application, context);
+  coppice::app::add_profile(application, context);
+  coppice::app::add_score(application, context);
+  coppice::app::add_predict(application, context);
+  coppice::app::add_impute(application, context);
+  coppice::app::add_export(application, context);
+  coppice::app::add_merge(application, context);
+  coppice::app::add_compare(application, context);
+  coppice::app::add_codebook(application, context);
+  coppice::app::add_simulate(application, context);
+  coppice::app::add_models(application, context);
+  coppice::app::add_families(application, context);
+  coppice::app::add_completion(application, context);
+  coppice::app::add_man(application, context);
+  coppice::app::add_selfcheck(application, context);
+  try {
+    application.parse(argc, argv);
+    return context.run();
+  } catch (const CLI::Success& success) {  // --help, --version
+    return application.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return report(static_cast<int>(ErrorCode::usage), fmt::format("{} (coppice --help lists the commands)", error.what()));
+  } catch (const coppice::Error& error) {
+    return report(static_cast<int>(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return report(static_cast<int>(ErrorCode::bug), "out of memory");
+  } catch (const std::exception& error) {
+    return report(static_cast<int>(ErrorCode::bug), fmt::format("a bug in Coppice: {}", error.what()));
+  }
+}

@@ -1,0 +1,169 @@
+#include "coppice/app/progress.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "coppice/post/diagnostics.hpp"
+
+namespace coppice::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+/// What all kinds of progress know: how far the chains are, how fast, and whether they agree so far.
+class ProgressBase : public FitObserver {
+ public:
+  ProgressBase(std::size_t chains, double interval) : interval_(interval), log_joint_(chains) {}
+
+  void on_draws(std::size_t chain, std::size_t first, std::size_t count, std::span<const double> traces) override {
+    // Diagnostics of the run so far rest on at most this many draws of a chain: they are for the eye.
+    constexpr std::size_t kMost = 4000;
+    const std::size_t width = count == 0 ? 1 : traces.size() / count;
+    std::vector<double>& values = log_joint_[chain];
+    for (std::size_t draw = 0; draw < count && values.size() < kMost; ++draw)
+      if (first + draw >= values.size()) values.push_back(traces[draw * width]);
+  }
+
+  void on_progress(std::span<const ChainProgress> chains, std::size_t total) override {
+    const Clock::time_point now = Clock::now();
+    std::size_t done = 0;
+    for (const ChainProgress& chain : chains) done += chain.sweeps;
+    if (!started_) {
+      started_ = true;
+      begin_ = now;
+      done_at_begin_ = done;
+    }
+    const bool last = done >= total * chains.size();
+    if (!last && shown_ && seconds_between(last_shown_, now) < interval_) return;
+    shown_ = true;
+    last_shown_ = now;
+    const double elapsed = seconds_between(begin_, now);
+    const double rate = elapsed > 0.0 ? static_cast<double>(done - done_at_begin_) / elapsed : 0.0;
+    const double left = rate > 0.0 ? static_cast<double>(total * chains.size() - done) / rate : 0.0;
+    State state{done, total * chains.size(), rate, left, 0.0, 0.0, 0.0, running_rhat(now, last), last};
+    state.fewest = state.most = chains[0].clusters;
+    for (const ChainProgress& chain : chains) {
+      state.fewest = std::min(state.fewest, chain.clusters);
+      state.most = std::max(state.most, chain.clusters);
+      state.log_joint += chain.log_joint / static_cast<double>(chains.size());
+    }
+    show(state);
+  }
+
+ protected:
+  struct State {
+    std::size_t done, total;
+    double rate, left, fewest, most, log_joint, rhat;
+    bool last;
+  };
+  virtual void show(const State& state) = 0;
+
+  static std::string words(const State& state) {
+    std::string text = fmt::format("{}/{} sweeps, {:.0f}/s, {}", state.done, state.total, state.rate,
+                                   state.last ? "done" : duration_words(state.left) + " left");
+    text += state.fewest == state.most ? fmt::format(", {:.0f} clusters", state.most)
+                                       : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
+    text += fmt::format(", log joint {:.1f}", state.log_joint);
+    if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);
+    return text;
+  }
+
+ private:
+  double running_rhat(Clock::time_point now, bool last) {
+    if (!last && seconds_between(last_rhat_, now) < 1.0) return rhat_;
+    last_rhat_ = now;
+    std::size_t length = static_cast<std::size_t>(-1);
+    for (const auto& chain : log_joint_) length = std::min(length, chain.size());
+    if (log_joint_.size() < 2 || length < 20) return rhat_;
+    std::vector<std::vector<double>> chains;
+    for (const auto& chain : log_joint_) chains.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(length));
+    return rhat_ = rhat(chains);
+  }
+
+  double interval_;
+  std::vector<std::vector<double>> log_joint_;
+  bool started_ = false;
+  bool shown_ = false;
+  Clock::time_point begin_, last_shown_, last_rhat_;
+  std::size_t done_at_begin_ = 0;
+  double rhat_ = std::nan("");
+};
+
+class BarProgress final : public ProgressBase {
+ public:
+  explicit BarProgress(std::size_t chains) : ProgressBase(chains, 0.1) {}
+  ~BarProgress() override {
+    if (drawn_ && !ended_) std::fputc('\n', stderr);
+  }
+
+ private:
+  void show(const State& state) override {
+    constexpr std::size_t kWidth = 24;
+    const std::size_t filled = state.total == 0 ? kWidth : kWidth * state.done / state.total;
+    std::string bar;
+    for (std::size_t i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
+    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar,
+               100.0 * static_cast<double>(state.done) / static_cast<double>(std::max<std::size_t>(state.total, 1)), words(state));
+    drawn_ = true;
+    if (state.last && !ended_) {
+      std::fputc('\n', stderr);
+      ended_ = true;
+    }
+    std::fflush(stderr);
+  }
+  bool drawn_ = false;
+  bool ended_ = false;
+};
+
+class PlainProgress final : public ProgressBase {
+ public:
+  explicit PlainProgress(std::size_t chains) : ProgressBase(chains, 60.0) {}
+
+ private:
+  void show(const State& state) override { fmt::print(stderr, "{}\n", words(state)); }
+};
+
+class JsonProgress final : public ProgressBase {
+ public:
+  explicit JsonProgress(std::size_t chains) : ProgressBase(chains, 1.0) {}
+
+ private:
+  void show(const State& state) override {
+    const nlohmann::ordered_json line{{"sweeps", state.done},
+                                      {"total", state.total},
+                                      {"rate", state.rate},
+                                      {"seconds_left", state.left},
+                                      {"clusters", {state.fewest, state.most}},
+                                      {"log_joint", state.log_joint},
+                                      {"rhat", state.rhat}};
+    fmt::print(stderr, "{}\n", line.dump());
+    std::fflush(stderr);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains) {
+  std::string kind = context.progress;
+  if (kind == "auto") kind = context.quiet ? "none" : context.stderr_is_terminal() ? "bar" : "plain";
+  if (kind == "bar") return std::make_unique<BarProgress>(chains);
+  if (kind == "plain") return std::make_unique<PlainProgress>(chains);
+  if (kind == "json") return std::make_unique<JsonProgress>(chains);
+  return nullptr;
+}
+
+std::string duration_words(double seconds) {
+  if (seconds < 1.0) return fmt::format("{:.0f} ms", seconds * 1000.0);
+  if (seconds < 100.0) return fmt::format("{:.{}f} s", seconds, seconds < 10.0 ? 1 : 0);
+  const auto minutes = static_cast<std::int64_t>(seconds / 60.0);
+  if (minutes < 100) return fmt::format("{} min {:.0f} s", minutes, seconds - 60.0 * static_cast<double>(minutes));
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+}  // namespace coppice::app

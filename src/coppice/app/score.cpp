@@ -1,0 +1,115 @@
+// coppice score: how well the clusters agree with labels that are known.
+#include <cmath>
+
+#include "coppice/app/analysis.hpp"
+#include "coppice/app/arguments.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/post/scores.hpp"
+
+namespace coppice::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+Labels labels_of(const Column& column) {
+  Labels labels;
+  for (const double value : column.values) labels.push_back(is_missing(value) ? kMissingTruth : static_cast<Label>(value));
+  return labels;
+}
+
+/// The column of FILE:COL, in the order of the run's rows: matched by row name if the run has names, else by position.
+Labels labels_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
+  ReadOptions options;
+  options.truth = {name};
+  options.id = run.config().id;
+  const Dataset data = read_dataset(file, options);
+  const Labels labels = labels_of(data.truth.columns.at(0));
+  const std::vector<std::string>& ids = run.table().row_ids;
+  if (labels.size() < ids.size())
+    fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(), ids.size());
+  std::map<std::string, Label> by_id;
+  for (std::size_t row = 0; row < labels.size(); ++row) by_id.emplace(data.truth.row_ids[row], labels[row]);
+  Labels ordered;
+  for (const std::string& id : ids) {
+    const auto found = by_id.find(id);
+    if (found == by_id.end()) fail(ErrorCode::bad_data, "{}: there is no row '{}', which the run has", file, id);
+    ordered.push_back(found->second);
+  }
+  return ordered;
+}
+
+Labels truth_labels(const SavedRun& run, const std::string& truth) {
+  if (const Column* column = run.contents().truth.find(truth)) return labels_of(*column);
+  if (const std::size_t colon = truth.rfind(':'); colon != std::string::npos)
+    return labels_from_file(run, truth.substr(0, colon), truth.substr(colon + 1));
+  std::vector<std::string> known;
+  for (const Column& column : run.contents().truth.columns) known.push_back(column.name);
+  fail(ErrorCode::configuration, "the run has no truth column '{}' ({}); use FILE:COLUMN for labels in another file", truth,
+       known.empty() ? "it was fitted without --truth" : fmt::format("it has {}", fmt::join(known, ", ")));
+}
+
+ordered_json score_json(const Scores& scores) {
+  return {{"f_measure", scores.f_measure}, {"pairwise_f", scores.pairwise_f},   {"ari", scores.ari},
+          {"nmi", scores.nmi},             {"vi", scores.vi},                   {"purity", scores.purity},
+          {"homogeneity", scores.homogeneity}, {"completeness", scores.completeness}, {"rows", scores.rows},
+          {"classes", scores.classes},     {"clusters", scores.clusters}};
+}
+
+int score_run(const std::string& path, std::vector<std::string> truths, const std::string& loss, const Context& context) {
+  const Analysis analysis(path, context);
+  const SavedRun& run = analysis.run();
+  if (truths.empty())
+    for (const Column& column : run.contents().truth.columns) truths.push_back(column.name);
+  if (truths.empty()) fail(ErrorCode::usage, "name the known labels: --truth COLUMN, or --truth FILE:COLUMN");
+  ordered_json answer = ordered_json::array();
+  std::string text;
+  for (const std::string& truth : truths) {
+    const Labels known = truth_labels(run, truth);
+    ordered_json levels = ordered_json::array();
+    text += context.bold(fmt::format("{:<24}{:>6}{:>10}{:>8}{:>8}{:>8}{:>8}{:>16}\n", fmt::format("against {}", truth), "level", "clusters",
+                                     "F", "ARI", "NMI", "VI", "ARI of draws"));
+    for (std::size_t level = 1; level <= run.model().levels; ++level) {
+      const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
+      const Scores scores = score(known, estimate.labels);
+      const LabelMatrix draws = run.labels(level, 100'000'000);
+      double mean = 0.0;
+      double squares = 0.0;
+      for (std::size_t draw = 0; draw < draws.draws(); ++draw) {
+        const double ari = adjusted_rand_index(known, draws[draw]);
+        mean += ari;
+        squares += ari * ari;
+      }
+      const double count = static_cast<double>(draws.draws());
+      mean /= count;
+      const double sd = std::sqrt(std::max(0.0, squares / count - mean * mean));
+      ordered_json entry{{"level", level}};
+      entry.update(score_json(scores));
+      entry["draws_ari_mean"] = mean;
+      entry["draws_ari_sd"] = sd;
+      levels.push_back(entry);
+      text += fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level, scores.clusters,
+                          scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
+    }
+    answer.push_back({{"truth", truth}, {"levels", levels}});
+  }
+  if (context.json)
+    write_json("", {{"model", run.model().name}, {"verdict", analysis.verdict().sentence}, {"trusted", analysis.verdict().trusted}, {"scores", answer}});
+  else
+    write_output("", text);
+  return 0;
+}
+
+}  // namespace
+
+void add_score(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("score", "agreement with known labels: F-measure, ARI, NMI, VI");
+  auto path = std::make_shared<std::string>();
+  auto truth = std::make_shared<std::vector<std::string>>();
+  auto loss = std::make_shared<std::string>("vi");
+  command->add_option("run", *path, "run file")->required();
+  command->add_option("--truth", *truth, "truth column of the run, or FILE:COLUMN [all truth columns of the run]")->allow_extra_args(false);
+  add_loss_option(*command, *loss);
+  command->callback([=, &context] { context.run = [=, &context] { return score_run(*path, *truth, *loss, context); }; });
+}
+
+}  // namespace coppice::app

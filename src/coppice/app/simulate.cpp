@@ -1,0 +1,173 @@
+// coppice simulate and coppice selfcheck: data from a model's prior, and a proof on this machine that a sampler draws
+// from the posterior it says.
+#include <cmath>
+#include <map>
+
+#include "coppice/app/arguments.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/family/plan.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/out/csv.hpp"
+#include "coppice/run/config.hpp"
+
+namespace coppice::app {
+namespace {
+
+struct SimulateArguments {
+  std::string model, output, truth, family = "gaussian";
+  std::size_t rows = 200, columns = 2;
+  std::uint64_t seed = 1;
+  std::vector<std::string> set;
+  ParameterFlags parameters;
+};
+
+/// A table whose columns have the scale that the families' defaults refer to.
+Table prototype(const SimulateArguments& arguments) {
+  Table table;
+  const std::map<std::string, Kind> kinds{{"bernoulli", Kind::binary}, {"binomial", Kind::count}, {"poisson", Kind::count},
+                                          {"multinomial", Kind::count}, {"categorical", Kind::category}};
+  const auto kind = kinds.find(arguments.family);
+  for (std::size_t row = 0; row < arguments.rows; ++row) table.row_ids.push_back(fmt::format("{}", row + 1));
+  for (std::size_t j = 0; j < arguments.columns; ++j) {
+    Column column{fmt::format("x{}", j + 1), kind == kinds.end() ? Kind::real : kind->second, {}, {}};
+    if (column.kind == Kind::category) column.levels = {"a", "b", "c"};
+    for (std::size_t row = 0; row < arguments.rows; ++row) {
+      const bool even = row % 2 == 0;
+      column.values.push_back(column.kind == Kind::real ? (even ? -1.0 : 1.0) : column.kind == Kind::count ? (even ? 0.0 : 10.0) : (even ? 0.0 : 1.0));
+    }
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+int simulate(const SimulateArguments& arguments, const Context& context) {
+  const ModelEntry& model = model_by_name(arguments.model);
+  const std::vector<Parameter>* tables[] = {&model.parameters};
+  arguments.parameters.check_all_known(tables, model.name);
+  Settings settings;
+  for (const std::string& assignment : arguments.set) parse_assignment(assignment, settings);
+  const Table like = prototype(arguments);
+  const FamilyPlan plan = plan_family(like, {}, arguments.family, settings);
+  Rows rows = encode(plan, like);
+  const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
+  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const StreamName name{arguments.seed, 0, 0};
+  sampler->draw_prior(name);
+  sampler->draw_data(name, rows);
+  const Table table = decode(plan, rows, like);
+  Labels labels(model.levels * arguments.rows);
+  sampler->shape(labels);
+
+  std::string text;
+  CsvWriter writer(text);
+  writer.cell("row");
+  for (const Column& column : table.columns) writer.cell(column.name);
+  writer.end_row();
+  for (std::size_t row = 0; row < arguments.rows; ++row) {
+    writer.cell(table.row_ids[row]);
+    for (const Column& column : table.columns) writer.cell(column.text(row));
+    writer.end_row();
+  }
+  writer.close();
+  write_output(arguments.output, text);
+  if (!arguments.truth.empty()) {
+    std::string truth_text;
+    CsvWriter truth(truth_text);
+    truth.cell("row");
+    for (std::size_t level = 1; level <= model.levels; ++level) truth.cell(model.levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
+    truth.end_row();
+    for (std::size_t row = 0; row < arguments.rows; ++row) {
+      truth.cell(table.row_ids[row]);
+      for (std::size_t level = 0; level < model.levels; ++level) truth.cell(labels[level * arguments.rows + row]);
+      truth.end_row();
+    }
+    truth.close();
+    write_output(arguments.truth, truth_text);
+  }
+  context.detail(fmt::format("{} clusters", *std::max_element(labels.begin(), labels.end()) + 1));
+  return 0;
+}
+
+/// Frequencies of all 52 partitions of five rows against their exact posterior, for one sampler.
+double worst_deviation(const std::string& sampler_name) {
+  Table table;
+  table.columns = {{"x", Kind::real, {-1.0, -0.8, 0.1, 1.0, 1.3}, {}}, {"y", Kind::real, {0.2, -0.1, 0.4, 2.0, 1.8}, {}}};
+  table.row_ids = {"1", "2", "3", "4", "5"};
+  const FamilyPlan plan = plan_family(table, {}, "gaussian", {});
+  const Rows rows = encode(plan, table);
+  const ModelEntry& model = model_by_name("nrmm");
+  Settings settings{{"alpha", Setting::number(1.0)}, {"sampler", {Setting::Shape::text, {}, 0, sampler_name}}};
+  const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings)};
+
+  std::map<std::string, double> exact;
+  std::vector<double> logs;
+  std::vector<double> stats(plan.family->stats_size());
+  for_each_partition(5, [&](std::span<const Label> labels, std::size_t clusters) {
+    double log_weight = 0.0;
+    for (std::size_t c = 0; c < clusters; ++c) {
+      plan.family->clear(stats.data());
+      for (std::size_t row = 0; row < 5; ++row)
+        if (labels[row] == static_cast<Label>(c)) plan.family->add(stats.data(), rows[row]);
+      log_weight += log_gamma(count_of(stats.data())) + plan.family->log_marginal(stats.data());
+    }
+    exact[partition_key(labels)] = log_weight;
+    logs.push_back(log_weight);
+  });
+  const double total = log_sum_exp(logs);
+
+  constexpr std::size_t kSweeps = 100'000;
+  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  sampler->init({1, 0, 0});
+  std::map<std::string, double> seen;
+  Labels labels(5);
+  for (std::size_t sweep = 1; sweep <= kSweeps; ++sweep) {
+    sampler->step({1, 0, sweep});
+    sampler->shape(labels);
+    seen[partition_key(labels)] += 1.0 / kSweeps;
+  }
+  double worst = 0.0;
+  for (const auto& [key, log_weight] : exact) worst = std::max(worst, std::abs(seen[key] - std::exp(log_weight - total)));
+  return worst;
+}
+
+int selfcheck(const Context& context) {
+  // Autocorrelation at most trebles the standard error of a frequency, sqrt(p (1 - p) / sweeps) <= 0.0016.
+  constexpr double kLimit = 0.012;
+  bool good = true;
+  nlohmann::ordered_json answer = nlohmann::ordered_json::array();
+  for (const char* sampler : {"gibbs", "split-merge"}) {
+    const double worst = worst_deviation(sampler);
+    good = good && worst < kLimit;
+    answer.push_back({{"sampler", sampler}, {"worst_deviation", worst}, {"limit", kLimit}, {"passed", worst < kLimit}});
+    if (!context.json)
+      write_output("", fmt::format("{}  nrmm {}: all 52 partitions of 5 rows within {:.4f} of their exact probability (limit {})\n",
+                                   worst < kLimit ? "ok  " : "FAIL", sampler, worst, kLimit));
+  }
+  if (context.json) write_json("", answer);
+  return good ? 0 : static_cast<int>(ErrorCode::bug);
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("simulate", "draw clusters and data from a model's prior");
+  auto arguments = std::make_shared<SimulateArguments>();
+  command->add_option("model", arguments->model, "model")->required();
+  command->add_option("--n", arguments->rows, "rows [200]")->check(CLI::Range(1, 100'000'000));
+  command->add_option("--columns", arguments->columns, "columns [2]")->check(CLI::Range(1, 100'000));
+  command->add_option("--family", arguments->family, "family of the columns [gaussian]");
+  command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE")->allow_extra_args(false);
+  command->add_option("--seed", arguments->seed, "seed [1]");
+  command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
+  command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn");
+  for (const ModelEntry& model : all_models()) arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+  command->callback([=, &context] { context.run = [=, &context] { return simulate(*arguments, context); }; });
+}
+
+void add_selfcheck(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand("selfcheck", "check the samplers against full enumeration on this machine");
+  command->callback([&context] { context.run = [&context] { return selfcheck(context); }; });
+}
+
+}  // namespace coppice::app

@@ -1,0 +1,38 @@
+// The one exception type of the library. Its code is the exit code of the command line, so that a caller can
+// tell bad data from a bug; its message names the value, the place and the remedy in one line.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace coppice {
+
+enum class ErrorCode : int {
+  usage = 2,           // the call is not well formed
+  bad_data = 65,       // the content of a file is wrong; the message names line and column
+  cannot_read = 66,    // a file cannot be opened or read
+  bug = 70,            // an invariant of ours is broken
+  cannot_write = 74,   // a file cannot be created or written
+  stopped = 75,        // stopped early; the run can be resumed
+  configuration = 78,  // the settings contradict each other or the data
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+/// Throws Error{code} with a formatted message.
+template <typename... Args>
+[[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(code, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace coppice

@@ -1,0 +1,33 @@
+// Scalar mathematics in log space.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+#include <span>
+
+namespace coppice {
+
+inline constexpr double kLogPi = 1.1447298858494002;
+inline constexpr double kLog2Pi = 1.8378770664093454;
+inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+/// log Gamma(x) for x > 0; unlike std::lgamma it writes no global.
+double log_gamma(double x);
+/// log of the multivariate gamma function of the given dimension, x > (dimension - 1) / 2.
+double log_gamma_multivariate(std::size_t dimension, double x);
+double log_beta(double a, double b);
+double log_factorial(double n);
+
+/// log(exp(a) + exp(b)); either may be minus infinity.
+inline double log_add_exp(double a, double b) {
+  const double larger = a > b ? a : b;
+  if (larger == kMinusInfinity) return larger;
+  return larger + std::log1p(std::exp((a > b ? b : a) - larger));
+}
+
+/// log of the sum of exp(values); minus infinity for an empty span.
+double log_sum_exp(std::span<const double> values);
+
+}  // namespace coppice

@@ -1,0 +1,120 @@
+#include "coppice/base/parameter.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice {
+namespace {
+
+[[noreturn]] void refuse(const Parameter& parameter, const Setting& value) {
+  fail(ErrorCode::usage, "--{} takes {}, not {}", parameter.name, describe_range(parameter), to_toml(value));
+}
+
+bool in_range(const Parameter& parameter, double value) {
+  if (!std::isfinite(value) || value > parameter.high) return false;
+  return parameter.low_excluded ? value > parameter.low : value >= parameter.low;
+}
+
+std::string range_words(const Parameter& parameter) {
+  std::string words;
+  if (std::isfinite(parameter.low)) words += fmt::format(" {} {}", parameter.low_excluded ? ">" : ">=", parameter.low);
+  if (std::isfinite(parameter.high)) words += fmt::format("{} <= {}", words.empty() ? "" : " and", parameter.high);
+  return words;
+}
+
+}  // namespace
+
+std::string describe_range(const Parameter& parameter) {
+  switch (parameter.type) {
+    case Parameter::Type::real:
+      return "a number" + range_words(parameter);
+    case Parameter::Type::integer:
+      return "a whole number" + range_words(parameter);
+    case Parameter::Type::flag:
+      return "true or false";
+    case Parameter::Type::choice:
+      return fmt::format("one of {}", fmt::join(parameter.choices, ", "));
+    case Parameter::Type::numbers:
+      break;
+  }
+  return parameter.count == 0 ? "numbers" + range_words(parameter)
+                              : fmt::format("{} numbers{}", parameter.count, range_words(parameter));
+}
+
+void check_parameter(const Parameter& parameter, const Setting& value) {
+  const bool number = value.shape == Setting::Shape::number;
+  bool good = false;
+  switch (parameter.type) {
+    case Parameter::Type::real:
+      good = number && in_range(parameter, value.numbers[0]);
+      break;
+    case Parameter::Type::integer:
+      good = number && in_range(parameter, value.numbers[0]) && value.numbers[0] == std::floor(value.numbers[0]) &&
+             std::abs(value.numbers[0]) <= 9007199254740992.0;
+      break;
+    case Parameter::Type::flag:
+      good = number && (value.numbers[0] == 0.0 || value.numbers[0] == 1.0);
+      break;
+    case Parameter::Type::choice:
+      good = value.shape == Setting::Shape::text &&
+             std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
+      break;
+    case Parameter::Type::numbers:
+      good = (number || value.shape == Setting::Shape::vector) &&
+             (parameter.count == 0 || parameter.count == value.numbers.size()) &&
+             std::all_of(value.numbers.begin(), value.numbers.end(), [&](double v) { return in_range(parameter, v); });
+      break;
+  }
+  if (!good) refuse(parameter, value);
+}
+
+Setting parse_parameter(const Parameter& parameter, std::string_view text) {
+  Setting value{Setting::Shape::text, {}, 0, std::string(text)};
+  try {
+    if (parameter.type == Parameter::Type::numbers && !text.starts_with('['))
+      value = parse_setting(fmt::format("[{}]", text));
+    else if (parameter.type != Parameter::Type::choice)
+      value = parse_setting(text);
+  } catch (const Error&) {
+    fail(ErrorCode::usage, "--{} takes {}, not '{}'", parameter.name, describe_range(parameter), text);
+  }
+  check_parameter(parameter, value);
+  return value;
+}
+
+ParameterValues::ParameterValues(std::span<const Parameter> table, const Settings& given) {
+  for (const Parameter& parameter : table)
+    if (!parameter.fallback.empty())
+      values_.emplace(parameter.name, parse_parameter(parameter, parameter.fallback));
+  for (const auto& [name, value] : given) {
+    const auto parameter = std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == name; });
+    if (parameter == table.end()) {
+      std::vector<std::string> names;
+      for (const Parameter& known : table) names.push_back(known.name);
+      fail(ErrorCode::usage, "there is no parameter '{}'; the parameters are {}", name, fmt::join(names, ", "));
+    }
+    check_parameter(*parameter, value);
+    values_.insert_or_assign(name, value);
+  }
+}
+
+const Setting& ParameterValues::at(std::string_view name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) fail(ErrorCode::bug, "parameter '{}' was read but has no value", name);
+  return found->second;
+}
+
+double ParameterValues::real(std::string_view name) const { return at(name).numbers.at(0); }
+std::size_t ParameterValues::integer(std::string_view name) const {
+  return static_cast<std::size_t>(at(name).numbers.at(0));
+}
+bool ParameterValues::flag(std::string_view name) const { return at(name).numbers.at(0) != 0.0; }
+const std::string& ParameterValues::choice(std::string_view name) const { return at(name).text; }
+const std::vector<double>& ParameterValues::numbers(std::string_view name) const { return at(name).numbers; }
+
+}  // namespace coppice

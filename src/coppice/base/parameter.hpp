@@ -1,0 +1,59 @@
+// Parameters described once, as data: name, type, default, range and help text. The command line, the TOML
+// configuration, the documentation and the language bindings follow from these tables.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/setting.hpp"
+
+namespace coppice {
+
+struct Parameter {
+  enum class Type { real, integer, flag, choice, numbers };
+
+  std::string name;      // with dashes, as on the command line
+  Type type = Type::real;
+  std::string fallback;  // default as TOML; empty: not set, or taken from the data
+  std::string help;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_excluded = false;
+  std::vector<std::string> choices = {};  // of a choice
+  std::size_t count = 0;             // how many numbers; 0: any
+};
+
+/// Checked values of a parameter table.
+class ParameterValues {
+ public:
+  ParameterValues() = default;
+  /// Takes `given` over the defaults; throws Error{usage} for an unknown name, a wrong type or a value out of
+  /// range, naming the value and what is allowed.
+  ParameterValues(std::span<const Parameter> table, const Settings& given);
+
+  bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  double real(std::string_view name) const;
+  std::size_t integer(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  const std::string& choice(std::string_view name) const;
+  const std::vector<double>& numbers(std::string_view name) const;
+  const Settings& settings() const { return values_; }
+
+ private:
+  const Setting& at(std::string_view name) const;
+  Settings values_;
+};
+
+/// Throws Error{usage} if the value does not fit the parameter.
+void check_parameter(const Parameter& parameter, const Setting& value);
+
+/// Reads a value as a user types it after a flag: "3", "true", "gibbs", "1,0.5".
+Setting parse_parameter(const Parameter& parameter, std::string_view text);
+
+/// "a number > 0", "one of gibbs, split-merge": what the parameter accepts, in words.
+std::string describe_range(const Parameter& parameter);
+
+}  // namespace coppice

@@ -1,0 +1,84 @@
+// Named random streams. A stream is identified by (seed, chain, sweep, site): the same name always gives the same
+// numbers, whichever thread asks and however many other streams were used before. Philox4x64-10 (Random123) turns
+// the name and a counter into bits; there is no generator state to save in a checkpoint.
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace coppice {
+
+/// What a random number is for. The numeric values are part of what makes a run reproducible: append only.
+enum class Purpose : std::uint64_t {
+  initialize = 1,
+  gibbs = 2,
+  split_merge = 3,
+  concentration = 4,
+  prior_shape = 5,
+  prior_data = 6,
+  scan_order = 7,
+  test = 8,
+};
+
+struct StreamName {
+  std::uint64_t seed = 1;
+  std::uint64_t chain = 0;
+  std::uint64_t sweep = 0;
+};
+
+class Stream {
+ public:
+  using result_type = std::uint64_t;
+
+  Stream(const StreamName& name, Purpose purpose, std::uint64_t site = 0)
+      : key_{{name.seed, name.chain}},
+        counter_{{0, site, name.sweep, static_cast<std::uint64_t>(purpose)}} {}
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  result_type operator()() {
+    if (used_ == 4) {
+      block_ = r123::Philox4x64()(counter_, key_);
+      ++counter_[0];
+      used_ = 0;
+    }
+    return block_[used_++];
+  }
+
+ private:
+  r123::Philox4x64::key_type key_;
+  r123::Philox4x64::ctr_type counter_;
+  r123::Philox4x64::ctr_type block_{};
+  unsigned used_ = 4;
+};
+
+/// 52 random bits as a number in the open interval (0, 1); with 53 the largest would round to 1.
+inline double to_unit_interval(std::uint64_t bits) {
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+
+inline double draw_uniform(Stream& stream) { return to_unit_interval(stream()); }
+
+/// A uniform integer in [0, count), without bias; count > 0.
+std::uint64_t draw_index(Stream& stream, std::uint64_t count);
+double draw_normal(Stream& stream);
+/// Gamma with the given shape and rate 1.
+double draw_gamma(Stream& stream, double shape);
+/// Log of a Gamma(shape, rate 1) variable; does not underflow for tiny shapes.
+double draw_log_gamma(Stream& stream, double shape);
+double draw_beta(Stream& stream, double a, double b);
+std::uint64_t draw_poisson(Stream& stream, double mean);
+std::uint64_t draw_binomial(Stream& stream, std::uint64_t trials, double probability);
+/// Fills `out` with a Dirichlet draw; `concentration` has the same size.
+void draw_dirichlet(Stream& stream, std::span<const double> concentration, std::span<double> out);
+/// An index drawn with probability proportional to weights (not all zero).
+std::size_t draw_categorical(Stream& stream, std::span<const double> weights);
+/// Uniformly random order of the given items, in place.
+void shuffle(Stream& stream, std::span<std::uint32_t> items);
+
+}  // namespace coppice

@@ -1,0 +1,171 @@
+#include "coppice/cluster/clusters.hpp"
+
+#include <algorithm>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+
+namespace coppice {
+
+Clusters::Clusters(const Family& family, const Rows& rows, std::span<const double> log_join)
+    : family_(&family),
+      data_(&rows),
+      log_join_(log_join),
+      stats_size_(family.stats_size()),
+      stride_(family.bank_size() * kLanes),
+      labels_(rows.size(), kUnassigned) {}
+
+void Clusters::assign(std::span<const Label> labels) {
+  if (labels.size() != labels_.size()) fail(ErrorCode::bug, "Clusters: {} labels for {} rows", labels.size(), labels_.size());
+  slots_ = 0;
+  free_.clear();
+  std::copy(labels.begin(), labels.end(), labels_.begin());
+  for (std::size_t row = 0; row < labels_.size(); ++row) {
+    const Label label = labels_[row];
+    if (label == kUnassigned) continue;
+    while (slots_ <= static_cast<std::size_t>(label)) open();
+    ++sizes_[static_cast<std::size_t>(label)];
+    family_->add(mutable_stats(label), (*data_)[row]);
+  }
+  for (std::size_t slot = 0; slot < slots_; ++slot) {
+    if (sizes_[slot] == 0) free_.push_back(static_cast<Label>(slot));
+    refresh(static_cast<Label>(slot));
+  }
+}
+
+void Clusters::rebuild() {
+  canonicalize(labels_);
+  const Labels labels = labels_;
+  assign(labels);
+}
+
+Label Clusters::open() {
+  if (!free_.empty()) {
+    const Label slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  const auto slot = static_cast<Label>(slots_++);
+  if (sizes_.size() < slots_) sizes_.resize(slots_);
+  sizes_[slots_ - 1] = 0;
+  if (stats_.size() < slots_ * stats_size_) stats_.resize(slots_ * stats_size_);
+  family_->clear(mutable_stats(slot));
+  if (slots_ % kLanes == 1 && bank_.size() < chunks() * stride_) {
+    bank_.resize(chunks() * stride_);
+    log_weight_.resize(chunks() * kLanes);
+  }
+  if (slots_ % kLanes == 1) {
+    // The other lanes of a fresh chunk hold empty clusters: finite numbers, no weight.
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      family_->fill_bank(stats(slot), bank_.data() + (chunks() - 1) * stride_ + lane);
+      log_weight_[(chunks() - 1) * kLanes + lane] = kMinusInfinity;
+    }
+  }
+  return slot;
+}
+
+Label Clusters::next_slot() const { return free_.empty() ? static_cast<Label>(slots_) : free_.back(); }
+
+void Clusters::refresh(Label slot) {
+  const auto s = static_cast<std::size_t>(slot);
+  family_->fill_bank(stats(slot), bank_.data() + s / kLanes * stride_ + s % kLanes);
+  log_weight_[s] = log_join_[sizes_[s]];
+}
+
+void Clusters::log_conditional(std::size_t row, double* out) const {
+  std::copy_n(log_weight_.data(), weights_size(), out);
+  OwnCluster own;
+  const Label label = labels_[row];
+  if (label != kUnassigned) {
+    const auto slot = static_cast<std::size_t>(label);
+    out[slot] = log_join_[sizes_[slot] - 1];
+    // A cluster of its own becomes empty without the row: no weight, whatever the predictive says.
+    if (sizes_[slot] > 1) own = {slot, stats(label)};
+  }
+  family_->add_log_predictive((*data_)[row], bank_.data(), stride_, chunks(), own, out);
+}
+
+void Clusters::detach(std::size_t row) {
+  const Label from = labels_[row];
+  const auto slot = static_cast<std::size_t>(from);
+  labels_[row] = kUnassigned;
+  if (--sizes_[slot] == 0) {
+    family_->clear(mutable_stats(from));
+    free_.push_back(from);
+    refresh(from);
+  } else if (family_->remove(mutable_stats(from), (*data_)[row])) {
+    refresh(from);
+  } else {
+    recompute(from);
+  }
+}
+
+void Clusters::add(std::size_t row, Label to) {
+  labels_[row] = to;
+  ++sizes_[static_cast<std::size_t>(to)];
+  family_->add(mutable_stats(to), (*data_)[row]);
+  refresh(to);
+}
+
+void Clusters::move(std::size_t row, Label to) {
+  if (labels_[row] == to) return;
+  if (labels_[row] != kUnassigned) detach(row);
+  add(row, to);
+}
+
+Label Clusters::move_to_new(std::size_t row) {
+  // A row alone in its cluster already is where it would go.
+  if (labels_[row] != kUnassigned) {
+    if (size(labels_[row]) == 1) return labels_[row];
+    detach(row);
+  }
+  const Label slot = open();
+  add(row, slot);
+  return slot;
+}
+
+void Clusters::recompute(Label slot) {
+  double* stats = mutable_stats(slot);
+  family_->clear(stats);
+  for (std::size_t row = 0; row < labels_.size(); ++row)
+    if (labels_[row] == slot) family_->add(stats, (*data_)[row]);
+  refresh(slot);
+}
+
+void Clusters::split(Label slot, std::span<const std::uint32_t> members_of_new) {
+  const Label fresh = open();
+  for (const std::uint32_t row : members_of_new) labels_[row] = fresh;
+  sizes_[static_cast<std::size_t>(slot)] -= static_cast<std::uint32_t>(members_of_new.size());
+  sizes_[static_cast<std::size_t>(fresh)] = static_cast<std::uint32_t>(members_of_new.size());
+  recompute(slot);
+  recompute(fresh);
+}
+
+void Clusters::merge(Label kept, Label gone) {
+  for (Label& label : labels_)
+    if (label == gone) label = kept;
+  sizes_[static_cast<std::size_t>(kept)] += sizes_[static_cast<std::size_t>(gone)];
+  sizes_[static_cast<std::size_t>(gone)] = 0;
+  free_.push_back(gone);
+  recompute(kept);
+  recompute(gone);
+}
+
+void Clusters::members(Label a, Label b, std::vector<std::uint32_t>& out) const {
+  out.clear();
+  for (std::size_t row = 0; row < labels_.size(); ++row)
+    if (labels_[row] == a || labels_[row] == b) out.push_back(static_cast<std::uint32_t>(row));
+}
+
+double Clusters::log_marginal() const {
+  double total = 0.0;
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    if (sizes_[slot] != 0) total += family_->log_marginal(stats(static_cast<Label>(slot)));
+  return total;
+}
+
+std::size_t Clusters::bytes(const Family& family, std::size_t rows, std::size_t slots) {
+  return rows * sizeof(Label) + slots * (family.stats_size() + family.bank_size() + 2) * sizeof(double);
+}
+
+}  // namespace coppice

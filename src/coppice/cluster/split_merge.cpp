@@ -1,0 +1,179 @@
+#include "coppice/cluster/split_merge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/math.hpp"
+
+namespace coppice {
+
+RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join)
+    : family_(&family),
+      data_(&rows),
+      log_join_(log_join),
+      stats_size_(family.stats_size()),
+      stats_(2 * stats_size_),
+      bank_(family.bank_size() * kLanes) {
+  // The six lanes that are not used hold an empty cluster, so that the arithmetic stays finite.
+  family_->clear(stats(0));
+  for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_bank(stats(0), bank_.data() + lane);
+}
+
+void RestrictedPair::set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b) {
+  anchors_[0] = anchor_a;
+  anchors_[1] = anchor_b;
+  items_.clear();
+  sides_.clear();
+  rebuild();
+}
+
+void RestrictedPair::launch_random(std::uint32_t anchor_a, std::uint32_t anchor_b,
+                                   std::span<const std::uint32_t> items, Stream& stream) {
+  set_anchors(anchor_a, anchor_b);
+  items_.assign(items.begin(), items.end());
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (i % 64 == 0) bits = stream();
+    sides_.push_back(static_cast<std::uint8_t>(bits & 1));
+    bits >>= 1;
+  }
+  rebuild();
+}
+
+void RestrictedPair::launch_sequential(std::uint32_t anchor_a, std::uint32_t anchor_b,
+                                       std::span<const std::uint32_t> items, Stream& stream) {
+  set_anchors(anchor_a, anchor_b);
+  for (const std::uint32_t item : items) {
+    const std::size_t group = draw_uniform(stream) < std::exp(probabilities(item, 2).log_one) ? 1 : 0;
+    items_.push_back(item);
+    sides_.push_back(static_cast<std::uint8_t>(group));
+    family_->add(stats(group), (*data_)[item]);
+    ++sizes_[group];
+    refresh(group);
+  }
+}
+
+void RestrictedPair::rebuild() {
+  for (std::size_t group = 0; group < 2; ++group) {
+    family_->clear(stats(group));
+    family_->add(stats(group), (*data_)[anchors_[group]]);
+    sizes_[group] = 1;
+  }
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    family_->add(stats(sides_[i]), (*data_)[items_[i]]);
+    ++sizes_[sides_[i]];
+  }
+  refresh(0);
+  refresh(1);
+}
+
+RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t item, std::size_t own) const {
+  alignas(64) double weights[kLanes] = {};
+  OwnCluster own_cluster;
+  for (std::size_t group = 0; group < 2; ++group) weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
+  if (own < 2) own_cluster = {own, stats(own)};
+  family_->add_log_predictive((*data_)[item], bank_.data(), bank_.size(), 1, own_cluster, weights);
+  const double difference = weights[1] - weights[0];
+  const double log_one =
+      difference > 0.0 ? -std::log1p(std::exp(-difference)) : difference - std::log1p(std::exp(difference));
+  return {log_one - difference, log_one};
+}
+
+template <typename Choose>
+double RestrictedPair::scan_with(Choose&& choose) {
+  double log_q = 0.0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const std::size_t own = sides_[i];
+    const SideProbabilities side = probabilities(items_[i], own);
+    const std::size_t chosen = choose(i, std::exp(side.log_one));
+    log_q += chosen == 1 ? side.log_one : side.log_zero;
+    if (chosen == own) continue;
+    const double* row = (*data_)[items_[i]];
+    sides_[i] = static_cast<std::uint8_t>(chosen);
+    --sizes_[own];
+    ++sizes_[chosen];
+    if (family_->remove(stats(own), row)) {
+      family_->add(stats(chosen), row);
+      refresh(0);
+      refresh(1);
+    } else {
+      rebuild();
+    }
+  }
+  return log_q;
+}
+
+double RestrictedPair::scan(Stream& stream) {
+  return scan_with([&](std::size_t, double one) { return draw_uniform(stream) < one ? std::size_t{1} : std::size_t{0}; });
+}
+
+double RestrictedPair::scan_forced(std::span<const std::uint8_t> sides) {
+  return scan_with([&](std::size_t i, double) { return static_cast<std::size_t>(sides[i]); });
+}
+
+SplitMerge::SplitMerge(const Family& family, const Rows& rows, std::span<const double> log_join, LogKappa log_kappa,
+                       const SplitMergeOptions& options)
+    : family_(&family),
+      log_kappa_(std::move(log_kappa)),
+      options_(options),
+      pair_(family, rows, log_join),
+      merged_(family.stats_size()) {}
+
+double SplitMerge::log_weight(const double* stats) const {
+  return log_kappa_(static_cast<std::size_t>(count_of(stats))) + family_->log_marginal(stats);
+}
+
+void SplitMerge::step(Clusters& clusters, Stream& stream) {
+  const std::uint64_t rows = clusters.rows();
+  if (rows < 2) return;
+  anchor_a_ = static_cast<std::uint32_t>(draw_index(stream, rows));
+  anchor_b_ = static_cast<std::uint32_t>(draw_index(stream, rows - 1));
+  if (anchor_b_ >= anchor_a_) ++anchor_b_;
+  const double log_uniform = std::log(draw_uniform(stream));
+  const Label first = clusters.label(anchor_a_);
+  const Label second = clusters.label(anchor_b_);
+  MoveCount& count = first == second ? splits_ : merges_;
+  ++count.proposed;
+  count.accepted += first == second ? split(clusters, stream, first, log_uniform)
+                                    : merge(clusters, stream, first, second, log_uniform);
+}
+
+void SplitMerge::launch(const Clusters& clusters, Stream& stream, Label first, Label second) {
+  clusters.members(first, second, items_);
+  std::erase_if(items_, [&](std::uint32_t row) { return row == anchor_a_ || row == anchor_b_; });
+  if (options_.random_launch)
+    pair_.launch_random(anchor_a_, anchor_b_, items_, stream);
+  else
+    pair_.launch_sequential(anchor_a_, anchor_b_, items_, stream);
+  for (std::size_t scan = 0; scan < options_.scans; ++scan) pair_.scan(stream);
+}
+
+bool SplitMerge::split(Clusters& clusters, Stream& stream, Label cluster, double log_uniform) {
+  launch(clusters, stream, cluster, cluster);
+  const double log_q = pair_.scan(stream);
+  const double log_ratio = log_weight(std::size_t{0}) + log_weight(std::size_t{1}) - log_weight(clusters.stats(cluster)) - log_q;
+  if (!(log_uniform < log_ratio)) return false;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (pair_.sides()[i] == 1) items_[kept++] = items_[i];
+  items_.resize(kept);
+  items_.push_back(anchor_b_);
+  clusters.split(cluster, items_);
+  return true;
+}
+
+bool SplitMerge::merge(Clusters& clusters, Stream& stream, Label first, Label second, double log_uniform) {
+  std::copy_n(clusters.stats(first), merged_.size(), merged_.begin());
+  family_->merge(merged_.data(), clusters.stats(second));
+  const double log_bound =
+      log_weight(merged_.data()) - log_weight(clusters.stats(first)) - log_weight(clusters.stats(second));
+  if (!(log_uniform < log_bound)) return false;
+  launch(clusters, stream, first, second);
+  target_.clear();
+  for (const std::uint32_t row : items_) target_.push_back(clusters.label(row) == first ? 0 : 1);
+  if (!(log_uniform < log_bound + pair_.scan_forced(target_))) return false;
+  clusters.merge(first, second);
+  return true;
+}
+
+}  // namespace coppice

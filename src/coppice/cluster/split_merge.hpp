@@ -1,0 +1,111 @@
+// Split and merge of two clusters with restricted Gibbs scans (Jain and Neal 2004). One move draws an ordered pair of
+// rows; if they share a cluster it proposes to split it, else to merge their two clusters. The launch state and the
+// scan order have the same law in both directions, so the acceptance ratio is prod h(new) / prod h(old) times the
+// probability q of the last scan (inverted for a split), with h(c) = kappa(n_c) m(X_c). Since q <= 1, most merges can
+// be refused before any scan: the uniform number is drawn first and compared with the ratio without q.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/base/rng.hpp"
+#include "coppice/cluster/clusters.hpp"
+
+namespace coppice {
+
+struct MoveCount {
+  std::uint64_t proposed = 0;
+  std::uint64_t accepted = 0;
+};
+
+/// Two groups of the same items between which single rows move: the state of a restricted Gibbs scan.
+class RestrictedPair {
+ public:
+  RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join);
+
+  /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a fair coin.
+  void launch_random(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
+                     Stream& stream);
+  /// The same, but the items come in one by one with the Gibbs weights of the groups so far: a much better start.
+  void launch_sequential(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
+                         Stream& stream);
+  /// One Gibbs scan over the items in the order given; returns the log probability of its choices.
+  double scan(Stream& stream);
+  /// A scan that makes the given choices; returns their log probability.
+  double scan_forced(std::span<const std::uint8_t> sides);
+
+  std::span<const std::uint8_t> sides() const { return sides_; }
+  std::size_t size(std::size_t group) const { return sizes_[group]; }
+  double log_marginal(std::size_t group) const { return family_->log_marginal(stats(group)); }
+
+ private:
+  struct SideProbabilities {
+    double log_zero, log_one;
+  };
+  template <typename Choose>
+  double scan_with(Choose&& choose);
+  /// `own` is the group that holds the item, or 2 for none.
+  SideProbabilities probabilities(std::uint32_t item, std::size_t own) const;
+  void set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b);
+  const double* stats(std::size_t group) const { return stats_.data() + group * stats_size_; }
+  double* stats(std::size_t group) { return stats_.data() + group * stats_size_; }
+  void rebuild();
+  void refresh(std::size_t group) { family_->fill_bank(stats(group), bank_.data() + group); }
+
+  const Family* family_;
+  const Rows* data_;
+  std::span<const double> log_join_;
+  std::size_t stats_size_;
+  std::vector<std::uint32_t> items_;
+  std::vector<std::uint8_t> sides_;
+  std::uint32_t anchors_[2] = {0, 0};
+  std::size_t sizes_[2] = {0, 0};
+  AlignedVector stats_, bank_;
+};
+
+struct SplitMergeOptions {
+  std::size_t scans = 5;           // intermediate scans between launch and proposal
+  bool random_launch = false;      // Jain and Neal's fair coins instead of sequential allocation
+};
+
+class SplitMerge {
+ public:
+  /// `log_kappa(n)` is the log of the prior's weight of a cluster of n rows.
+  using LogKappa = std::function<double(std::size_t)>;
+
+  SplitMerge(const Family& family, const Rows& rows, std::span<const double> log_join, LogKappa log_kappa,
+             const SplitMergeOptions& options);
+
+  /// One move.
+  void step(Clusters& clusters, Stream& stream);
+
+  const MoveCount& splits() const { return splits_; }
+  const MoveCount& merges() const { return merges_; }
+  void set_counts(const MoveCount& splits, const MoveCount& merges) {
+    splits_ = splits;
+    merges_ = merges;
+  }
+
+ private:
+  bool split(Clusters& clusters, Stream& stream, Label cluster, double log_uniform);
+  bool merge(Clusters& clusters, Stream& stream, Label first, Label second, double log_uniform);
+  /// Launch and intermediate scans over the rows of both clusters.
+  void launch(const Clusters& clusters, Stream& stream, Label first, Label second);
+  double log_weight(const double* stats) const;  // log h of the rows in the statistics
+  double log_weight(std::size_t group) const { return log_kappa_(pair_.size(group)) + pair_.log_marginal(group); }
+
+  const Family* family_;
+  LogKappa log_kappa_;
+  SplitMergeOptions options_;
+  RestrictedPair pair_;
+  std::vector<std::uint32_t> items_;
+  std::vector<std::uint8_t> target_;
+  std::vector<double> merged_;
+  std::uint32_t anchor_a_ = 0, anchor_b_ = 0;
+  MoveCount splits_, merges_;
+};
+
+}  // namespace coppice

@@ -1,0 +1,197 @@
+// Writing and reading the TOML form of a codebook. Hyper-parameters go through the one reader of settings, so
+// that a value means the same here and after --set.
+#include "coppice/data/codebook.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "coppice/base/error.hpp"
+#include "coppice/data/text.hpp"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+namespace coppice {
+namespace {
+
+constexpr std::string_view kHeading =
+    "# What each column means. Edit and pass it back with --codebook; columns not listed here are inferred.\n"
+    "#   name    the column in the file's header\n"
+    "#   kind    real | count | binary | category\n"
+    "#   levels  category: every value that may occur, in order; binary: the texts of 0 and 1\n"
+    "#   family  the distribution of the column (see `coppice families`); any further key is one of its "
+    "settings\n";
+
+std::string quoted(const std::string& text) { return to_toml(Setting{Setting::Shape::text, {}, 0, text}); }
+
+std::string key_text(const std::string& key) {
+  const auto bare = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  return !key.empty() && std::all_of(key.begin(), key.end(), bare) ? key : quoted(key);
+}
+
+bool is_reserved(std::string_view key) {
+  return key == "name" || key == "kind" || key == "levels" || key == "family";
+}
+
+// One [[column]] table with the place needed for messages.
+class SpecReader {
+ public:
+  SpecReader(const toml::table& table, const std::string& file_name) : table_(table), file_(file_name) {}
+
+  ColumnSpec read() {
+    if (!table_.contains("name")) fail_at(table_, "a [[column]] has no name; add name = \"...\"");
+    spec_.name = text_of("name");
+    if (spec_.name.empty())
+      fail_at(*table_.get("name"), "the name is empty; write the name in the file's header");
+    if (!table_.contains("kind"))
+      fail_at(table_, place() + "it has no kind; add kind = \"real\", \"count\", \"binary\" or \"category\"");
+    read_kind();
+    if (table_.contains("family")) spec_.family = text_of("family");
+    read_levels();
+    for (const auto& [key, node] : table_)
+      if (!is_reserved(key.str())) read_setting(std::string(key.str()), node);
+    return std::move(spec_);
+  }
+
+ private:
+  std::string place() const { return fmt::format("column '{}': ", text::display(spec_.name)); }
+
+  [[noreturn]] void fail_at(const toml::node& node, const std::string& problem) const {
+    fail(ErrorCode::bad_data, "{}:{}: {}", file_, node.source().begin.line, problem);
+  }
+
+  static std::string source_text(const toml::node& node) {
+    std::ostringstream out;
+    out << toml::node_view<const toml::node>(node);
+    return out.str();
+  }
+
+  std::string text_of(std::string_view key) const {
+    const toml::node& node = *table_.get(key);
+    if (!node.is_string())
+      fail_at(node, fmt::format("{}{} is {}, not a text; put it in quotes", spec_.name.empty() ? "" : place(),
+                                key, text::display(source_text(node))));
+    return *node.value<std::string>();
+  }
+
+  void read_kind() {
+    const std::string kind = text_of("kind");
+    try {
+      spec_.kind = kind_from_name(kind);
+    } catch (const Error&) {
+      fail_at(*table_.get("kind"), fmt::format("{}kind '{}' is not one of real, count, binary, category",
+                                               place(), text::display(kind)));
+    }
+  }
+
+  void read_levels() {
+    const toml::node* node = table_.get("levels");
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr) fail_at(*node, place() + "levels is not an array; write levels = [\"a\", \"b\"]");
+    if (spec_.kind != Kind::category && spec_.kind != Kind::binary)
+      fail_at(*node, fmt::format("{}a {} column has no levels; remove them or make it a category", place(),
+                                 kind_name(spec_.kind)));
+    std::set<std::string> seen;
+    for (const toml::node& element : *array) {
+      // Whole numbers are taken as their digits; other numbers have no single spelling.
+      if (!element.is_string() && !element.is_integer())
+        fail_at(element, fmt::format("{}level {} is not a text; put it in quotes", place(),
+                                     text::display(source_text(element))));
+      spec_.levels.push_back(element.is_string() ? *element.value<std::string>()
+                                                 : std::to_string(*element.value<std::int64_t>()));
+      const std::string& level = spec_.levels.back();
+      if (level.empty())
+        fail_at(element, place() + "a level is the empty text, which means missing; remove it");
+      if (!seen.insert(level).second)
+        fail_at(element,
+                fmt::format("{}level '{}' is listed twice; remove one", place(), text::display(level)));
+    }
+    if (spec_.kind == Kind::binary && !spec_.levels.empty() && spec_.levels.size() != 2)
+      fail_at(*node,
+              fmt::format(
+                  "{}a binary column has 2 levels, not {}; list the texts of 0 and 1 or make it a category",
+                  place(), spec_.levels.size()));
+  }
+
+  void read_setting(const std::string& key, const toml::node& node) {
+    const std::string value = source_text(node);
+    try {
+      spec_.settings.emplace(key, parse_setting(value));
+    } catch (const Error&) {
+      fail_at(node, fmt::format("{}{} = {} is not a number, an array of numbers, a matrix or a text", place(),
+                                text::display(key), text::display(value)));
+    }
+  }
+
+  const toml::table& table_;
+  const std::string& file_;
+  ColumnSpec spec_;
+};
+
+}  // namespace
+
+const ColumnSpec* Codebook::find(std::string_view name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [name](const ColumnSpec& spec) { return spec.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::string to_toml(const Codebook& codebook) {
+  std::string out(kHeading);
+  for (const ColumnSpec& spec : codebook.columns) {
+    out += fmt::format("\n[[column]]\nname = {}\nkind = \"{}\"\n", quoted(spec.name), kind_name(spec.kind));
+    if (!spec.levels.empty()) {
+      out += "levels = [";
+      for (std::size_t i = 0; i < spec.levels.size(); ++i)
+        out += (i == 0 ? "" : ", ") + quoted(spec.levels[i]);
+      out += "]\n";
+    }
+    if (!spec.family.empty()) out += fmt::format("family = {}\n", quoted(spec.family));
+    for (const auto& [key, setting] : spec.settings)
+      out += fmt::format("{} = {}\n", key_text(key), to_toml(setting));
+  }
+  return out;
+}
+
+Codebook parse_codebook(std::string_view text, const std::string& file_name) {
+  const toml::parse_result result = toml::parse(text, file_name);
+  if (!result) {
+    const toml::source_position where = result.error().source().begin;
+    fail(ErrorCode::bad_data, "{}:{}: column {}: {}; correct the TOML there", file_name, where.line,
+         where.column, text::display(result.error().description(), 200));
+  }
+  Codebook codebook;
+  codebook.source = file_name;
+  std::set<std::string> names;
+  for (const auto& [key, node] : result.table()) {
+    const toml::array* tables = node.as_array();
+    if (key.str() != "column" || tables == nullptr)
+      fail(ErrorCode::bad_data, "{}:{}: '{}' is unknown here; a codebook is made of [[column]] tables",
+           file_name, key.source().begin.line, text::display(key.str()));
+    for (const toml::node& element : *tables) {
+      if (!element.is_table())
+        fail(ErrorCode::bad_data, "{}:{}: a column is not a table; write [[column]] and its keys below",
+             file_name, element.source().begin.line);
+      ColumnSpec spec = SpecReader(*element.as_table(), file_name).read();
+      if (!names.insert(spec.name).second)
+        fail(ErrorCode::bad_data, "{}:{}: column '{}' is described twice; remove one", file_name,
+             element.source().begin.line, text::display(spec.name));
+      codebook.columns.push_back(std::move(spec));
+    }
+  }
+  return codebook;
+}
+
+Table empty_table(const Codebook& codebook) {
+  Table table;
+  for (const ColumnSpec& spec : codebook.columns)
+    table.columns.push_back({spec.name, spec.kind, {}, spec.levels});
+  return table;
+}
+
+}  // namespace coppice

@@ -1,0 +1,40 @@
+// The codebook: what each column of a table means (kind, levels, family and its settings). A user may write
+// one to overrule what the readers infer; the readers always return a complete one. Its file form is TOML.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/setting.hpp"
+#include "coppice/data/table.hpp"
+
+namespace coppice {
+
+struct ColumnSpec {
+  std::string name;
+  Kind kind = Kind::real;
+  std::vector<std::string> levels;  // category: all levels in order; binary: the texts of 0 and 1
+  std::string family;               // empty: the default family of the kind
+  Settings settings;                // hyper-parameters of the family
+
+  bool operator==(const ColumnSpec&) const = default;
+};
+
+struct Codebook {
+  std::vector<ColumnSpec> columns;
+  std::string source;  // the file it was read from, for messages; not part of its content
+
+  /// nullptr if there is no column of that name.
+  const ColumnSpec* find(std::string_view name) const;
+  bool operator==(const Codebook& other) const { return columns == other.columns; }
+};
+
+/// An editable TOML file; parse_codebook reads it back to an equal codebook.
+std::string to_toml(const Codebook& codebook);
+/// Throws Error{bad_data} naming file, line, column, value and remedy.
+Codebook parse_codebook(std::string_view text, const std::string& file_name);
+/// A table with the columns of the codebook and no rows: the shape that read_like matches new rows against.
+Table empty_table(const Codebook& codebook);
+
+}  // namespace coppice

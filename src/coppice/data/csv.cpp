@@ -1,0 +1,402 @@
+// The two passes of the CSV parser, header detection and the checks that concern the file as a whole.
+#include "coppice/data/csv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "coppice/data/csv_cursor.hpp"
+#include "coppice/data/csv_index.hpp"
+#include "coppice/data/number.hpp"
+
+namespace coppice {
+namespace {
+
+constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+// Line ends of all three sorts, also if they are mixed.
+std::size_t count_line_ends(std::string_view bytes) {
+  auto count = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+  for (std::size_t at = bytes.find('\r'); at != std::string_view::npos; at = bytes.find('\r', at + 1))
+    if (at + 1 == bytes.size() || bytes[at + 1] != '\n') ++count;
+  return count;
+}
+
+// Without the byte order mark and without blank lines at the end.
+std::string_view content_of(std::string_view bytes, const std::string& file) {
+  if (bytes.starts_with("PK\x03\x04"))
+    fail(ErrorCode::bad_data,
+         "{}: the file is a zip archive (.npz, .xlsx, ...), not text; export it as .csv or .npy", file);
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
+  const std::size_t last = bytes.find_last_not_of(" \r\n");
+  if (last == std::string_view::npos)
+    fail(ErrorCode::bad_data, "{}:1: the file is empty; it needs rows of data", file);
+  const std::size_t line_end = bytes.find_first_of("\r\n", last);
+  return bytes.substr(0, line_end);
+}
+
+char find_delimiter(std::string_view content, bool prefer_comma) {
+  constexpr std::array<char, 3> kCandidates = {',', '\t', ';'};
+  std::array<std::size_t, 3> counts{};
+  bool quoted = false;
+  for (const char c : content) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '\n' || c == '\r') break;
+    for (std::size_t i = 0; i < kCandidates.size(); ++i) counts[i] += c == kCandidates[i] ? 1 : 0;
+  }
+  if (prefer_comma && counts[0] > 0) return ',';
+  return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) -
+                                              counts.begin())];
+}
+
+struct FirstRecord {
+  std::vector<std::string> cells;
+  bool numeric = false;     // at least one number, and nothing but numbers and missing cells
+  std::size_t numbers = 0;  // cells that are numbers
+};
+
+FirstRecord take_first_record(CsvCursor& cursor) {
+  FirstRecord record;
+  std::string scratch;
+  std::size_t missing = 0;
+  for (;; ++cursor.at, ++cursor.column) {
+    const std::string_view content = cursor.take_cell().content(scratch);
+    double value = 0.0;
+    if (text::parse_number(content, value) != text::Parsed::not_number)
+      ++record.numbers;
+    else if (text::is_missing_token(content))
+      ++missing;
+    record.cells.emplace_back(content);
+    if (cursor.at_record_end()) break;
+  }
+  record.numeric = record.numbers > 0 && record.numbers + missing == record.cells.size();
+  cursor.column = 0;
+  cursor.pass_record_end();
+  return record;
+}
+
+// A NUL cannot be part of a number, so only texts need to be looked at.
+template <typename WhereOf>
+void refuse_nul(std::string_view content, WhereOf where) {
+  if (content.find('\0') != std::string_view::npos)
+    fail(ErrorCode::bad_data,
+         "{}: value '{}' has a NUL byte, so the file is binary or UTF-16; save it as UTF-8 text", where(),
+         text::display(content));
+}
+
+void name_columns(RawTable& table, const FirstRecord& record, std::size_t line) {
+  std::unordered_map<std::string_view, std::size_t> seen;
+  std::vector<std::string> unnamed;
+  for (std::size_t i = 0; i < record.cells.size(); ++i) {
+    std::string name = record.cells[i];
+    if (!table.has_header || name.empty()) name = fmt::format("c{}", i + 1);
+    if (table.has_header && record.cells[i].empty()) unnamed.push_back(name);
+    refuse_nul(name, [&] { return fmt::format("{}:{}: cell {}", table.file, line, i + 1); });
+    if (!text::is_valid_utf8(name))
+      fail(ErrorCode::bad_data, "{}:{}: cell {}: the column name '{}' is not UTF-8; save the file as UTF-8",
+           table.file, line, i + 1, text::display(name));
+    table.columns.push_back({std::move(name), Want::automatic, false, {}, {}});
+  }
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto [first, fresh] = seen.emplace(table.columns[i].name, i);
+    if (!fresh)
+      fail(ErrorCode::bad_data, "{}:{}: column '{}': cells {} and {} have the same name; rename one of them",
+           table.file, line, text::display(table.columns[i].name), first->second + 1, i + 1);
+  }
+  if (!table.has_header) {
+    table.notes.push_back(table.columns.size() == 1 ? "no header row: the column is named c1"
+                                                    : fmt::format("no header row: columns are named c1..c{}",
+                                                                  table.columns.size()));
+  } else if (!unnamed.empty()) {
+    table.notes.push_back(
+        fmt::format("columns without a name in the header are named {}", text::list_names(unnamed)));
+  }
+  if (table.has_header && 2 * record.numbers > record.cells.size())
+    table.notes.push_back(fmt::format(
+        "{} of the {} column names are numbers, such as {}: if the first row is data, put a header above it",
+        record.numbers, record.cells.size(), text::list_names(record.cells, 1)));
+}
+
+[[noreturn]] void fail_short(CsvCursor cursor, std::size_t cells, std::size_t width) {
+  cursor.column = cells;
+  fail(ErrorCode::bad_data, "{}: the row ends after {} of {} cells; add the missing cells{}",
+       cursor.place(cursor.line), cells, width,
+       cursor.at_end() ? " (the file may be cut off)" : " or remove the line");
+}
+
+[[noreturn]] void fail_long(CsvCursor cursor, std::size_t width) {
+  ++cursor.at;
+  cursor.column = width;
+  std::string scratch;
+  const std::string place = cursor.place(cursor.line);
+  const std::string value(cursor.take_cell().content(scratch));
+  fail(ErrorCode::bad_data,
+       "{}: value '{}' is beyond the {} columns; remove it, or quote the cell that contains the delimiter "
+       "'{}'",
+       place, text::display(value), width, text::display({&cursor.delimiter, 1}));
+}
+
+// Calls on_cell(cursor, row, column) for every cell; it must move the cursor behind the cell and may return
+// false to stop. The rows must be known to have the right width.
+template <typename OnCell>
+void for_each_cell(CsvCursor cursor, std::size_t width, OnCell on_cell) {
+  for (std::size_t row = 0; !cursor.at_end(); ++row) {
+    for (std::size_t column = 0; column < width; ++column) {
+      cursor.column = column;
+      if (!on_cell(cursor, row, column)) return;
+      if (column + 1 < width) ++cursor.at;
+    }
+    cursor.pass_record_end();
+  }
+}
+
+class CsvParser {
+ public:
+  CsvParser(RawTable& table, const CsvCursor& body) : table_(table), body_(body) { body_.table = &table; }
+
+  void run() {
+    read_numbers();
+    for (std::size_t i = 0; i < table_.columns.size(); ++i)
+      if (table_.columns[i].want != Want::nothing && !table_.columns[i].is_text && infinite_[i] != kNever)
+        table_.fail_cell(infinite_[i], i,
+                         "is infinite; replace it by a finite number or leave the cell empty");
+    if (std::any_of(table_.columns.begin(), table_.columns.end(),
+                    [](const RawColumn& c) { return c.is_text; }))
+      read_texts();
+  }
+
+ private:
+  // About how many rows there are, from the first lines; never more than one row per `width` bytes, which is
+  // the least that a row takes.
+  std::size_t likely_rows() const {
+    constexpr std::size_t kSample = std::size_t{1} << 20;
+    const std::string_view content(body_.at, body_.end);
+    const std::string_view sample = content.substr(0, kSample);
+    const auto lines = static_cast<double>(count_line_ends(sample) + 1);
+    const double share = static_cast<double>(content.size()) / static_cast<double>(sample.size());
+    const double slack = content.size() > kSample ? 1.01 : 1.0;
+    return std::min(static_cast<std::size_t>(lines * share * slack),
+                    content.size() / table_.columns.size() + 1);
+  }
+
+  // The first pass. Values are gathered for some rows at a time, so that each column is extended in long runs
+  // and no memory is touched before it is needed.
+  void read_numbers() {
+    const std::size_t width = table_.columns.size();
+    const std::size_t expected_rows = likely_rows();
+    numeric_.assign(width, 0);
+    infinite_.assign(width, kNever);
+    for (std::size_t i = 0; i < width; ++i) {
+      RawColumn& column = table_.columns[i];
+      column.is_text = column.want == Want::text || column.want == Want::identity;
+      if (column.want == Want::nothing) continue;
+      column.values.reserve(expected_rows);
+      numeric_[i] = column.is_text ? 0 : 1;
+    }
+    block_rows_ = std::clamp<std::size_t>(kBlockCells / width, 1, 1024);
+    block_stride_ = block_rows_ + kStagger;
+    block_.resize(width * block_stride_);
+    unusual_columns_.resize(width);
+    CsvCursor cursor = body_;
+    CsvIndex index(cursor.end, cursor.delimiter);
+    std::size_t row_in_block = 0;
+    while (!cursor.at_end()) {
+      if (!read_plain_row(cursor, index, row_in_block)) read_any_row(cursor, row_in_block);
+      ++table_.rows;
+      if (++row_in_block < block_rows_) continue;
+      flush(row_in_block);
+      row_in_block = 0;
+    }
+    flush(row_in_block);
+  }
+
+  void flush(std::size_t rows) {
+    for (std::size_t i = 0; i < table_.columns.size(); ++i) {
+      const double* from = block_.data() + i * block_stride_;
+      if (numeric_[i] != 0)
+        table_.columns[i].values.insert(table_.columns[i].values.end(), from, from + rows);
+    }
+  }
+
+  // A row of the right width without quotes, or false.
+  bool read_plain_row(CsvCursor& cursor, CsvIndex& index, std::size_t row_in_block) {
+    const std::size_t width = table_.columns.size();
+    const std::uint32_t* marks = index.marks(cursor.at, width);
+    if (marks == nullptr) return false;
+    const char* const base = index.base();
+    const char* const row_end = base + marks[width - 1];
+    if (row_end != cursor.end && *row_end != '\n' && *row_end != '\r') return false;
+    if (cursor.end - row_end < text::kReadAhead) return false;
+    const char* at = cursor.at;
+    const char delimiter = cursor.delimiter;
+    double* out = block_.data() + row_in_block;
+    std::uint32_t* unusual = unusual_columns_.data();
+    for (std::size_t column = 0; column < width; ++column, out += block_stride_) {
+      const char* const stop = base + marks[column];
+      if (*stop != delimiter && stop != row_end) return false;
+      if (!text::read_short_number(at, stop, *out)) *unusual++ = static_cast<std::uint32_t>(column);
+      at = stop + 1;
+    }
+    for (const std::uint32_t* column = unusual_columns_.data(); column != unusual; ++column) {
+      CsvCursor aside = cursor;
+      aside.at = *column == 0 ? cursor.at : base + marks[*column - 1] + 1;
+      block_[*column * block_stride_ + row_in_block] = read_unusual(aside, *column);
+    }
+    cursor.at = row_end;
+    cursor.pass_record_end();
+    return true;
+  }
+
+  void read_any_row(CsvCursor& cursor, std::size_t row_in_block) {
+    const std::size_t width = table_.columns.size();
+    for (std::size_t column = 0; column < width; ++column) {
+      block_[column * block_stride_ + row_in_block] = read_unusual(cursor, column);
+      if (column + 1 == width) break;
+      if (cursor.at_record_end()) fail_short(cursor, column + 1, width);
+      ++cursor.at;
+    }
+    if (!cursor.at_record_end()) fail_long(cursor, width);
+    cursor.pass_record_end();
+  }
+
+  // A cell that is not plainly a number: one to skip, missing, quoted, spaced, infinite, or a text.
+  [[gnu::noinline]] double read_unusual(CsvCursor& cursor, std::size_t column) {
+    cursor.column = column;
+    if (numeric_[column] == 0) {
+      cursor.skip_cell();
+      return kMissing;
+    }
+    const std::size_t line = cursor.line;
+    const std::string_view content = cursor.take_cell().content(scratch_);
+    if (text::is_missing_token(content)) return kMissing;
+    double value = 0.0;
+    const text::Parsed parsed = text::parse_number(content, value);
+    if (parsed == text::Parsed::number) return value;
+    if (parsed == text::Parsed::infinite) {
+      infinite_[column] = std::min(infinite_[column], table_.rows);
+      return kMissing;
+    }
+    if (table_.columns[column].want == Want::number)
+      fail(ErrorCode::bad_data,
+           "{}: value '{}' is not a number; correct it, or leave the cell empty if it is missing",
+           cursor.place(line), text::display(content));
+    table_.columns[column].is_text = true;
+    numeric_[column] = 0;
+    return kMissing;
+  }
+
+  struct Dictionary {
+    std::unordered_map<std::string_view, double> codes;
+    std::deque<std::string> owned;  // keys that are not bytes of the file
+  };
+
+  void read_texts() {
+    std::vector<Dictionary> dictionaries(table_.columns.size());
+    for (std::size_t i = 0; i < table_.columns.size(); ++i) {
+      RawColumn& column = table_.columns[i];
+      if (!column.is_text) continue;
+      column.values.resize(table_.rows);
+      column.levels = column.declared_levels;
+      for (std::size_t code = 0; code < column.declared_levels.size(); ++code)
+        dictionaries[i].codes.emplace(column.declared_levels[code], static_cast<double>(code));
+    }
+    for_each_cell(body_, table_.columns.size(), [&](CsvCursor& cursor, std::size_t row, std::size_t i) {
+      RawColumn& column = table_.columns[i];
+      if (!column.is_text) {
+        cursor.skip_cell();
+        return true;
+      }
+      const std::size_t line = cursor.line;
+      const CsvCell cell = cursor.take_cell();
+      column.values[row] = code_of(column, dictionaries[i], cell, [&] { return cursor.place(line); });
+      return true;
+    });
+  }
+
+  template <typename WhereOf>
+  double code_of(RawColumn& column, Dictionary& dictionary, const CsvCell& cell, WhereOf where) {
+    std::string_view content = cell.content(scratch_);
+    if (const auto found = dictionary.codes.find(content); found != dictionary.codes.end())
+      return found->second;
+    if (content.empty() || (column.want != Want::identity && text::is_missing_token(content)))
+      return kMissing;
+    refuse_nul(content, where);
+    if (!text::is_valid_utf8(content))
+      fail(ErrorCode::bad_data, "{}: value '{}' is not UTF-8; save the file as UTF-8", where(),
+           text::display(content));
+    const auto code = static_cast<double>(column.levels.size());
+    column.levels.emplace_back(content);
+    if (cell.doubled) content = dictionary.owned.emplace_back(content);
+    dictionary.codes.emplace(content, code);
+    return code;
+  }
+
+  static constexpr std::size_t kBlockCells = std::size_t{1} << 15;
+  static constexpr std::size_t kStagger =
+      8;  // one cache line, so that the cells of a row fall into different sets
+
+  RawTable& table_;
+  CsvCursor body_;
+  std::vector<double> block_;  // column after column, block_stride_ apart
+  std::size_t block_rows_ = 1;
+  std::size_t block_stride_ = 1;
+  std::vector<std::uint32_t> unusual_columns_;  // of the row being read
+  std::vector<unsigned char> numeric_;          // columns in which only numbers were seen so far
+  std::vector<std::size_t> infinite_;           // the first row with an infinite value
+  std::string scratch_;
+};
+
+}  // namespace
+
+RawTable parse_csv(std::string_view bytes, const std::string& file, const CsvOptions& options,
+                   const Chooser& choose) {
+  const std::string_view content = content_of(bytes, file);
+  RawTable table;
+  table.file = file;
+  CsvCursor cursor{content.data(), content.data() + content.size(), ',', table.file};
+  while (cursor.at_blank_line()) {
+    while (!cursor.at_record_end()) ++cursor.at;
+    cursor.pass_record_end();
+  }
+  cursor.delimiter = options.delimiter != '\0'
+                         ? options.delimiter
+                         : find_delimiter({cursor.at, cursor.end}, options.prefer_comma);
+  CsvCursor body = cursor;
+  const FirstRecord first = take_first_record(body);
+  const std::unordered_set<std::string_view> cells(first.cells.begin(), first.cells.end());
+  const bool expected = !options.expected_names.empty() &&
+                        std::all_of(options.expected_names.begin(), options.expected_names.end(),
+                                    [&](const std::string& name) { return cells.contains(name); });
+  table.has_header =
+      options.header == Header::yes || (options.header == Header::automatic && (expected || !first.numeric));
+  name_columns(table, first, cursor.line);
+  if (!table.has_header) body = cursor;
+  if (body.at_end())
+    fail(ErrorCode::bad_data, "{}:{}: there is a header but no row of data below it; add rows", file,
+         body.line);
+  const std::size_t width = table.columns.size();
+  table.locate = [body, width, file](std::size_t row, std::size_t column) {
+    CsvCursor start = body;
+    start.file = file;
+    Place place;
+    for_each_cell(start, width, [&](CsvCursor& at, std::size_t current_row, std::size_t current_column) {
+      const std::size_t line = at.line;
+      std::string scratch;
+      const CsvCell cell = at.take_cell();
+      if (current_row != row || current_column != column) return true;
+      place = {fmt::format("{}:{}", file, line), std::string(cell.content(scratch))};
+      return false;
+    });
+    return place;
+  };
+  choose(table);
+  CsvParser(table, body).run();
+  return table;
+}
+
+}  // namespace coppice

@@ -1,0 +1,12 @@
+// The fingerprint by which a run recognises the data it was fitted to.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace coppice {
+
+/// SHA-256 of the bytes, 64 lower-case hexadecimal digits.
+std::string sha256_hex(std::string_view bytes);
+
+}  // namespace coppice

@@ -1,0 +1,320 @@
+// The readers' front: bytes, then a raw table from the parser of the format, then roles and kinds.
+#include "coppice/data/read.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "coppice/base/error.hpp"
+#include "coppice/data/csv.hpp"
+#include "coppice/data/decompress.hpp"
+#include "coppice/data/digest.hpp"
+#include "coppice/data/infer.hpp"
+#include "coppice/data/load.hpp"
+#include "coppice/data/npy.hpp"
+#include "coppice/data/raw_table.hpp"
+#include "coppice/data/svmlight.hpp"
+
+namespace coppice {
+namespace {
+
+constexpr std::string_view kDatasetRemedy =
+    "correct it, leave the cell empty, or add it to the levels in the codebook";
+constexpr std::string_view kLikeRemedy =
+    "correct it or leave the cell empty: the model has not seen other levels";
+
+// Parses the bytes in the format of the name. `choose` sees the columns before any cell of a CSV is read,
+// after all of them in the other formats; either way the columns come back as it wants them.
+RawTable parse(std::string_view bytes, const std::string& name, CsvOptions options, const Chooser& choose) {
+  const FileFormat format = format_of_name(name);
+  const Compression compression = detect_compression(bytes);
+  if (format.gzip_name && compression != Compression::gzip && !bytes.empty())
+    fail(ErrorCode::bad_data,
+         "{}: the name ends in .gz but the content is not gzip; fetch or rename the file", name);
+  if (format.zstd_name && compression != Compression::zstd && !bytes.empty())
+    fail(ErrorCode::bad_data,
+         "{}: the name ends in .zst but the content is not zstd; fetch or rename the file", name);
+  std::shared_ptr<const std::string> plain;
+  if (compression != Compression::none) {
+    plain = std::make_shared<const std::string>(decompress(bytes, compression, name));
+    bytes = *plain;
+  }
+  RawTable raw;
+  const bool is_npy = format.format == Format::npy || bytes.starts_with(kNpyMagic);
+  if (is_npy || format.format == Format::svmlight) {
+    raw = is_npy ? parse_npy(bytes, name) : parse_svmlight(bytes, name);
+    choose(raw);
+    for (RawColumn& column : raw.columns)
+      if (!column.is_text && (column.want == Want::text || column.want == Want::identity))
+        numbers_to_text(column);
+  } else {
+    options.delimiter = format.delimiter;
+    options.prefer_comma = format.prefer_comma;
+    raw = parse_csv(bytes, name, options, choose);
+  }
+  // The plain bytes live as long as the way back to them.
+  if (plain != nullptr)
+    raw.locate = [inner = std::move(raw.locate), plain](std::size_t i, std::size_t j) { return inner(i, j); };
+  return raw;
+}
+
+std::vector<std::string> names_of(const RawTable& raw) {
+  std::vector<std::string> names;
+  for (const RawColumn& column : raw.columns) names.push_back(column.name);
+  return names;
+}
+
+std::unordered_map<std::string, std::size_t> positions_of(const RawTable& raw) {
+  std::unordered_map<std::string, std::size_t> positions;
+  for (std::size_t i = 0; i < raw.columns.size(); ++i) positions.emplace(raw.columns[i].name, i);
+  return positions;
+}
+
+std::vector<std::string> row_ids_of(RawTable& raw, std::optional<std::size_t> id) {
+  std::vector<std::string> ids;
+  if (!id) {
+    ids.reserve(raw.rows);
+    for (std::size_t row = 1; row <= raw.rows; ++row) ids.push_back(std::to_string(row));
+    return ids;
+  }
+  RawColumn& column = raw.columns[*id];
+  for (std::size_t row = 0; row < raw.rows; ++row) {
+    if (is_missing(column.values[row])) raw.fail_cell(row, *id, "is no row id; give every row one");
+    const auto code = static_cast<std::size_t>(column.values[row]);
+    // Texts are numbered as they appear, so the first code that is not new is a repetition.
+    if (code == row) continue;
+    raw.fail_cell(
+        row, *id,
+        fmt::format("is already the id of {}; give every row its own", raw.locate(code, *id).where));
+  }
+  return std::move(column.levels);
+}
+
+Want want_of(const ColumnSpec& spec, bool strict) {
+  switch (spec.kind) {
+    case Kind::real:
+    case Kind::count:
+      return Want::number;
+    case Kind::binary:
+      if (!spec.levels.empty()) return Want::text;
+      return strict ? Want::number : Want::automatic;
+    case Kind::category:
+      break;
+  }
+  return Want::text;
+}
+
+// What each column of the file is for, from the options of the caller.
+struct Roles {
+  std::optional<std::size_t> id;
+  std::vector<std::size_t> truth;
+  std::vector<const ColumnSpec*> specs;  // of the data columns; nullptr: inferred
+
+  void assign(RawTable& raw, const ReadOptions& options) {
+    const auto positions = positions_of(raw);
+    std::vector<std::string_view> role(raw.columns.size());
+    const auto claim = [&](const std::string& name, std::string_view flag) {
+      const auto found = positions.find(name);
+      if (found == positions.end())
+        fail(ErrorCode::configuration, "{}: {} names a column '{}' that is not there; {}", raw.file, flag,
+             text::display(name), text::suggest(name, names_of(raw)));
+      std::string_view& taken = role[found->second];
+      if (!taken.empty() && taken != flag)
+        fail(ErrorCode::configuration, "{}: column '{}' is named by both {} and {}; choose one", raw.file,
+             text::display(name), taken, flag);
+      const bool fresh = taken.empty();
+      taken = flag;
+      return fresh ? std::optional(found->second) : std::nullopt;
+    };
+    for (const std::string& name : options.drop)
+      if (const auto column = claim(name, "--drop")) raw.columns[*column].want = Want::nothing;
+    if (!options.id.empty()) {
+      id = claim(options.id, "--id");
+      raw.columns[*id].want = Want::identity;
+    }
+    std::vector<std::string> labels = options.truth;
+    if (raw.label && role[*raw.label].empty()) labels.push_back(raw.columns[*raw.label].name);
+    for (const std::string& name : labels) {
+      if (const auto column = claim(name, "--truth")) {
+        raw.columns[*column].want = Want::text;
+        truth.push_back(*column);
+      }
+    }
+    specs.assign(raw.columns.size(), nullptr);
+    if (options.codebook == nullptr) return;
+    for (const ColumnSpec& spec : options.codebook->columns) {
+      const auto found = positions.find(spec.name);
+      if (found == positions.end())
+        fail(ErrorCode::bad_data, "{}: column '{}' of the codebook{} is not in the data; {}", raw.file,
+             text::display(spec.name),
+             options.codebook->source.empty() ? "" : fmt::format(" {}", options.codebook->source),
+             text::suggest(spec.name, names_of(raw)));
+      if (!role[found->second].empty()) continue;
+      specs[found->second] = &spec;
+      raw.columns[found->second].want = want_of(spec, false);
+      raw.columns[found->second].declared_levels = spec.levels;
+    }
+  }
+};
+
+bool all_missing(const RawColumn& column) {
+  return std::all_of(column.values.begin(), column.values.end(), is_missing);
+}
+
+bool is_constant(const std::vector<double>& values) {
+  double first = kMissing;
+  for (const double value : values) {
+    if (is_missing(value)) continue;
+    if (is_missing(first)) first = value;
+    if (value != first) return false;
+  }
+  return true;
+}
+
+void add_note(std::vector<std::string>& notes, const std::vector<std::string>& names, std::string_view one,
+              std::string_view many) {
+  if (names.size() == 1) notes.push_back(fmt::format("column {} {}", text::list_names(names), one));
+  if (names.size() > 1)
+    notes.push_back(fmt::format("{} columns {}: {}", names.size(), many, text::list_names(names)));
+}
+
+Dataset assemble(RawTable raw, const Roles& roles) {
+  Dataset data;
+  data.notes = std::move(raw.notes);
+  data.table.row_ids = row_ids_of(raw, roles.id);
+  for (const std::size_t index : roles.truth) {
+    if (all_missing(raw.columns[index]))
+      fail(ErrorCode::bad_data, "{}: column '{}': every cell of this truth column is empty; name another",
+           raw.file, text::display(raw.columns[index].name));
+    const ColumnSpec any_text{raw.columns[index].name, Kind::category, {}, {}, {}};
+    data.truth.columns.push_back(typed_column(raw, index, &any_text, kDatasetRemedy));
+  }
+  if (!roles.truth.empty()) data.truth.row_ids = data.table.row_ids;
+  std::vector<std::string> empty;
+  std::vector<std::string> constant;
+  std::vector<std::string> identifying;
+  for (std::size_t index = 0; index < raw.columns.size(); ++index) {
+    const RawColumn& column = raw.columns[index];
+    const bool has_role = roles.id == index || std::count(roles.truth.begin(), roles.truth.end(), index) > 0;
+    if (column.want == Want::nothing || has_role) continue;
+    const ColumnSpec* spec = roles.specs[index];
+    if (all_missing(column)) {
+      empty.push_back(column.name);
+      continue;
+    }
+    if (spec == nullptr && column.is_text && column.levels.size() > std::max<std::size_t>(20, raw.rows / 2)) {
+      identifying.push_back(column.name);
+      continue;
+    }
+    Column typed = typed_column(raw, index, spec, kDatasetRemedy);
+    if (is_constant(typed.values)) constant.push_back(typed.name);
+    data.codebook.columns.push_back({typed.name, typed.kind, typed.levels,
+                                     spec != nullptr ? spec->family : "",
+                                     spec != nullptr ? spec->settings : Settings{}});
+    data.table.columns.push_back(std::move(typed));
+  }
+  add_note(data.notes, empty, "is left out: every cell is missing",
+           "are left out because every cell is missing");
+  add_note(data.notes, identifying,
+           "is left out: nearly every row has its own text, so it looks like an identifier; use it with "
+           "--id, or --drop it",
+           "are left out because nearly every row has its own text (use one with --id, or --drop them)");
+  add_note(data.notes, constant, "is constant", "are constant");
+  if (data.table.columns.empty())
+    fail(ErrorCode::bad_data, "{}: no column of data is left{}{}; keep at least one", raw.file,
+         data.notes.empty() ? "" : ": ", data.notes.empty() ? "" : data.notes.back());
+  return data;
+}
+
+// The file's column for each fitted column; none if a sparse file does not mention it.
+std::vector<std::optional<std::size_t>> match_columns(const RawTable& raw, const Table& fitted,
+                                                      std::optional<std::size_t> id) {
+  const auto positions = positions_of(raw);
+  std::vector<std::optional<std::size_t>> matched;
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < raw.columns.size(); ++i)
+    if (id != i && raw.label != i) free.push_back(i);
+  std::vector<std::string> missing;
+  for (const Column& column : fitted.columns) {
+    const auto found = positions.find(column.name);
+    matched.push_back(found == positions.end() || id == found->second ? std::nullopt
+                                                                      : std::optional(found->second));
+    if (!matched.back()) missing.push_back(column.name);
+  }
+  if (missing.empty() || raw.absent_is_zero) return matched;
+  if (raw.has_header)
+    fail(ErrorCode::bad_data, "{}:1: column '{}' of the fitted data is not in the file; add it ({})",
+         raw.file, text::display(missing.front()), text::suggest(missing.front(), names_of(raw)));
+  if (free.size() != fitted.columns.size())
+    fail(ErrorCode::bad_data,
+         "{}:1: column '{}' of the fitted data cannot be found: the file has no header and {} columns where "
+         "{} were fitted; add "
+         "a header row",
+         raw.file, text::display(missing.front()), free.size(), fitted.columns.size());
+  matched.assign(free.begin(), free.end());
+  return matched;
+}
+
+}  // namespace
+
+Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options) {
+  Roles roles;
+  CsvOptions csv;
+  csv.header = options.header;
+  std::string digest = sha256_hex(bytes);
+  Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles);
+  data.digest = std::move(digest);
+  return data;
+}
+
+Dataset read_dataset(const std::string& path, const ReadOptions& options) {
+  const FileBytes bytes = load_file(path);
+  return read_dataset_bytes(bytes.view(), path == "-" ? "stdin" : path, options);
+}
+
+Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
+                      const std::string& id) {
+  std::vector<ColumnSpec> specs;
+  CsvOptions csv;
+  for (const Column& column : fitted.columns) {
+    specs.push_back({column.name, column.kind, column.levels, {}, {}});
+    csv.expected_names.push_back(column.name);
+  }
+  std::optional<std::size_t> id_column;
+  std::vector<std::optional<std::size_t>> matched;
+  RawTable raw = parse(bytes, name, csv, [&](RawTable& table) {
+    Roles roles;
+    ReadOptions only_id;
+    only_id.id = id;
+    roles.assign(table, only_id);
+    id_column = roles.id;
+    matched = match_columns(table, fitted, id_column);
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      if (id_column != i) table.columns[i].want = Want::nothing;
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+      if (!matched[i]) continue;
+      RawColumn& column = table.columns[*matched[i]];
+      column.name = specs[i].name;
+      column.want = want_of(specs[i], true);
+      column.declared_levels = specs[i].levels;
+    }
+  });
+  Table table;
+  table.row_ids = row_ids_of(raw, id_column);
+  for (std::size_t i = 0; i < matched.size(); ++i) {
+    if (matched[i])
+      table.columns.push_back(typed_column(raw, *matched[i], &specs[i], kLikeRemedy));
+    else
+      table.columns.push_back(
+          {specs[i].name, specs[i].kind, std::vector<double>(raw.rows, 0.0), specs[i].levels});
+  }
+  return table;
+}
+
+Table read_like(const std::string& path, const Table& fitted, const std::string& id) {
+  const FileBytes bytes = load_file(path);
+  return read_like_bytes(bytes.view(), path == "-" ? "stdin" : path, fitted, id);
+}
+
+}  // namespace coppice

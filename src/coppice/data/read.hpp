@@ -1,0 +1,47 @@
+// From a file to a Dataset: decompression, format, roles of the columns (id, truth, dropped), kinds inferred
+// or taken from a codebook. Every fault of a file is one line that names file, line, column, value and
+// remedy.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/data/codebook.hpp"
+#include "coppice/data/table.hpp"
+
+namespace coppice {
+
+enum class Header { yes, no, automatic };
+
+struct ReadOptions {
+  std::string id;                  // the column of row names; empty: rows are named 1..N
+  std::vector<std::string> truth;  // columns of known labels, kept apart from the data
+  std::vector<std::string> drop;   // columns to ignore
+  Header header = Header::automatic;
+  const Codebook* codebook = nullptr;
+};
+
+struct Dataset {
+  Table table;
+  Table truth;                     // category columns with the same row names
+  Codebook codebook;               // complete: one entry per column of the table
+  std::string digest;              // SHA-256 of the bytes as read, before decompression, in hex
+  std::vector<std::string> notes;  // one-line remarks for the user
+};
+
+/// Reads a file, or stdin for "-". The format follows from the name (.csv .tsv .npy .svm .svmlight .libsvm,
+/// each optionally followed by .gz or .zst); other names are read as CSV with the delimiter found out. Throws
+/// Error{cannot_read, bad_data, configuration}.
+Dataset read_dataset(const std::string& path, const ReadOptions& options);
+/// The same from memory; the name decides the format and appears in messages.
+Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);
+
+/// Reads new rows for a fitted table, of which only names, kinds and levels are used (it may have no rows).
+/// Columns are matched by name in any order, or by position if the file has no header; further columns are
+/// ignored.
+Table read_like(const std::string& path, const Table& fitted, const std::string& id);
+Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
+                      const std::string& id);
+
+}  // namespace coppice

@@ -1,0 +1,45 @@
+// A table of typed columns with names, row names and missing cells: what every reader produces and every
+// family reads. Values are doubles in all kinds; NaN marks a missing cell and nothing else (infinities are
+// refused by the readers).
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice {
+
+enum class Kind { real, count, binary, category };
+
+std::string_view kind_name(Kind kind);
+/// Throws Error{configuration} for a name that is not one of real, count, binary, category.
+Kind kind_from_name(std::string_view name);
+
+inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+inline bool is_missing(double cell) { return std::isnan(cell); }
+
+struct Column {
+  std::string name;
+  Kind kind = Kind::real;
+  std::vector<double> values;  // binary: 0 or 1; category: index into levels; NaN: missing
+  std::vector<std::string>
+      levels;  // category: all levels; binary: the texts of 0 and 1 if they were not digits
+
+  bool has_missing() const;
+  /// The cell as a user wrote it: level name, shortest round-trip number, or empty for a missing cell.
+  std::string text(std::size_t row) const;
+};
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::string> row_ids;  // one per row, never empty once read
+
+  std::size_t rows() const { return row_ids.size(); }
+  /// nullptr if there is no column of that name.
+  const Column* find(std::string_view name) const;
+};
+
+}  // namespace coppice

@@ -1,0 +1,29 @@
+// Small questions about text that every reader asks: is it a number, is it missing, is it UTF-8, how is it
+// shown in a message, which known names are close to it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace coppice::text {
+
+enum class Parsed { number, infinite, not_number };
+
+/// Reads the whole text as a decimal number (an optional sign, no spaces). Infinite covers the words and
+/// every number beyond the range of a double; a number too small for a double is zero.
+Parsed parse_number(std::string_view text, double& value);
+
+/// Empty, NA, N/A, NaN, nan, ?, null, NULL or None.
+bool is_missing_token(std::string_view text);
+bool is_valid_utf8(std::string_view text);
+std::string_view trim(std::string_view text);
+/// The text on one line, with control characters and broken UTF-8 escaped and a long tail cut off.
+std::string display(std::string_view text, std::size_t longest = 60);
+/// "did you mean ...?" for close names, otherwise the first known names: a clause that ends a message.
+std::string suggest(std::string_view wanted, std::span<const std::string> known);
+/// 'a', 'b', 'c' and 7 more.
+std::string list_names(std::span<const std::string> names, std::size_t most = 5);
+
+}  // namespace coppice::text

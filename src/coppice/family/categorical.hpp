@@ -1,0 +1,96 @@
+// Categorical columns with Dirichlet priors: x ~ Categorical(p), p ~ Dirichlet(c, ..., c) or (c_1, ..., c_L).
+// log m = log Gamma(C) - log Gamma(C + n) + sum_l [log Gamma(c_l + n_l) - log Gamma(c_l)], C = sum_l c_l.
+#pragma once
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "coppice/base/math.hpp"
+#include "coppice/family/independent.hpp"
+#include "coppice/family/inputs.hpp"
+
+namespace coppice {
+
+class CategoricalCell {
+ public:
+  explicit CategoricalCell(std::vector<double> concentration)
+      : concentration_(std::move(concentration)),
+        total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)) {}
+
+  std::size_t levels() const { return concentration_.size(); }
+  std::size_t stats_size() const { return levels(); }
+  std::size_t theta_size() const { return levels(); }
+  std::size_t bank_size() const { return 2 * levels(); }  // log p(level); the same with that cell taken out first
+  double origin() const { return 0.0; }
+
+  void clear(double* stats) const { std::fill_n(stats, levels(), 0.0); }
+  void add(double* stats, double x) const { stats[static_cast<std::size_t>(x)] += 1.0; }
+  bool remove(double* stats, double x) const {
+    stats[static_cast<std::size_t>(x)] -= 1.0;
+    return true;
+  }
+  void merge(double* stats, const double* other) const {
+    for (std::size_t l = 0; l < levels(); ++l) stats[l] += other[l];
+  }
+  double log_marginal(const double* stats) const {
+    double total = log_gamma(total_) - log_gamma(total_ + count(stats));
+    for (std::size_t l = 0; l < levels(); ++l)
+      if (stats[l] != 0.0) total += log_gamma(concentration_[l] + stats[l]) - log_gamma(concentration_[l]);
+    return total;
+  }
+  double log_predictive(const double* stats, double x) const {
+    const auto level = static_cast<std::size_t>(x);
+    return std::log((concentration_[level] + stats[level]) / (total_ + count(stats)));
+  }
+  void draw_theta(const double* stats, Stream& stream, double* theta) const {
+    std::vector<double> posterior(concentration_);
+    for (std::size_t l = 0; l < levels(); ++l) posterior[l] += stats[l];
+    draw_dirichlet(stream, posterior, {theta, levels()});
+  }
+  double draw(const double* theta, Stream& stream) const {
+    return static_cast<double>(draw_categorical(stream, {theta, levels()}));
+  }
+  double log_likelihood(const double* theta, double x) const { return std::log(theta[static_cast<std::size_t>(x)]); }
+
+  void fill_bank(const double* stats, double* bank) const {
+    const double total = total_ + count(stats);
+    const double log_total = std::log(total);
+    const double log_total_without = std::log(total > 1.0 ? total - 1.0 : total);
+    for (std::size_t l = 0; l < levels(); ++l) {
+      const double weight = concentration_[l] + stats[l];
+      bank[l * kLanes] = std::log(weight) - log_total;
+      const double without = stats[l] >= 1.0 ? weight - 1.0 : weight;
+      bank[(levels() + l) * kLanes] = std::log(without) - log_total_without;
+    }
+  }
+  Lanes lane_log_predictive(const double* bank, double x) const {
+    return load_lanes(bank + static_cast<std::size_t>(x) * kLanes);
+  }
+  double own_log_predictive(const double* bank, double x) const {
+    return bank[(levels() + static_cast<std::size_t>(x)) * kLanes];
+  }
+
+  CellPredictive predictive(const double* stats) const {
+    CellPredictive result;
+    const double total = total_ + count(stats);
+    for (std::size_t l = 0; l < levels(); ++l) {
+      const double p = (concentration_[l] + stats[l]) / total;
+      result.probabilities.push_back(p);
+      result.mean += p * static_cast<double>(l);
+      result.variance += p * static_cast<double>(l * l);
+    }
+    result.variance -= result.mean * result.mean;
+    return result;
+  }
+
+ private:
+  double count(const double* stats) const { return std::accumulate(stats, stats + levels(), 0.0); }
+  std::vector<double> concentration_;
+  double total_;
+};
+
+FamilyEntry categorical_entry();
+
+}  // namespace coppice

@@ -1,0 +1,200 @@
+// Entries of the families with independent columns: their names, hyper-parameters, defaults and makers.
+#include <algorithm>
+#include <map>
+
+#include "coppice/base/error.hpp"
+#include "coppice/family/bernoulli.hpp"
+#include "coppice/family/binomial.hpp"
+#include "coppice/family/categorical.hpp"
+#include "coppice/family/gaussian_diagonal.hpp"
+#include "coppice/family/gaussian_known.hpp"
+#include "coppice/family/poisson.hpp"
+
+namespace coppice {
+namespace {
+
+using Type = Parameter::Type;
+
+std::vector<double> same(const FamilyInputs& inputs, double value) {
+  return std::vector<double>(inputs.columns.size(), value);
+}
+
+template <typename Function>
+std::vector<double> from_scale(const FamilyInputs& inputs, Function&& function) {
+  std::vector<double> values;
+  for (const Column* column : inputs.columns) values.push_back(function(column_scale(*column)));
+  return values;
+}
+
+Parameter positive(std::string name, std::string fallback, std::string help) {
+  return {std::move(name), Type::numbers, std::move(fallback), std::move(help), 0.0, 1e300, true, {}, 0};
+}
+Parameter any_number(std::string name, std::string help) {
+  return {std::move(name), Type::numbers, "", std::move(help)};
+}
+
+std::unique_ptr<Family> make_bernoulli(const FamilyInputs& inputs) {
+  const std::vector<double> a = inputs.per_column_values("a", same(inputs, 0.5), 0.0);
+  const std::vector<double> b = inputs.per_column_values("b", same(inputs, 0.5), 0.0);
+  std::vector<BernoulliCell> cells;
+  for (std::size_t j = 0; j < a.size(); ++j) cells.emplace_back(a[j], b[j]);
+  return std::make_unique<IndependentColumns<BernoulliCell>>("bernoulli", std::move(cells));
+}
+
+std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
+  std::vector<double> largest;
+  for (const Column* column : inputs.columns) {
+    double trials = 1.0;
+    for (const double value : column->values)
+      if (!is_missing(value)) trials = std::max(trials, value);
+    largest.push_back(trials);
+  }
+  const std::vector<double> trials = inputs.per_column_values("trials", largest, 0.0);
+  const std::vector<double> a = inputs.per_column_values("a", same(inputs, 0.5), 0.0);
+  const std::vector<double> b = inputs.per_column_values("b", same(inputs, 0.5), 0.0);
+  std::vector<BinomialCell> cells;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    if (trials[j] != std::floor(trials[j]) || trials[j] < largest[j])
+      fail(ErrorCode::configuration, "column '{}': trials = {} must be a whole number of at least {}, its largest value",
+           inputs.columns[j]->name, trials[j], largest[j]);
+    cells.emplace_back(trials[j], a[j], b[j]);
+  }
+  return std::make_unique<IndependentColumns<BinomialCell>>("binomial", std::move(cells));
+}
+
+std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t j, std::size_t levels) {
+  const Setting* setting = inputs.whole_block("concentration");
+  if (inputs.per_column[j] != nullptr)
+    if (const auto own = inputs.per_column[j]->find("concentration"); own != inputs.per_column[j]->end())
+      setting = &own->second;
+  if (setting == nullptr) return std::vector<double>(levels, 0.5);
+  const bool number = setting->shape == Setting::Shape::number;
+  if (!number && (setting->shape != Setting::Shape::vector || setting->numbers.size() != levels))
+    fail(ErrorCode::configuration, "column '{}': concentration = {} must be a number, or an array of {} (one for each level)",
+         inputs.columns[j]->name, to_toml(*setting), levels);
+  std::vector<double> values(levels, setting->numbers[0]);
+  if (!number) values = setting->numbers;
+  for (const double value : values)
+    if (!(value > 0.0 && std::isfinite(value)))
+      fail(ErrorCode::configuration, "column '{}': concentration = {} must be finite and greater than 0",
+           inputs.columns[j]->name, to_toml(*setting));
+  return values;
+}
+
+std::unique_ptr<Family> make_categorical(const FamilyInputs& inputs) {
+  std::vector<CategoricalCell> cells;
+  for (std::size_t j = 0; j < inputs.columns.size(); ++j) {
+    const std::size_t levels = std::max<std::size_t>(inputs.columns[j]->levels.size(), 2);
+    cells.emplace_back(level_concentration(inputs, j, levels));
+  }
+  return std::make_unique<IndependentColumns<CategoricalCell>>("categorical", std::move(cells));
+}
+
+std::unique_ptr<Family> make_poisson(const FamilyInputs& inputs) {
+  const std::vector<double> shape = inputs.per_column_values("shape", same(inputs, 1.0), 0.0);
+  std::vector<double> default_rate;
+  for (std::size_t j = 0; j < shape.size(); ++j)
+    default_rate.push_back(shape[j] / std::max(column_scale(*inputs.columns[j]).mean, 1e-3));
+  const std::vector<double> rate = inputs.per_column_values("rate", default_rate, 0.0);
+  std::vector<PoissonCell> cells;
+  for (std::size_t j = 0; j < shape.size(); ++j) cells.emplace_back(shape[j], rate[j]);
+  return std::make_unique<IndependentColumns<PoissonCell>>("poisson", std::move(cells));
+}
+
+std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
+  const std::vector<double> mean = inputs.per_column_values(
+      "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
+  const std::vector<double> strength =
+      inputs.per_column_values("mean_strength", same(inputs, kDefaultMeanStrength), 0.0);
+  const std::vector<double> shape = inputs.per_column_values("shape", same(inputs, 1.5), 0.0);
+  // E[v] = rate / (shape - 1): a cluster is expected to have half the column's standard deviation.
+  std::vector<double> default_rate = from_scale(inputs, [](const ColumnScale& s) { return s.sd * s.sd; });
+  for (std::size_t j = 0; j < shape.size(); ++j)
+    default_rate[j] *= kDefaultClusterSd * kDefaultClusterSd * std::max(shape[j] - 1.0, 0.5);
+  const std::vector<double> rate = inputs.per_column_values("rate", default_rate, 0.0);
+  std::map<double, std::shared_ptr<const HalfStepGammas>> tables;
+  std::vector<GaussianDiagonalCell> cells;
+  for (std::size_t j = 0; j < shape.size(); ++j) {
+    auto& table = tables[shape[j]];
+    if (!table) table = std::make_shared<const HalfStepGammas>(shape[j], inputs.rows);
+    cells.emplace_back(mean[j], strength[j], shape[j], rate[j], table);
+  }
+  return std::make_unique<IndependentColumns<GaussianDiagonalCell>>("gaussian-diagonal", std::move(cells));
+}
+
+std::unique_ptr<Family> make_gaussian_known(const FamilyInputs& inputs) {
+  const std::vector<double> noise = inputs.per_column_values(
+      "noise_variance",
+      from_scale(inputs, [](const ColumnScale& s) { return kDefaultClusterSd * kDefaultClusterSd * s.sd * s.sd; }), 0.0);
+  const std::vector<double> mean = inputs.per_column_values(
+      "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
+  const std::vector<double> variance = inputs.per_column_values(
+      "prior_variance", from_scale(inputs, [](const ColumnScale& s) { return s.sd * s.sd; }), 0.0);
+  std::vector<GaussianKnownCell> cells;
+  for (std::size_t j = 0; j < noise.size(); ++j) cells.emplace_back(noise[j], mean[j], variance[j]);
+  return std::make_unique<IndependentColumns<GaussianKnownCell>>("gaussian-known", std::move(cells));
+}
+
+}  // namespace
+
+HalfStepGammas::HalfStepGammas(double start, std::size_t largest) : start_(start) {
+  double previous = log_gamma(start);
+  for (std::size_t n = 0; n <= largest; ++n) {
+    const double next = log_gamma(start + 0.5 * static_cast<double>(n + 1));
+    table_.push_back(next - previous);
+    previous = next;
+  }
+}
+
+double HalfStepGammas::operator[](double n) const {
+  if (const auto index = static_cast<std::size_t>(n); index < table_.size()) return table_[index];
+  return log_gamma(start_ + 0.5 * (n + 1.0)) - log_gamma(start_ + 0.5 * n);
+}
+
+FamilyEntry bernoulli_entry() {
+  return {"bernoulli", "0/1 columns, independent within a cluster; Beta prior on each probability", {Kind::binary}, true,
+          {positive("a", "0.5", "prior weight of 1"), positive("b", "0.5", "prior weight of 0")}, make_bernoulli};
+}
+
+FamilyEntry binomial_entry() {
+  return {"binomial", "counts of successes out of a fixed number of trials; Beta prior on each probability",
+          {Kind::count, Kind::binary}, true,
+          {positive("trials", "", "number of trials; default: the column's largest value"),
+           positive("a", "0.5", "prior weight of success"), positive("b", "0.5", "prior weight of failure")},
+          make_binomial};
+}
+
+FamilyEntry categorical_entry() {
+  return {"categorical", "columns with named levels; Dirichlet prior on the level probabilities",
+          {Kind::category, Kind::binary}, true,
+          {positive("concentration", "0.5", "prior weight of every level, or one number for each level")},
+          make_categorical};
+}
+
+FamilyEntry poisson_entry() {
+  return {"poisson", "counts without a limit; Gamma prior on each rate", {Kind::count, Kind::binary}, true,
+          {positive("shape", "1", "shape of the Gamma prior"),
+           positive("rate", "", "rate of the Gamma prior; default: shape / column mean")},
+          make_poisson};
+}
+
+FamilyEntry gaussian_diagonal_entry() {
+  return {"gaussian-diagonal", "real columns, independent within a cluster; normal-inverse-gamma prior",
+          {Kind::real, Kind::count, Kind::binary}, true,
+          {any_number("prior_mean", "prior mean; default: the column's mean"),
+           positive("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
+           positive("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
+           positive("rate", "", "its rate; default: a cluster has half the column's standard deviation")},
+          make_gaussian_diagonal};
+}
+
+FamilyEntry gaussian_known_entry() {
+  return {"gaussian-known", "real columns, independent within a cluster, of known noise variance",
+          {Kind::real, Kind::count, Kind::binary}, true,
+          {positive("noise_variance", "", "variance within a cluster; default: a quarter of the column's"),
+           any_number("prior_mean", "prior mean of a cluster's mean; default: the column's mean"),
+           positive("prior_variance", "", "prior variance of a cluster's mean; default: the column's variance")},
+          make_gaussian_known};
+}
+
+}  // namespace coppice

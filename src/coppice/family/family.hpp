@@ -1,0 +1,76 @@
+// A family is p(row | theta) with its conjugate prior, theta integrated out: statistics in, log probabilities out.
+// Statistics are plain values, `stats_size()` doubles whose first one is the number of rows; the family itself is
+// immutable and shared by all threads. Rows are `width()` doubles, measured from the family's origin (the prior
+// mean of a Gaussian), with NaN for a missing cell.
+//
+// Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache of
+// `bank_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane s is at
+// bank[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/lanes.hpp"
+#include "coppice/base/rng.hpp"
+#include "coppice/data/table.hpp"
+
+namespace coppice {
+
+/// What a cluster predicts for one cell, in the family's units (origin added back).
+struct CellPredictive {
+  double mean = 0.0;
+  double variance = 0.0;              // infinite if the predictive has none
+  std::vector<double> probabilities;  // binary and category columns: one per level
+};
+
+/// The row's own cluster in add_log_predictive, whose predictive must leave the row out.
+struct OwnCluster {
+  std::size_t slot = static_cast<std::size_t>(-1);
+  const double* stats = nullptr;
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual std::size_t width() const = 0;
+  virtual std::size_t stats_size() const = 0;
+  virtual std::size_t theta_size() const = 0;
+  virtual std::size_t bank_size() const = 0;
+  /// Encoded cell = table cell - origin(column).
+  virtual double origin(std::size_t column) const = 0;
+
+  virtual void clear(double* stats) const = 0;
+  virtual void add(double* stats, const double* row) const = 0;
+  /// Takes out a row that was added. False: rounding has spoilt the result; rebuild from the rows that are left.
+  [[nodiscard]] virtual bool remove(double* stats, const double* row) const = 0;
+  virtual void merge(double* stats, const double* other) const = 0;
+
+  /// log p(all rows in stats).
+  virtual double log_marginal(const double* stats) const = 0;
+  /// log p(row | rows in stats).
+  virtual double log_predictive(const double* stats, const double* row) const = 0;
+
+  /// A draw from the posterior of theta; from the prior for empty statistics.
+  virtual void draw_theta(const double* stats, Stream& stream, double* theta) const = 0;
+  virtual void draw(const double* theta, Stream& stream, double* row) const = 0;
+  virtual double log_likelihood(const double* theta, const double* row) const = 0;
+
+  /// Writes a cluster's cache: value j at bank[j * kLanes].
+  virtual void fill_bank(const double* stats, double* bank) const = 0;
+  /// out[s] += log p(row | cluster in slot s), for 8 * chunks slots; caches of chunk c start at bank + c * stride.
+  /// For the row's own cluster the row itself is left out of the statistics (they hold at least two rows).
+  virtual void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+                                  const OwnCluster& own, double* out) const = 0;
+
+  virtual CellPredictive predict_cell(const double* stats, std::size_t column) const = 0;
+};
+
+inline double count_of(const double* stats) { return stats[0]; }
+
+}  // namespace coppice

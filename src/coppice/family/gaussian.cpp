@@ -1,0 +1,353 @@
+#include "coppice/family/gaussian.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/family/gaussian_kernel.hpp"
+
+namespace coppice {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+namespace kernel = gaussian_kernel;
+
+/// 2 sum log L_jj of a packed factor; products of eight keep the number of logarithms low.
+double log_determinant(const double* factor, std::size_t d) {
+  double total = 0.0;
+  double product = 1.0;
+  for (std::size_t j = 0; j < d; ++j) {
+    product *= *factor;
+    factor += d - j;
+    if (j % 8 == 7) {
+      total += std::log(product);
+      product = 1.0;
+    }
+  }
+  return 2.0 * (total + std::log(product));
+}
+
+/// L L' + sign v v' for a packed factor, in place; v is overwritten. False: not (safely) positive definite.
+bool rank_one(double* factor, double* v, std::size_t d, double sign) {
+  double ratio = 1.0;  // of the determinants, after to before: the share of the digits that survives
+  for (std::size_t j = 0; j < d; ++j) {
+    const double diagonal = factor[0];
+    const double square = diagonal * diagonal + sign * v[j] * v[j];
+    if (!(square > 1e-16 * diagonal * diagonal)) return false;
+    const double updated = std::sqrt(square);
+    const double c = updated / diagonal;
+    ratio *= c * c;
+    const double s = v[j] / diagonal;
+    const double inverse_c = 1.0 / c;
+    factor[0] = updated;
+    for (std::size_t i = j + 1; i < d; ++i) {
+      const double entry = (factor[i - j] + sign * s * v[i]) * inverse_c;
+      factor[i - j] = entry;
+      v[i] = c * v[i] - s * entry;
+    }
+    factor += d - j;
+  }
+  return ratio > 1e-6;
+}
+
+Matrix lower_factor(const double* packed, std::size_t d) {
+  Matrix factor = Matrix::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
+  for (std::size_t j = 0; j < d; ++j)
+    for (std::size_t i = j; i < d; ++i)
+      factor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = *packed++;
+  return factor;
+}
+
+void pack(const Matrix& factor, double* packed) {
+  for (Eigen::Index j = 0; j < factor.cols(); ++j)
+    for (Eigen::Index i = j; i < factor.rows(); ++i) *packed++ = factor(i, j);
+}
+
+}  // namespace
+
+Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double dof, std::span<const double> scale,
+                   std::size_t largest)
+    : d_(prior_mean.size()),
+      triangle_(d_ * (d_ + 1) / 2),
+      prior_mean_(std::move(prior_mean)),
+      k0_(mean_strength),
+      dof_(dof),
+      scale_(scale.begin(), scale.end()),
+      empty_(stats_size(), 0.0) {
+  set_factor(empty_.data(), scale_);
+  constant_step_.reserve(largest + 1);
+  const double d = static_cast<double>(d_);
+  for (std::size_t n = 0; n <= largest; ++n) {
+    const double count = static_cast<double>(n);
+    const double k = k0_ + count;
+    constant_step_.push_back(-0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + count + 1.0)) -
+                             log_gamma(0.5 * (dof_ + count + 1.0 - d)) + 0.5 * d * std::log(k / (k + 1.0)));
+  }
+}
+
+double Gaussian::log_constant_step(double n) const {
+  if (const auto index = static_cast<std::size_t>(n); index < constant_step_.size()) return constant_step_[index];
+  const double d = static_cast<double>(d_);
+  const double k = k0_ + n;
+  return -0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) - log_gamma(0.5 * (dof_ + n + 1.0 - d)) +
+         0.5 * d * std::log(k / (k + 1.0));
+}
+
+void Gaussian::set_factor(double* stats, const std::vector<double>& lambda) const {
+  const auto d = static_cast<Eigen::Index>(d_);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> matrix(lambda.data(), d,
+                                                                                                        d);
+  const Eigen::LLT<Matrix> factorization(matrix);
+  if (factorization.info() != Eigen::Success)
+    fail(ErrorCode::configuration, "gaussian: scale must be a symmetric positive definite {} x {} matrix", d_, d_);
+  pack(factorization.matrixL(), stats + 2 + d_);
+  stats[1] = log_determinant(stats + 2 + d_, d_);
+}
+
+std::vector<double> Gaussian::unpack(const double* stats) const {
+  const Matrix factor = lower_factor(stats + 2 + d_, d_);
+  const Matrix lambda = factor * factor.transpose();
+  return {lambda.data(), lambda.data() + lambda.size()};
+}
+
+void Gaussian::clear(double* stats) const { std::copy(empty_.begin(), empty_.end(), stats); }
+
+void Gaussian::add(double* stats, const double* row) const {
+  double v[kLargestDimension];
+  double* mean = stats + 2;
+  const double k = k0_ + stats[0];
+  const double weight = std::sqrt(k / (k + 1.0));
+  for (std::size_t j = 0; j < d_; ++j) {
+    const double e = row[j] - mean[j];
+    v[j] = weight * e;
+    mean[j] += e / (k + 1.0);
+  }
+  rank_one(stats + 2 + d_, v, d_, 1.0);
+  stats[0] += 1.0;
+  stats[1] = log_determinant(stats + 2 + d_, d_);
+}
+
+bool Gaussian::remove(double* stats, const double* row) const {
+  if (stats[0] < 1.5) {
+    clear(stats);
+    return true;
+  }
+  double v[kLargestDimension];
+  double* mean = stats + 2;
+  const double k = k0_ + stats[0];
+  const double weight = std::sqrt(k / (k - 1.0));
+  for (std::size_t j = 0; j < d_; ++j) {
+    const double e = row[j] - mean[j];
+    v[j] = weight * e;
+    mean[j] -= e / (k - 1.0);
+  }
+  stats[0] -= 1.0;
+  const bool accurate = rank_one(stats + 2 + d_, v, d_, -1.0);
+  stats[1] = log_determinant(stats + 2 + d_, d_);
+  return accurate;
+}
+
+void Gaussian::merge(double* stats, const double* other) const {
+  const double na = stats[0];
+  const double nb = other[0];
+  if (nb == 0.0) return;
+  if (na == 0.0) {
+    std::copy(other, other + stats_size(), stats);
+    return;
+  }
+  const double n = na + nb;
+  const auto d = static_cast<Eigen::Index>(d_);
+  const Vector mean_a = Eigen::Map<const Vector>(stats + 2, d) * ((k0_ + na) / na);
+  const Vector mean_b = Eigen::Map<const Vector>(other + 2, d) * ((k0_ + nb) / nb);
+  const Vector difference = mean_a - mean_b;
+  const Vector mean = mean_a - (nb / n) * difference;
+  const Matrix factor_a = lower_factor(stats + 2 + d_, d_);
+  const Matrix factor_b = lower_factor(other + 2 + d_, d_);
+  // Lambda = scale + scatter + k0 n / k (mean)(mean)': the scatters add, the prior's parts must count once.
+  Matrix lambda = factor_a * factor_a.transpose() + factor_b * factor_b.transpose();
+  lambda -= Eigen::Map<const Matrix>(scale_.data(), d, d);
+  lambda += (na * nb / n) * difference * difference.transpose();
+  lambda += (k0_ * n / (k0_ + n)) * mean * mean.transpose();
+  lambda -= (k0_ * na / (k0_ + na)) * mean_a * mean_a.transpose();
+  lambda -= (k0_ * nb / (k0_ + nb)) * mean_b * mean_b.transpose();
+  stats[0] = n;
+  Eigen::Map<Vector>(stats + 2, d) = mean * (n / (k0_ + n));
+  set_factor(stats, {lambda.data(), lambda.data() + lambda.size()});
+}
+
+double Gaussian::log_marginal(const double* stats) const {
+  const double n = stats[0];
+  const double d = static_cast<double>(d_);
+  return -0.5 * n * d * kLogPi + log_gamma_multivariate(d_, 0.5 * (dof_ + n)) -
+         log_gamma_multivariate(d_, 0.5 * dof_) + 0.5 * dof_ * empty_[1] + 0.5 * d * std::log(k0_ / (k0_ + n)) -
+         0.5 * (dof_ + n) * stats[1];
+}
+
+double Gaussian::log_predictive(const double* stats, const double* row) const {
+  double z[kLargestDimension];
+  for (std::size_t j = 0; j < d_; ++j) {
+    if (is_missing(row[j])) return log_predictive_of_present(stats, row);
+    z[j] = row[j] - stats[2 + j];
+  }
+  const double* factor = stats + 2 + d_;
+  double q = 0.0;
+  for (std::size_t j = 0; j < d_; ++j) {
+    const double value = z[j] / factor[0];
+    q += value * value;
+    for (std::size_t i = j + 1; i < d_; ++i) z[i] -= factor[i - j] * value;
+    factor += d_ - j;
+  }
+  const double n = stats[0];
+  const double k = k0_ + n;
+  return log_constant_step(n) - 0.5 * stats[1] - 0.5 * (dof_ + n + 1.0) * std::log1p(k / (k + 1.0) * q);
+}
+
+double Gaussian::log_predictive_of_present(const double* stats, const double* row) const {
+  std::vector<Eigen::Index> present;
+  for (std::size_t j = 0; j < d_; ++j)
+    if (!is_missing(row[j])) present.push_back(static_cast<Eigen::Index>(j));
+  const auto count = static_cast<Eigen::Index>(present.size());
+  if (count == 0) return 0.0;
+  const std::vector<double> lambda = unpack(stats);
+  Matrix block(count, count);
+  Vector e(count);
+  for (Eigen::Index a = 0; a < count; ++a) {
+    const auto ja = static_cast<std::size_t>(present[static_cast<std::size_t>(a)]);
+    e(a) = row[ja] - stats[2 + ja];
+    for (Eigen::Index b = 0; b < count; ++b)
+      block(a, b) = lambda[ja * d_ + static_cast<std::size_t>(present[static_cast<std::size_t>(b)])];
+  }
+  const Eigen::LLT<Matrix> factorization(block);
+  const double q = factorization.matrixL().solve(e).squaredNorm();
+  const double half_log_determinant = Matrix(factorization.matrixL()).diagonal().array().log().sum();
+  // A t distribution: leaving columns out keeps its degrees of freedom dof + n - D + 1.
+  const double c = static_cast<double>(count);
+  const double n = stats[0];
+  const double k = k0_ + n;
+  const double freedom = dof_ + n - static_cast<double>(d_) + 1.0;
+  return log_gamma(0.5 * (freedom + c)) - log_gamma(0.5 * freedom) - 0.5 * c * kLogPi + 0.5 * c * std::log(k / (k + 1.0)) -
+         half_log_determinant - 0.5 * (freedom + c) * std::log1p(k / (k + 1.0) * q);
+}
+
+void Gaussian::draw_theta(const double* stats, Stream& stream, double* theta) const {
+  const auto d = static_cast<Eigen::Index>(d_);
+  const double n = stats[0];
+  // Bartlett: the Wishart factor A is lower triangular with chi and normal entries; S = L A'^-1 A^-1 L'.
+  Matrix bartlett = Matrix::Zero(d, d);
+  for (Eigen::Index j = 0; j < d; ++j) {
+    bartlett(j, j) = std::sqrt(2.0 * draw_gamma(stream, 0.5 * (dof_ + n - static_cast<double>(j))));
+    for (Eigen::Index i = j + 1; i < d; ++i) bartlett(i, j) = draw_normal(stream);
+  }
+  const Matrix factor = lower_factor(stats + 2 + d_, d_);
+  const Matrix root = bartlett.triangularView<Eigen::Lower>().solve(factor.transpose()).transpose();
+  const Matrix covariance = root * root.transpose();
+  const Matrix lower = covariance.llt().matrixL();
+  Vector noise(d);
+  for (Eigen::Index j = 0; j < d; ++j) noise(j) = draw_normal(stream);
+  const Vector mean = Eigen::Map<const Vector>(stats + 2, d) + lower * noise / std::sqrt(k0_ + n);
+  std::copy(mean.data(), mean.data() + d, theta);
+  pack(lower, theta + d_);
+}
+
+void Gaussian::draw(const double* theta, Stream& stream, double* row) const {
+  std::copy(theta, theta + d_, row);
+  const double* factor = theta + d_;
+  for (std::size_t j = 0; j < d_; ++j) {
+    const double noise = draw_normal(stream);
+    for (std::size_t i = j; i < d_; ++i) row[i] += *factor++ * noise;
+  }
+}
+
+double Gaussian::log_likelihood(const double* theta, const double* row) const {
+  const auto d = static_cast<Eigen::Index>(d_);
+  const Matrix factor = lower_factor(theta + d_, d_);
+  const Vector e = Eigen::Map<const Vector>(row, d) - Eigen::Map<const Vector>(theta, d);
+  const double q = factor.triangularView<Eigen::Lower>().solve(e).squaredNorm();
+  return -0.5 * (static_cast<double>(d_) * kLog2Pi + q) - factor.diagonal().array().log().sum();
+}
+
+void Gaussian::fill_bank(const double* stats, double* bank) const {
+  for (std::size_t j = 0; j < d_; ++j, bank += kLanes) *bank = stats[2 + j];
+  const double* factor = stats + 2 + d_;
+  for (std::size_t j = 0; j < d_; ++j) {
+    *bank = 1.0 / *factor++;
+    bank += kLanes;
+    for (std::size_t i = j + 1; i < d_; ++i, bank += kLanes) *bank = *factor++;
+  }
+  const double n = stats[0];
+  const double k = k0_ + n;
+  bank[kernel::constant * kLanes] = log_constant_step(n) - 0.5 * stats[1];
+  bank[kernel::half_dof * kLanes] = 0.5 * (dof_ + n + 1.0);
+  bank[kernel::ratio * kLanes] = k / (k + 1.0);
+  const bool holds = n >= 1.0;
+  bank[kernel::constant_without * kLanes] = holds ? log_constant_step(n - 1.0) - 0.5 * stats[1] : 0.0;
+  bank[kernel::half_dof_without * kLanes] = 0.5 * (dof_ + n - 1.0);
+  bank[kernel::ratio_without * kLanes] = holds ? k / (k - 1.0) : 0.0;
+}
+
+namespace {
+
+template <typename Distance>
+void accumulate(std::size_t scalars_at, const double* bank, std::size_t stride, std::size_t chunks,
+                const OwnCluster& own, double* out, Distance&& distance) {
+  const std::size_t own_chunk = own.slot / kLanes;
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const double* cache = bank + chunk * stride;
+    const double* scalars = cache + scalars_at;
+    const Lanes q = distance(cache);
+    Lanes result = load_lanes(scalars + kernel::constant * kLanes) -
+                   load_lanes(scalars + kernel::half_dof * kLanes) *
+                       coppice::log(1.0 + load_lanes(scalars + kernel::ratio * kLanes) * q);
+    if (chunk == own_chunk) {
+      // With the row inside Lambda, |Lambda without it| = |Lambda| (1 - k/(k-1) q): no downdate is needed.
+      const std::size_t lane = own.slot % kLanes;
+      const double kept = std::max(1.0 - scalars[kernel::ratio_without * kLanes + lane] * q[lane], 1e-15);
+      result[lane] = scalars[kernel::constant_without * kLanes + lane] +
+                     scalars[kernel::half_dof_without * kLanes + lane] * std::log(kept);
+    }
+    store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + result);
+  }
+}
+
+}  // namespace
+
+void Gaussian::add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+                                  const OwnCluster& own, double* out) const {
+  const std::size_t scalars_at = (d_ + triangle_) * kLanes;
+  const auto fixed = [&]<std::size_t D>() {
+    accumulate(scalars_at, bank, stride, chunks, own, out,
+               [row](const double* cache) { return kernel::squared_distance<D>(row, cache); });
+  };
+  switch (d_) {
+    case 1: return fixed.template operator()<1>();
+    case 2: return fixed.template operator()<2>();
+    case 3: return fixed.template operator()<3>();
+    case 4: return fixed.template operator()<4>();
+    case 5: return fixed.template operator()<5>();
+    case 6: return fixed.template operator()<6>();
+    case 7: return fixed.template operator()<7>();
+    case 8: return fixed.template operator()<8>();
+    case 9: return fixed.template operator()<9>();
+    case 10: return fixed.template operator()<10>();
+    case 12: return fixed.template operator()<12>();
+    default: break;
+  }
+  Lanes rest[kLargestDimension];
+  accumulate(scalars_at, bank, stride, chunks, own, out,
+             [&](const double* cache) { return kernel::squared_distance(d_, row, cache, rest); });
+}
+
+CellPredictive Gaussian::predict_cell(const double* stats, std::size_t column) const {
+  double variance = std::numeric_limits<double>::infinity();
+  const double n = stats[0];
+  const double k = k0_ + n;
+  if (const double excess = dof_ + n - static_cast<double>(d_) - 1.0; excess > 0.0)
+    variance = unpack(stats)[column * d_ + column] * (k + 1.0) / (k * excess);
+  return {prior_mean_[column] + stats[2 + column], variance, {}};
+}
+
+}  // namespace coppice

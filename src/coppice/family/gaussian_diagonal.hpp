@@ -1,0 +1,139 @@
+// Independent Gaussian columns with normal-inverse-gamma priors:
+// x ~ N(mean, v), mean | v ~ N(prior_mean, v / mean_strength), v ~ InvGamma(shape, rate).
+// With k = k0 + n, a = a0 + n/2 and b = b0 + SS/2 + k0 n (xbar - m0)^2 / (2k):
+// log m = log Gamma(a) - log Gamma(a0) + a0 log b0 - a log b + (1/2) log(k0 / k) - (n/2) log 2 pi.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "coppice/base/math.hpp"
+#include "coppice/family/independent.hpp"
+#include "coppice/family/inputs.hpp"
+
+namespace coppice {
+
+/// log Gamma(a0 + (n+1)/2) - log Gamma(a0 + n/2) for n = 0, 1, ..., so that no sampler evaluates log-gamma.
+class HalfStepGammas {
+ public:
+  HalfStepGammas(double start, std::size_t largest);
+  double operator[](double n) const;
+
+ private:
+  double start_;
+  std::vector<double> table_;
+};
+
+class GaussianDiagonalCell {
+ public:
+  GaussianDiagonalCell(double prior_mean, double mean_strength, double shape, double rate,
+                       std::shared_ptr<const HalfStepGammas> gammas)
+      : prior_mean_(prior_mean), k0_(mean_strength), a0_(shape), b0_(rate), gammas_(std::move(gammas)) {}
+
+  std::size_t stats_size() const { return 3; }  // cells, their mean, centred sum of squares
+  std::size_t theta_size() const { return 2; }  // mean, variance
+  std::size_t bank_size() const { return 6; }
+  double origin() const { return prior_mean_; }
+
+  void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
+  void add(double* stats, double x) const {
+    const double step = x - stats[1];
+    stats[0] += 1.0;
+    stats[1] += step / stats[0];
+    stats[2] += step * (x - stats[1]);
+  }
+  bool remove(double* stats, double x) const {
+    const double left = stats[0] - 1.0;
+    if (left < 1.0) {
+      clear(stats);
+      return true;
+    }
+    const double step = x - stats[1];
+    const double before = stats[2];
+    stats[0] = left;
+    stats[1] -= step / left;
+    stats[2] = std::max(0.0, before - step * (x - stats[1]));
+    // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides it.
+    return stats[2] > 1e-7 * before || before < 1e-6 * b0_;
+  }
+  void merge(double* stats, const double* other) const {
+    const double count = stats[0] + other[0];
+    if (count == 0.0) return;
+    const double step = other[1] - stats[1];
+    stats[2] += other[2] + step * step * stats[0] * other[0] / count;
+    stats[1] += step * other[0] / count;
+    stats[0] = count;
+  }
+  double log_marginal(const double* stats) const {
+    const double n = stats[0];
+    const double a = a0_ + 0.5 * n;
+    return log_gamma(a) - log_gamma(a0_) + a0_ * std::log(b0_) - a * std::log(rate(stats)) +
+           0.5 * std::log(k0_ / (k0_ + n)) - 0.5 * n * kLog2Pi;
+  }
+  double log_predictive(const double* stats, double x) const {
+    const double n = stats[0];
+    const double k = k0_ + n;
+    const double b = rate(stats);
+    const double e = x - n * stats[1] / k;
+    return (*gammas_)[n] + 0.5 * (std::log(k / ((k + 1.0) * b)) - kLog2Pi) -
+           (a0_ + 0.5 * n + 0.5) * std::log1p(k / (2.0 * (k + 1.0) * b) * e * e);
+  }
+  void draw_theta(const double* stats, Stream& stream, double* theta) const {
+    const double k = k0_ + stats[0];
+    theta[1] = rate(stats) / draw_gamma(stream, a0_ + 0.5 * stats[0]);
+    theta[0] = stats[0] * stats[1] / k + std::sqrt(theta[1] / k) * draw_normal(stream);
+  }
+  double draw(const double* theta, Stream& stream) const { return theta[0] + std::sqrt(theta[1]) * draw_normal(stream); }
+  double log_likelihood(const double* theta, double x) const {
+    const double e = x - theta[0];
+    return -0.5 * (kLog2Pi + std::log(theta[1]) + e * e / theta[1]);
+  }
+
+  void fill_bank(const double* stats, double* bank) const {
+    const double n = stats[0];
+    const double k = k0_ + n;
+    const double b = rate(stats);
+    const double a = a0_ + 0.5 * n;
+    bank[0] = n * stats[1] / k;
+    bank[kLanes] = (*gammas_)[n] + 0.5 * (std::log(k / ((k + 1.0) * b)) - kLog2Pi);
+    bank[2 * kLanes] = k / (2.0 * (k + 1.0) * b);
+    bank[3 * kLanes] = a + 0.5;
+    // The same with one cell taken out of the cluster first; only read when the cluster holds that cell.
+    const bool holds = n >= 1.0;
+    bank[4 * kLanes] = holds ? (*gammas_)[n - 1.0] + 0.5 * (std::log((k - 1.0) / (k * b)) - kLog2Pi) : 0.0;
+    bank[5 * kLanes] = holds ? k / (2.0 * (k - 1.0) * b) : 0.0;
+  }
+  Lanes lane_log_predictive(const double* bank, double x) const {
+    const Lanes e = x - load_lanes(bank);
+    return load_lanes(bank + kLanes) -
+           load_lanes(bank + 3 * kLanes) * coppice::log(1.0 + load_lanes(bank + 2 * kLanes) * e * e);
+  }
+  double own_log_predictive(const double* bank, double x) const {
+    const double e = x - bank[0];
+    const double kept = std::max(1.0 - bank[5 * kLanes] * e * e, 1e-15);
+    return bank[4 * kLanes] + (bank[3 * kLanes] - 1.0) * std::log(kept);
+  }
+
+  CellPredictive predictive(const double* stats) const {
+    const double k = k0_ + stats[0];
+    const double a = a0_ + 0.5 * stats[0];
+    const double variance =
+        a > 1.0 ? rate(stats) * (k + 1.0) / (k * (a - 1.0)) : std::numeric_limits<double>::infinity();
+    return {prior_mean_ + stats[0] * stats[1] / k, variance, {}};
+  }
+
+ private:
+  double rate(const double* stats) const {
+    return b0_ + 0.5 * stats[2] + 0.5 * k0_ * stats[0] / (k0_ + stats[0]) * stats[1] * stats[1];
+  }
+  double prior_mean_, k0_, a0_, b0_;
+  std::shared_ptr<const HalfStepGammas> gammas_;
+};
+
+FamilyEntry gaussian_diagonal_entry();
+
+}  // namespace coppice

@@ -1,0 +1,109 @@
+// Independent Gaussian columns with known noise variance: x ~ N(mean, noise_variance), mean ~ N(prior_mean,
+// prior_variance). With s2 = noise_variance, t2 = prior_variance, S and Q the sums of x and x^2 from the prior mean:
+// log m = -(n/2) log 2 pi - ((n-1)/2) log s2 - (1/2) log(s2 + n t2) - [Q - t2 S^2 / (s2 + n t2)] / (2 s2).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/math.hpp"
+#include "coppice/family/independent.hpp"
+#include "coppice/family/inputs.hpp"
+
+namespace coppice {
+
+class GaussianKnownCell {
+ public:
+  GaussianKnownCell(double noise_variance, double prior_mean, double prior_variance)
+      : noise_(noise_variance), prior_mean_(prior_mean), prior_variance_(prior_variance) {}
+
+  std::size_t stats_size() const { return 3; }  // cells, their mean, centred sum of squares
+  std::size_t theta_size() const { return 1; }
+  std::size_t bank_size() const { return 6; }
+  double origin() const { return prior_mean_; }
+
+  void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
+  void add(double* stats, double x) const {
+    const double step = x - stats[1];
+    stats[0] += 1.0;
+    stats[1] += step / stats[0];
+    stats[2] += step * (x - stats[1]);
+  }
+  bool remove(double* stats, double x) const {
+    const double left = stats[0] - 1.0;
+    if (left < 1.0) {
+      clear(stats);
+      return true;
+    }
+    const double step = x - stats[1];
+    const double before = stats[2];
+    stats[0] = left;
+    stats[1] -= step / left;
+    stats[2] = std::max(0.0, before - step * (x - stats[1]));
+    // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the noise hides it.
+    return stats[2] > 1e-7 * before || before < 1e-6 * noise_;
+  }
+  void merge(double* stats, const double* other) const {
+    const double count = stats[0] + other[0];
+    if (count == 0.0) return;
+    const double step = other[1] - stats[1];
+    stats[2] += other[2] + step * step * stats[0] * other[0] / count;
+    stats[1] += step * other[0] / count;
+    stats[0] = count;
+  }
+  double log_marginal(const double* stats) const {
+    const double n = stats[0];
+    if (n == 0.0) return 0.0;
+    const double total = noise_ + n * prior_variance_;
+    // Q - t2 S^2 / (s2 + n t2), with the centred sum of squares taken out so that nothing cancels.
+    const double quadratic = stats[2] + n * stats[1] * stats[1] * noise_ / total;
+    return -0.5 * (n * kLog2Pi + (n - 1.0) * std::log(noise_) + std::log(total) + quadratic / noise_);
+  }
+  double log_predictive(const double* stats, double x) const {
+    return log_normal(x - posterior_mean(stats[0], stats[1]), noise_ + posterior_variance(stats[0]));
+  }
+  void draw_theta(const double* stats, Stream& stream, double* theta) const {
+    theta[0] = posterior_mean(stats[0], stats[1]) + std::sqrt(posterior_variance(stats[0])) * draw_normal(stream);
+  }
+  double draw(const double* theta, Stream& stream) const { return theta[0] + std::sqrt(noise_) * draw_normal(stream); }
+  double log_likelihood(const double* theta, double x) const { return log_normal(x - theta[0], noise_); }
+
+  void fill_bank(const double* stats, double* bank) const {
+    const double n = stats[0];
+    const double variance = noise_ + posterior_variance(n);
+    bank[0] = posterior_mean(n, stats[1]);
+    bank[kLanes] = -0.5 * (kLog2Pi + std::log(variance));
+    bank[2 * kLanes] = 0.5 / variance;
+    // With x taken out: mean' = (n mean - x) / (n - 1) shifts by a multiple of x - mean.
+    const double left = std::max(n - 1.0, 0.0);
+    const double variance_without = noise_ + posterior_variance(left);
+    bank[3 * kLanes] = n * stats[1] * prior_variance_ / (noise_ + left * prior_variance_);
+    bank[4 * kLanes] = 1.0 + prior_variance_ / (noise_ + left * prior_variance_);
+    bank[5 * kLanes] = variance_without;
+  }
+  Lanes lane_log_predictive(const double* bank, double x) const {
+    const Lanes e = x - load_lanes(bank);
+    return load_lanes(bank + kLanes) - load_lanes(bank + 2 * kLanes) * e * e;
+  }
+  double own_log_predictive(const double* bank, double x) const {
+    return log_normal(x * bank[4 * kLanes] - bank[3 * kLanes], bank[5 * kLanes]);
+  }
+
+  CellPredictive predictive(const double* stats) const {
+    return {prior_mean_ + posterior_mean(stats[0], stats[1]), noise_ + posterior_variance(stats[0]), {}};
+  }
+
+ private:
+  static double log_normal(double e, double variance) {
+    return -0.5 * (kLog2Pi + std::log(variance) + e * e / variance);
+  }
+  double posterior_variance(double n) const { return prior_variance_ * noise_ / (noise_ + n * prior_variance_); }
+  double posterior_mean(double n, double mean) const {
+    return n * mean * prior_variance_ / (noise_ + n * prior_variance_);
+  }
+  double noise_, prior_mean_, prior_variance_;
+};
+
+FamilyEntry gaussian_known_entry();
+
+}  // namespace coppice

@@ -1,0 +1,59 @@
+#include "coppice/family/inputs.hpp"
+
+#include <cmath>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice {
+
+std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::span<const double> defaults,
+                                                    double low_excluded, double high) const {
+  std::vector<double> values(defaults.begin(), defaults.end());
+  if (const Setting* setting = whole_block(name)) {
+    const bool number = setting->shape == Setting::Shape::number;
+    const bool vector = setting->shape == Setting::Shape::vector && setting->numbers.size() == columns.size();
+    if (!number && !vector)
+      fail(ErrorCode::configuration, "--set {}={}: give a number, or an array of {} numbers (one for each column)", name,
+           to_toml(*setting), columns.size());
+    for (std::size_t j = 0; j < values.size(); ++j) values[j] = setting->numbers[number ? 0 : j];
+  }
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    if (per_column[j] != nullptr) {
+      if (const auto own = per_column[j]->find(name); own != per_column[j]->end()) {
+        if (own->second.shape != Setting::Shape::number)
+          fail(ErrorCode::configuration, "codebook: column '{}': {} must be a number", columns[j]->name, name);
+        values[j] = own->second.numbers[0];
+      }
+    }
+    if (!std::isfinite(values[j]))
+      fail(ErrorCode::configuration, "column '{}': {} = {} must be a finite number", columns[j]->name, name, values[j]);
+    if (!(values[j] > low_excluded && values[j] <= high))
+      fail(ErrorCode::configuration, "column '{}': {} = {} must be greater than {}", columns[j]->name, name, values[j],
+           low_excluded);
+  }
+  return values;
+}
+
+const Setting* FamilyInputs::whole_block(std::string_view name) const {
+  const auto found = settings.find(name);
+  return found == settings.end() ? nullptr : &found->second;
+}
+
+ColumnScale column_scale(const Column& column) {
+  double mean = 0.0;
+  double squares = 0.0;
+  double count = 0.0;
+  for (const double value : column.values) {
+    if (is_missing(value)) continue;
+    count += 1.0;
+    const double step = value - mean;
+    mean += step / count;
+    squares += step * (value - mean);
+  }
+  const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : 0.0;
+  // Spread that is only rounding of a constant column counts as none.
+  const bool constant = !(sd > 1e-14 * std::abs(mean)) || sd == 0.0;
+  return {mean, constant ? 1.0 : sd};
+}
+
+}  // namespace coppice

@@ -1,0 +1,93 @@
+// Poisson columns with Gamma priors: x ~ Poisson(lambda), lambda ~ Gamma(shape, rate).
+// log m = log Gamma(shape + s) - log Gamma(shape) + shape log rate - (shape + s) log(rate + n) - sum log x!.
+#pragma once
+
+#include <cmath>
+
+#include "coppice/base/math.hpp"
+#include "coppice/family/independent.hpp"
+#include "coppice/family/inputs.hpp"
+
+namespace coppice {
+
+class PoissonCell {
+ public:
+  PoissonCell(double shape, double rate) : shape_(shape), rate_(rate) {}
+
+  std::size_t stats_size() const { return 3; }  // cells, their sum, sum of log x!
+  std::size_t theta_size() const { return 1; }
+  std::size_t bank_size() const { return 6; }
+  double origin() const { return 0.0; }
+
+  void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
+  void add(double* stats, double x) const { change(stats, x, 1.0); }
+  bool remove(double* stats, double x) const {
+    change(stats, x, -1.0);
+    return true;
+  }
+  void merge(double* stats, const double* other) const {
+    for (std::size_t i = 0; i < 3; ++i) stats[i] += other[i];
+  }
+  double log_marginal(const double* stats) const {
+    const double shape = shape_ + stats[1];
+    return log_gamma(shape) - log_gamma(shape_) + shape_ * std::log(rate_) - shape * std::log(rate_ + stats[0]) -
+           stats[2];
+  }
+  double log_predictive(const double* stats, double x) const {
+    const double shape = shape_ + stats[1];
+    const double rate = rate_ + stats[0];
+    return log_gamma(shape + x) - log_gamma(shape) - log_factorial(x) + shape * std::log(rate / (rate + 1.0)) -
+           x * std::log(rate + 1.0);
+  }
+  void draw_theta(const double* stats, Stream& stream, double* theta) const {
+    theta[0] = draw_gamma(stream, shape_ + stats[1]) / (rate_ + stats[0]);
+  }
+  double draw(const double* theta, Stream& stream) const {
+    return static_cast<double>(draw_poisson(stream, theta[0]));
+  }
+  double log_likelihood(const double* theta, double x) const {
+    return (x > 0.0 ? x * std::log(theta[0]) : 0.0) - theta[0] - log_factorial(x);
+  }
+
+  void fill_bank(const double* stats, double* bank) const {
+    const double shape = shape_ + stats[1];
+    const double rate = rate_ + stats[0];
+    const double log_rate = std::log(rate);
+    const double log_next = std::log(rate + 1.0);
+    // A rate of at most 1 cannot come from a cluster that holds a cell; its value is never read.
+    const double log_before = rate > 1.0 ? std::log(rate - 1.0) : 0.0;
+    bank[0] = shape;
+    bank[kLanes] = shape * (log_rate - log_next) - log_gamma(shape);
+    bank[2 * kLanes] = log_next;
+    bank[3 * kLanes] = log_gamma(shape) - shape * log_rate;
+    bank[4 * kLanes] = log_before;
+    bank[5 * kLanes] = shape * (log_rate - log_next);  // x = 0 needs no log-gamma
+  }
+  Lanes lane_log_predictive(const double* bank, double x) const {
+    if (x == 0.0) return load_lanes(bank + 5 * kLanes);
+    return coppice::log_gamma(load_lanes(bank) + x) + load_lanes(bank + kLanes) - x * load_lanes(bank + 2 * kLanes) -
+           log_factorial(x);
+  }
+  double own_log_predictive(const double* bank, double x) const {
+    const double shape = bank[0] - x;
+    return bank[3 * kLanes] - log_gamma(shape) + shape * bank[4 * kLanes] - log_factorial(x);
+  }
+
+  CellPredictive predictive(const double* stats) const {
+    const double shape = shape_ + stats[1];
+    const double rate = rate_ + stats[0];
+    return {shape / rate, shape / rate * (1.0 + 1.0 / rate), {}};
+  }
+
+ private:
+  static void change(double* stats, double x, double sign) {
+    stats[0] += sign;
+    stats[1] += sign * x;
+    stats[2] += sign * log_factorial(x);
+  }
+  double shape_, rate_;
+};
+
+FamilyEntry poisson_entry();
+
+}  // namespace coppice

@@ -1,0 +1,48 @@
+// The product of several families over disjoint columns of a row; itself a family. A mixed table is one of these,
+// with a block for the real columns, one for the categories, and so on.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coppice/family/family.hpp"
+
+namespace coppice {
+
+class RowFamily final : public Family {
+ public:
+  explicit RowFamily(std::vector<std::unique_ptr<Family>> blocks);
+
+  std::string_view name() const override { return "row"; }
+  std::size_t width() const override { return width_; }
+  std::size_t stats_size() const override { return stats_size_; }
+  std::size_t theta_size() const override { return theta_size_; }
+  std::size_t bank_size() const override { return bank_size_; }
+  double origin(std::size_t column) const override;
+
+  void clear(double* stats) const override;
+  void add(double* stats, const double* row) const override;
+  bool remove(double* stats, const double* row) const override;
+  void merge(double* stats, const double* other) const override;
+  double log_marginal(const double* stats) const override;
+  double log_predictive(const double* stats, const double* row) const override;
+  void draw_theta(const double* stats, Stream& stream, double* theta) const override;
+  void draw(const double* theta, Stream& stream, double* row) const override;
+  double log_likelihood(const double* theta, const double* row) const override;
+  void fill_bank(const double* stats, double* bank) const override;
+  void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+                          const OwnCluster& own, double* out) const override;
+  CellPredictive predict_cell(const double* stats, std::size_t column) const override;
+
+ private:
+  struct Block {
+    std::unique_ptr<Family> family;
+    std::size_t column, stats, theta, bank;  // where its part begins
+  };
+  const Block& block_of(std::size_t column) const;
+
+  std::vector<Block> blocks_;
+  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0;
+};
+
+}  // namespace coppice

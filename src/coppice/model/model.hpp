@@ -1,0 +1,94 @@
+// What a model is. A Sampler is the state of one chain: MCMC (a step is a sweep), greedy (a merge) and variational
+// methods (a mini-batch) have the same shape. `draw_prior` and `draw_data` are there so that every model can be
+// tested by Geweke's joint-distribution test and simulated from. Samplers never print and never touch files; what
+// they need of randomness they derive from the name they are given.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/base/rng.hpp"
+#include "coppice/family/family.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/shape/partition.hpp"
+
+namespace coppice {
+
+/// The data and the settings of a fit; outlives its samplers and is shared by them.
+struct Problem {
+  const Family* family = nullptr;
+  const Rows* rows = nullptr;
+  ParameterValues parameters;
+};
+
+struct MoveStatistics {
+  std::string name;
+  std::uint64_t proposed = 0;
+  std::uint64_t accepted = 0;
+};
+
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+
+  /// A starting state from the data and the stream (sweep 0 of the name is the start's own).
+  virtual void init(const StreamName& name) = 0;
+  /// One sweep.
+  virtual void step(const StreamName& name) = 0;
+  /// Makes the state a function of what save() keeps: canonical labels, statistics anew from the rows.
+  virtual void rebuild() = 0;
+
+  /// Log joint density of shape, parameters and data, from the kept statistics.
+  virtual double log_joint() const = 0;
+  /// The same from labels and rows alone.
+  virtual double log_joint_from_scratch() const = 0;
+
+  /// Canonical labels of all rows at each level, coarsest first, one after the other.
+  virtual void shape(std::span<Label> labels) const = 0;
+  /// The model's trace values, in the order of ModelEntry::traces.
+  virtual void traces(std::span<double> values) const = 0;
+  virtual std::vector<MoveStatistics> moves() const = 0;
+
+  virtual std::string save() const = 0;
+  /// Restores what save() wrote; throws Error{bad_data} if it does not fit the data.
+  virtual void load(std::string_view bytes) = 0;
+
+  /// Draws shape and parameters from the prior; data play no part.
+  virtual void draw_prior(const StreamName& name) = 0;
+  /// Draws new data given the shape into `rows` (the very rows of the Problem) and takes them in.
+  virtual void draw_data(const StreamName& name, Rows& rows) = 0;
+};
+
+/// The predictive of new rows under one stored draw.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  /// Takes in a draw: labels of all levels and the trace values stored with it.
+  virtual void set_draw(std::span<const Label> labels, std::span<const double> traces) = 0;
+  /// Clusters of the finest level in the draw.
+  virtual std::size_t clusters() const = 0;
+  /// out[c] = log p(row, row joins cluster c | draw); the last of clusters() + 1 is a new cluster.
+  virtual void log_weights(const double* row, std::span<double> out) const = 0;
+  /// Statistics of a cluster, for its predictive of single cells.
+  virtual const double* stats(std::size_t cluster) const = 0;
+};
+
+struct ModelEntry {
+  std::string name;
+  std::string summary;
+  std::vector<Parameter> parameters;
+  std::vector<std::string> traces;
+  std::size_t levels = 1;
+  std::unique_ptr<Sampler> (*make_sampler)(const Problem&);
+  std::unique_ptr<Predictor> (*make_predictor)(const Problem&);
+  /// Bytes one chain takes beside the data, for the estimate before a run.
+  std::size_t (*chain_bytes)(const Problem&);
+};
+
+}  // namespace coppice

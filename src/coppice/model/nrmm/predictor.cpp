@@ -1,0 +1,60 @@
+#include "coppice/model/nrmm/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "coppice/base/math.hpp"
+
+namespace coppice::nrmm {
+namespace {
+
+constexpr std::size_t kAlphaTrace = 4;
+
+class DirichletProcessPredictor final : public Predictor {
+ public:
+  explicit DirichletProcessPredictor(const Problem& problem)
+      : family_(problem.family), rows_(problem.rows), empty_(problem.family->stats_size()) {
+    family_->clear(empty_.data());
+  }
+
+  void set_draw(std::span<const Label> labels, std::span<const double> traces) override {
+    alpha_ = traces[kAlphaTrace];
+    clusters_ = 0;
+    for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
+    stats_.resize(clusters_ * family_->stats_size());
+    for (std::size_t cluster = 0; cluster < clusters_; ++cluster) family_->clear(stats_of(cluster));
+    for (std::size_t row = 0; row < labels.size(); ++row)
+      family_->add(stats_of(static_cast<std::size_t>(labels[row])), (*rows_)[row]);
+  }
+
+  std::size_t clusters() const override { return clusters_; }
+
+  void log_weights(const double* row, std::span<double> out) const override {
+    const double log_total = std::log(static_cast<double>(rows_->size()) + alpha_);
+    for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
+      out[cluster] =
+          std::log(count_of(stats(cluster))) - log_total + family_->log_predictive(stats(cluster), row);
+    out[clusters_] = std::log(alpha_) - log_total + family_->log_predictive(empty_.data(), row);
+  }
+
+  const double* stats(std::size_t cluster) const override { return stats_.data() + cluster * family_->stats_size(); }
+
+ private:
+  double* stats_of(std::size_t cluster) { return stats_.data() + cluster * family_->stats_size(); }
+
+  const Family* family_;
+  const Rows* rows_;
+  std::vector<double> empty_;
+  double alpha_ = 1.0;
+  std::size_t clusters_ = 0;
+  std::vector<double> stats_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> make_predictor(const Problem& problem) {
+  return std::make_unique<DirichletProcessPredictor>(problem);
+}
+
+}  // namespace coppice::nrmm

@@ -1,0 +1,13 @@
+// Predictive density of new rows under a stored draw:
+// p(x | draw) = [sum_c n_c p(x | X_c) + alpha m(x)] / (N + alpha).
+#pragma once
+
+#include <memory>
+
+#include "coppice/model/model.hpp"
+
+namespace coppice::nrmm {
+
+std::unique_ptr<Predictor> make_predictor(const Problem& problem);
+
+}  // namespace coppice::nrmm

@@ -1,0 +1,25 @@
+#include "coppice/model/registry.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "coppice/base/error.hpp"
+#include "coppice/model/nrmm/nrmm.hpp"
+
+namespace coppice {
+
+const std::vector<ModelEntry>& all_models() {
+  static const std::vector<ModelEntry> models{nrmm_entry()};
+  return models;
+}
+
+const ModelEntry& model_by_name(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : all_models()) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  fail(ErrorCode::usage, "there is no model '{}'; the models are {}", name, fmt::join(names, ", "));
+}
+
+}  // namespace coppice

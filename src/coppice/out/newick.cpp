@@ -1,0 +1,93 @@
+#include "coppice/out/newick.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice {
+
+namespace {
+
+bool is_plain(std::string_view name) {
+  if (name.empty()) return false;
+  for (const char c : name) {
+    const bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    // An unquoted underscore means a space in Newick, so a name with one is quoted. Bytes of UTF-8 pass.
+    const bool is_other = c == '.' || c == '-' || c == '+' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
+    if (!is_alphanumeric && !is_other) return false;
+  }
+  return true;
+}
+
+void append_name(std::string& out, std::string_view name) {
+  if (is_plain(name)) {
+    out += name;
+    return;
+  }
+  out += '\'';
+  for (const char c : name) {
+    if (c == '\'') out += '\'';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  out += '\'';
+}
+
+void check_sizes(const Linkage& tree, std::span<const std::string> names, std::span<const double> support) {
+  if (!names.empty() && names.size() != tree.leaves) {
+    fail(ErrorCode::bug, "newick: {} names for {} leaves", names.size(), tree.leaves);
+  }
+  if (!support.empty() && support.size() != tree.merges.size()) {
+    fail(ErrorCode::bug, "newick: {} support values for {} merges", support.size(), tree.merges.size());
+  }
+}
+
+}  // namespace
+
+std::string to_newick(const Linkage& tree, std::span<const std::string> names, std::span<const double> support) {
+  check_sizes(tree, names, support);
+  std::string out;
+  if (tree.leaves == 0) return ";\n";
+  // What remains to be written, last first: a node with its parent's height, or a piece of punctuation after a node.
+  struct Task {
+    enum Kind { open, comma, close } kind;
+    std::size_t node;
+    double parent_height;
+  };
+  const std::size_t root = tree.nodes() - 1;
+  const auto append_length = [&](std::size_t node, double parent_height) {
+    if (node != root) fmt::format_to(std::back_inserter(out), FMT_COMPILE(":{}"), parent_height - tree.height(node));
+  };
+  std::vector<Task> tasks{{Task::open, root, 0.0}};
+  while (!tasks.empty()) {
+    const Task task = tasks.back();
+    tasks.pop_back();
+    if (task.kind == Task::comma) {
+      out += ',';
+    } else if (task.kind == Task::close) {
+      out += ')';
+      if (!support.empty() && !std::isnan(support[task.node - tree.leaves])) {
+        fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), support[task.node - tree.leaves]);
+      }
+      append_length(task.node, task.parent_height);
+    } else if (tree.is_leaf(task.node)) {
+      append_name(out, names.empty() ? fmt::format_int(task.node).str() : names[task.node]);
+      append_length(task.node, task.parent_height);
+    } else {
+      const Merge& merge = tree.merge(task.node);
+      out += '(';
+      tasks.push_back({Task::close, task.node, task.parent_height});
+      tasks.push_back({Task::open, merge.right, merge.height});
+      tasks.push_back({Task::comma, 0, 0.0});
+      tasks.push_back({Task::open, merge.left, merge.height});
+    }
+  }
+  return out + ";\n";
+}
+
+}  // namespace coppice

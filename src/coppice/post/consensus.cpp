@@ -1,0 +1,393 @@
+#include "coppice/post/consensus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/post/coclustering.hpp"
+#include "coppice/post/contingency.hpp"
+#include "coppice/post/descent.hpp"
+#include "coppice/post/draw_set.hpp"
+#include "coppice/post/linkage.hpp"
+#include "coppice/post/vector_width.hpp"
+
+namespace coppice {
+
+namespace {
+
+constexpr std::size_t kScreenedDraws = 128;  // candidates compared with kReferenceDraws of the draws
+constexpr std::size_t kReferenceDraws = 16;
+constexpr std::size_t kExactDraws = 4;      // the best of them, compared with all draws
+constexpr double kScreenWork = 1e8;         // labels read in screening
+constexpr double kDescentWork = 1.5e10;     // table cells read in all descents together; about ten seconds
+constexpr double kMoreStartsWork = 2.5e8;   // no further start once this much is used
+constexpr double kSmallWork = 2e6;          // as long as no more was used, further starts cost nothing anyone notices
+constexpr double kBoundWork = 8e9;          // row pairs read to exclude draws by their lower bound
+constexpr std::size_t kWords = kVectorBytes / sizeof(std::uint16_t);
+constexpr std::size_t kTableCells = 12'000'000;  // of a descent and of the linkage cuts: 150 MB at most
+
+struct Candidate {
+  Labels labels;
+  std::size_t clusters = 0;
+  double loss = 0.0;
+};
+
+Candidate make_candidate(Labels labels, ExpectedLoss& loss) {
+  Candidate candidate{std::move(labels), 0, 0.0};
+  candidate.clusters = canonicalize(candidate.labels);
+  candidate.loss = loss(candidate.labels, candidate.clusters);
+  return candidate;
+}
+
+// Exact expected losses of the cuts of a tree into 1, ..., count clusters, by undoing no work: the merges that lead from
+// `count` clusters to one change the overlaps of two clusters each. Entry k - 1 belongs to k clusters.
+std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const ExpectedLoss& loss) {
+  const DrawSet& draws = loss.draws();
+  const auto terms = loss.terms();
+  const std::size_t lines = draws.all_clusters();
+  const std::size_t n = tree.leaves;
+  const Labels labels = cut_into(tree, count);
+  std::vector<std::uint32_t> overlaps(count * lines, 0);
+  for (std::size_t d = 0; d < draws.size(); ++d) {
+    const auto draw = draws[d];
+    for (std::size_t i = 0; i < n; ++i) {
+      ++overlaps[static_cast<std::size_t>(labels[i]) * lines + draws.offset(d) + static_cast<std::size_t>(draw[i])];
+    }
+  }
+  std::vector<double> weight(lines);
+  for (std::size_t d = 0; d < draws.size(); ++d) {
+    for (std::size_t l = 0; l < draws.clusters(d); ++l) weight[draws.offset(d) + l] = draws.weight(d);
+  }
+  // The cluster of a node at the finest cut: that of any of its leaves.
+  std::vector<std::size_t> slot(tree.nodes());
+  for (std::size_t i = 0; i < n; ++i) slot[i] = static_cast<std::size_t>(labels[i]);
+  for (std::size_t node = n; node < tree.nodes(); ++node) slot[node] = slot[tree.merge(node).left];
+  std::vector<std::size_t> sizes(count, 0);
+  for (const Label label : labels) ++sizes[static_cast<std::size_t>(label)];
+
+  double current = loss.constant();
+  for (const std::size_t size : sizes) current += terms[size];
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t line = 0; line < lines; ++line) current -= 2.0 * weight[line] * terms[overlaps[k * lines + line]];
+  }
+  std::vector<double> result(count);
+  result[count - 1] = current;
+  for (std::size_t clusters = count - 1; clusters >= 1; --clusters) {
+    const Merge& merge = tree.merges[n - clusters - 1];
+    const std::size_t a = slot[merge.left];
+    const std::size_t b = slot[merge.right];
+    std::uint32_t* kept = overlaps.data() + a * lines;
+    const std::uint32_t* gone = overlaps.data() + b * lines;
+    double change = 0.0;
+    for (std::size_t line = 0; line < lines; ++line) {
+      if (gone[line] == 0) continue;
+      const std::uint32_t both = kept[line] + gone[line];
+      change += weight[line] * (terms[both] - terms[kept[line]] - terms[gone[line]]);
+      kept[line] = both;
+    }
+    current += terms[sizes[a] + sizes[b]] - terms[sizes[a]] - terms[sizes[b]] - 2.0 * change;
+    sizes[a] += sizes[b];
+    result[clusters - 1] = current;
+  }
+  return result;
+}
+
+class Search {
+ public:
+  Search(const LabelMatrix& given, const DrawSet& draws, const ConsensusOptions& options)
+      : given_(given),
+        draws_(draws),
+        options_(options),
+        loss_(draws, options.loss),
+        descent_(loss_, options.max_clusters, kTableCells) {}
+
+  Consensus run() {
+    add_candidate(Labels(draws_.rows(), 0));
+    result_.best_linkage_loss = std::numeric_limits<double>::quiet_NaN();
+    result_.best_draw_loss = std::numeric_limits<double>::infinity();
+    if (draws_.rows() <= options_.matrix_rows) {
+      counts_ = coclustering_counts(given_, options_.threads);
+      add_linkage_cuts();
+    }
+    add_screened_draws();
+    descend();
+    check_excluded_draws();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  bool is_allowed(std::size_t clusters) const { return options_.max_clusters == 0 || clusters <= options_.max_clusters; }
+
+  void add_candidate(Labels labels) { candidates_.push_back(make_candidate(std::move(labels), loss_)); }
+
+  void add_linkage_cuts() {
+    const std::size_t n = draws_.rows();
+    std::vector<float> dissimilarity(n * n);
+    const double scale = 1.0 / static_cast<double>(given_.draws());
+    std::transform(counts_.begin(), counts_.end(), dissimilarity.begin(), [&](std::uint32_t count) {
+      return static_cast<float>(1.0 - static_cast<double>(count) * scale);
+    });
+    const Linkage tree = average_linkage(std::move(dissimilarity), n);
+    const std::size_t room = std::max<std::size_t>(kTableCells / draws_.all_clusters(), 1);
+    // Under the VI, many more clusters than the draws have never pay; under Binder's loss, lone rows often do.
+    const std::size_t plausible =
+        options_.loss == Loss::binder ? n : std::max({2 * draws_.most_clusters(), n / 8, std::size_t{64}});
+    const std::size_t finest =
+        std::min({n, room, plausible, options_.max_clusters == 0 ? n : options_.max_clusters});
+    const std::vector<double> cut_losses = losses_of_cuts(tree, finest, loss_);
+    std::vector<std::size_t> order(finest);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return cut_losses[a] < cut_losses[b]; });
+    const bool is_small = static_cast<double>(n * draws_.size() * finest) < kSmallWork;
+    const std::size_t kept = is_small ? std::min<std::size_t>(finest, 16) : std::min<std::size_t>(finest, 2);
+    for (std::size_t c = 0; c < kept; ++c) add_candidate(cut_into(tree, order[c] + 1));
+    result_.best_linkage_loss = cut_losses[order[0]];
+  }
+
+  void add_screened_draws() {
+    const std::size_t references = std::min(kReferenceDraws, draws_.size());
+    const auto affordable =
+        static_cast<std::size_t>(kScreenWork / static_cast<double>(references * draws_.rows())) + kExactDraws;
+    const std::size_t screened = std::min({kScreenedDraws, affordable, draws_.size()});
+    std::vector<std::pair<double, std::size_t>> ranking;
+    for (std::size_t t = 0; t < screened; ++t) {
+      const std::size_t d = spaced(t, screened, draws_.size());
+      if (!is_allowed(draws_.clusters(d))) continue;
+      const double own = loss_.own(draws_[d], draws_.clusters(d));
+      double sum = 0.0;
+      for (std::size_t r = 0; r < references; ++r) {
+        sum += loss_.to_draw(draws_[d], draws_.clusters(d), own, spaced(r, references, draws_.size()));
+      }
+      ranking.emplace_back(sum, d);
+    }
+    std::sort(ranking.begin(), ranking.end());
+    const bool is_small = static_cast<double>(draws_.rows() * draws_.size() * screened) < kSmallWork;
+    const std::size_t kept = is_small ? ranking.size() : std::min(kExactDraws, ranking.size());
+    for (std::size_t c = 0; c < kept; ++c) {
+      const auto labels = draws_[ranking[c].second];
+      add_candidate(Labels(labels.begin(), labels.end()));
+      result_.best_draw_loss = std::min(result_.best_draw_loss, candidates_.back().loss);
+    }
+  }
+
+  void improve(Candidate candidate) {
+    candidate.clusters = descent_.improve(candidate.labels, options_.sweeps, work_);
+    candidate.loss = loss_(candidate.labels, candidate.clusters);
+    if (best_.labels.empty() || candidate.loss < best_.loss) best_ = std::move(candidate);
+  }
+
+  void descend() {
+    std::stable_sort(candidates_.begin(), candidates_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
+    best_ = candidates_.front();
+    for (std::size_t c = 0; c < candidates_.size() && work_ > 0.0; ++c) {
+      const double used = kDescentWork - work_;
+      if (used > kMoreStartsWork || (c >= options_.descents && used > kSmallWork)) break;
+      if (c > 0 && candidates_[c].labels == candidates_[c - 1].labels) continue;
+      improve(candidates_[c]);
+    }
+    candidates_.clear();
+  }
+
+  // No draw may be better than the answer. Most cannot be, by a lower bound of their expected loss: row i of partition c
+  // contributes E_d[log(n_c(i) m_d(i) / n_cd(i)^2)] >= 0 to the VI, and by Jensen's inequality at least
+  // log n_c(i) + E_d[log m_d(i)] - 2 log E_d[n_cd(i)], where E_d[n_cd(i)] is a sum of co-clustering probabilities.
+  // (For Binder's loss the same sum without logarithms is exact.) The others are evaluated.
+  void check_excluded_draws() {
+    const auto n = static_cast<double>(draws_.rows());
+    if (counts_.empty() || draws_.draws_used() != given_.draws() || given_.draws() > 65535) return;
+    if (n * n * static_cast<double>(draws_.size()) > kBoundWork) return;
+    for (const std::size_t d : draws_below_bound(best_.loss * (1.0 - 1e-9) - 1e-12)) {
+      if (!is_allowed(draws_.clusters(d))) continue;
+      const auto labels = draws_[d];
+      if (loss_(labels, draws_.clusters(d), best_.loss) >= best_.loss) continue;
+      Candidate candidate = make_candidate(Labels(labels.begin(), labels.end()), loss_);
+      result_.best_draw_loss = std::min(result_.best_draw_loss, candidate.loss);
+      improve(std::move(candidate));
+    }
+  }
+
+  std::vector<std::size_t> draws_below_bound(double limit) const;
+  void finish();
+
+  const LabelMatrix& given_;
+  const DrawSet& draws_;
+  const ConsensusOptions& options_;
+  ExpectedLoss loss_;
+  Descent descent_;
+  double work_ = kDescentWork;
+  std::vector<std::uint32_t> counts_;
+  std::vector<Candidate> candidates_;
+  Candidate best_;
+  Consensus result_;
+};
+
+using WordVector = std::vector<std::uint16_t, LaneAllocator<std::uint16_t>>;
+typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes)));
+
+// Sum of counts[j] over the rows j with the label `own`; `limit` vectors can be added before 16 bits overflow.
+std::uint32_t sum_where_equal(const Words* labels, const Words* counts, std::size_t size, std::uint16_t own,
+                              std::size_t limit) {
+  const Words wanted = Words{} + own;
+  std::uint32_t sum = 0;
+  for (std::size_t begin = 0; begin < size; begin += limit) {
+    const std::size_t end = std::min(size, begin + limit);
+    Words partial = {};
+    for (std::size_t v = begin; v < end; ++v) partial += counts[v] & reinterpret_cast<Words>(labels[v] == wanted);
+    for (std::size_t l = 0; l < kWords; ++l) sum += partial[l];
+  }
+  return sum;
+}
+
+std::vector<std::size_t> Search::draws_below_bound(double limit) const {
+  constexpr std::size_t kBlock = 32;  // rows of the matrix that stay in the cache while all draws use them
+  const std::size_t n = draws_.rows();
+  const std::size_t padded = (n + kWords - 1) / kWords * kWords;
+  const auto rows = static_cast<double>(n);
+  const auto total = static_cast<double>(given_.draws());
+  const bool is_vi = options_.loss == Loss::vi;
+  WordVector labels(draws_.size() * padded, 0);
+  std::vector<std::vector<double>> sizes(draws_.size());
+  std::vector<double> expected(n, 0.0);  // exp E_d[log m_d(i)], or E_d[m_d(i)] for Binder
+  for (std::size_t d = 0; d < draws_.size(); ++d) {
+    sizes[d].assign(draws_.clusters(d), 0.0);
+    for (const Label label : draws_[d]) sizes[d][static_cast<std::size_t>(label)] += 1.0;
+    std::vector<double> values = sizes[d];
+    if (is_vi) std::transform(values.begin(), values.end(), values.begin(), [](double m) { return std::log(m); });
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto label = static_cast<std::size_t>(draws_[d][i]);
+      expected[i] += draws_.weight(d) * values[label];
+      labels[d * padded + i] = static_cast<std::uint16_t>(label);
+    }
+  }
+  if (is_vi) std::transform(expected.begin(), expected.end(), expected.begin(), [](double e) { return std::exp(e); });
+  std::vector<std::size_t> alive(draws_.size());
+  std::iota(alive.begin(), alive.end(), std::size_t{0});
+  std::vector<double> bound(draws_.size(), 0.0);
+  WordVector counts(kBlock * padded, 0);
+  const auto vectors = static_cast<std::size_t>(65535.0 / total);
+  const double scaled_limit = is_vi ? limit * rows : limit * rows * rows;
+  for (std::size_t start = 0; start < n; start += kBlock) {
+    const std::size_t end = std::min(start + kBlock, n);
+    for (std::size_t i = start; i < end; ++i) {
+      std::transform(counts_.begin() + static_cast<std::ptrdiff_t>(i * n),
+                     counts_.begin() + static_cast<std::ptrdiff_t>((i + 1) * n),
+                     counts.begin() + static_cast<std::ptrdiff_t>((i - start) * padded),
+                     [](std::uint32_t count) { return static_cast<std::uint16_t>(count); });
+    }
+    for (const std::size_t d : alive) {
+      const std::uint16_t* draw = labels.data() + d * padded;
+      double product = 1.0;  // of the arguments of the logarithms; at most (n^2)^32, which a double holds
+      double sum = 0.0;
+      for (std::size_t i = start; i < end; ++i) {
+        const std::uint32_t together =
+            sum_where_equal(reinterpret_cast<const Words*>(draw),
+                            reinterpret_cast<const Words*>(counts.data() + (i - start) * padded), padded / kWords,
+                            draw[i], vectors);
+        const double overlap = static_cast<double>(together) / total;
+        const double size = sizes[d][draw[i]];
+        if (is_vi) {
+          product *= std::max(size * expected[i] / (overlap * overlap), 1.0);
+        } else {
+          sum += std::max(size + expected[i] - 2.0 * overlap, 0.0);
+        }
+      }
+      bound[d] += is_vi ? std::log(product) : sum;
+    }
+    std::erase_if(alive, [&](std::size_t d) { return bound[d] > scaled_limit; });
+  }
+  return alive;
+}
+
+void Search::finish() {
+  const std::size_t n = draws_.rows();
+  result_.expected_loss = best_.loss;
+  result_.clusters = best_.clusters;
+  result_.draws_used = draws_.draws_used();
+
+  std::vector<std::size_t> sizes(best_.clusters, 0);
+  for (const Label label : best_.labels) ++sizes[static_cast<std::size_t>(label)];
+  const double own = loss_.own(best_.labels, best_.clusters);
+  result_.row_confidence.assign(n, 0.0);
+  std::vector<std::pair<double, double>> distances;  // loss, weight
+  PairCounter counter;
+  std::vector<std::uint32_t> overlap(n);
+  std::vector<std::size_t> draw_sizes;
+  for (std::size_t d = 0; d < draws_.size(); ++d) {
+    distances.emplace_back(loss_.to_draw(best_.labels, best_.clusters, own, d), draws_.weight(d));
+    const auto draw = draws_[d];
+    counter.overlaps(best_.labels, best_.clusters, draw, draws_.clusters(d), overlap);
+    draw_sizes.assign(draws_.clusters(d), 0);
+    for (const Label label : draw) ++draw_sizes[static_cast<std::size_t>(label)];
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t size = sizes[static_cast<std::size_t>(best_.labels[i])];
+      const bool alone_in_draw = draw_sizes[static_cast<std::size_t>(draw[i])] == 1;
+      const double together = size == 1 ? (alone_in_draw ? 1.0 : 0.0)
+                                        : static_cast<double>(overlap[i] - 1) / static_cast<double>(size - 1);
+      result_.row_confidence[i] += draws_.weight(d) * together;
+    }
+  }
+  std::sort(distances.begin(), distances.end());
+  double mass = 0.0;
+  for (const auto& [distance, weight] : distances) {
+    result_.ball_radius = distance;
+    mass += weight;
+    if (mass >= options_.credibility - 1e-12) break;
+  }
+  result_.labels = std::move(best_.labels);
+}
+
+void check_options(const ConsensusOptions& options) {
+  if (!(options.credibility > 0.0 && options.credibility <= 1.0)) {
+    fail(ErrorCode::usage, "consensus: a credibility of {} is not in (0, 1]", options.credibility);
+  }
+}
+
+}  // namespace
+
+Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options) {
+  if (draws.rows == 0 || draws.draws() == 0) fail(ErrorCode::usage, "consensus: there are no draws");
+  check_options(options);
+  const DrawSet set(draws, std::max<std::size_t>(options.label_budget / draws.rows, 1));
+  return Search(draws, set, options).run();
+}
+
+std::vector<double> losses(const LabelMatrix& draws, std::span<const Label> labels, Loss loss) {
+  if (labels.size() != draws.rows) {
+    fail(ErrorCode::usage, "expected_loss: {} labels for {} rows", labels.size(), draws.rows);
+  }
+  Labels own(labels.size());
+  Labels other(labels.size());
+  const std::size_t clusters = compact_labels(labels, own);
+  const std::vector<double> terms = loss_terms(loss, draws.rows);
+  const auto sum_of_sizes = [&](std::span<const Label> compact, std::size_t count) {
+    std::vector<std::size_t> sizes(count, 0);
+    for (const Label label : compact) ++sizes[static_cast<std::size_t>(label)];
+    double sum = 0.0;
+    for (const std::size_t size : sizes) sum += terms[size];
+    return sum;
+  };
+  const double own_sum = sum_of_sizes(own, clusters);
+  PairCounter counter;
+  std::vector<double> result(draws.draws());
+  for (std::size_t d = 0; d < draws.draws(); ++d) {
+    const std::size_t other_clusters = compact_labels(draws[d], other);
+    const double overlap = counter.sum_over_cells(own, clusters, other, other_clusters, terms);
+    result[d] = std::max(own_sum + sum_of_sizes(other, other_clusters) - 2.0 * overlap, 0.0);
+  }
+  return result;
+}
+
+double expected_loss(const LabelMatrix& draws, std::span<const Label> labels, Loss loss) {
+  if (draws.draws() == 0) fail(ErrorCode::usage, "expected_loss: there are no draws");
+  const std::vector<double> all = losses(draws, labels, loss);
+  return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+}
+
+}  // namespace coppice

@@ -1,0 +1,80 @@
+// The expected loss of a partition and its improvement by moving one row, or merging two clusters, at a time. With
+// f(x) = x log x / n (VI) or x^2 / n^2 (Binder), sizes n_k of the partition, m_dl of draw d and n_dkl of their overlaps,
+//   expected loss = sum_k f(n_k) + E_d[sum_l f(m_dl) - 2 sum_kl f(n_dkl)],
+// so the row i with label l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)], where
+// g(x) = f(x + 1) - f(x). All g are kept in a table with the clusters of the partition side by side, one line for
+// each cluster of each draw: one row's costs for all clusters are the sum of as many lines as there are draws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/post/consensus.hpp"
+#include "coppice/post/contingency.hpp"
+#include "coppice/post/draw_set.hpp"
+
+namespace coppice {
+
+/// f(0), ..., f(rows) of the loss.
+std::vector<double> loss_terms(Loss loss, std::size_t rows);
+
+/// Exact expected losses under a set of draws.
+class ExpectedLoss {
+ public:
+  ExpectedLoss(const DrawSet& draws, Loss loss);
+
+  const DrawSet& draws() const { return draws_; }
+  std::span<const double> terms() const { return terms_; }
+  /// The part that does not depend on the partition: E_d[sum_l f(m_dl)].
+  double constant() const { return constant_; }
+  /// Sum of f over the cluster sizes of a canonical partition.
+  double own(std::span<const Label> labels, std::size_t clusters) const;
+  /// Loss between a canonical partition and draw d; `own_loss` = own(labels).
+  double to_draw(std::span<const Label> labels, std::size_t clusters, double own_loss, std::size_t d);
+  /// Average over the draws; may stop early, with a part of the sum, once that exceeds `limit`.
+  double operator()(std::span<const Label> labels, std::size_t clusters,
+                    double limit = std::numeric_limits<double>::infinity());
+
+ private:
+  const DrawSet& draws_;
+  std::vector<double> terms_;
+  std::vector<double> own_of_draw_;
+  double constant_ = 0.0;
+  PairCounter counter_;
+};
+
+class Descent {
+ public:
+  /// At most `max_cells` table cells (12 bytes each) are used; a partition that needs more is left as it is.
+  Descent(const ExpectedLoss& loss, std::size_t max_clusters, std::size_t max_cells);
+
+  /// Lowers the expected loss of canonical labels in place, until nothing helps, after `sweeps` passes, or when `work` (table
+  /// cells that may still be read) is used up; subtracts from it what was used. Returns the number of clusters.
+  std::size_t improve(Labels& labels, std::size_t sweeps, double& work);
+
+ private:
+  bool build(std::span<const Label> labels);
+  bool sweep(Labels& labels, double& work);
+  bool merge_best_pair(Labels& labels, double& work);
+  void sum_gains(const std::uint32_t* lines, double* sums) const;
+  void set_count(std::size_t line, std::size_t cluster, std::uint32_t count);
+  void move_row(const std::uint32_t* lines, std::size_t from, std::size_t to);
+
+  const DrawSet& draws_;
+  std::span<const double> terms_;
+  std::vector<double> gains_;  // g(x)
+  std::size_t max_clusters_;
+  std::size_t max_cells_;
+  std::size_t width_ = 0;  // clusters side by side, a multiple of 8
+  std::size_t slots_ = 0;  // of them usable
+  std::vector<std::size_t> sizes_;
+  std::vector<std::uint32_t> counts_;  // line x width
+  AlignedVector table_;                // weight * g(count)
+  std::vector<double> line_weight_;
+};
+
+}  // namespace coppice

@@ -1,0 +1,61 @@
+// Convergence diagnostics of scalar traces from several chains, as defined by Vehtari, Gelman, Simpson, Carpenter and
+// Burkner (2021, Bayesian Analysis 16:667): rank-normalised split R-hat, bulk and tail effective sample size, and Monte
+// Carlo standard errors. The numbers equal those of ArviZ 0.x: `rhat(method="rank")`, `ess`, `mcse`. Conventions: every
+// diagnostic is NaN if a draw is NaN or infinite, if there are fewer than 4 draws, or if the whole trace is constant
+// (R posterior returns NA there; ArviZ reports the number of draws as the effective size of a constant). R-hat is also
+// NaN for a single chain, and infinite if each chain is stuck at its own constant. An odd chain loses its middle draw
+// when it is split.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace coppice {
+
+/// One trace: a vector of draws for each chain. All chains must have the same length; Error{usage} otherwise.
+using Chains = std::span<const std::vector<double>>;
+
+/// True if there are no draws or all draws of all chains are equal: the trace says nothing about convergence.
+bool is_constant(Chains chains);
+
+double pooled_mean(Chains chains);
+/// Standard deviation of all draws with the divisor n - 1.
+double pooled_sd(Chains chains);
+/// Quantile of all draws by linear interpolation of the order statistics (type 7: the default of NumPy and R).
+double pooled_quantile(Chains chains, double probability);
+
+/// The larger of the rank-normalised split R-hat of the draws and of their distances from the median.
+double rhat(Chains chains);
+
+/// Effective number of draws for the location: that of the rank-normalised split chains.
+double ess_bulk(Chains chains);
+/// The smaller of the effective numbers of draws for the 5 % and the 95 % quantile.
+double ess_tail(Chains chains);
+double ess_mean(Chains chains);
+double ess_sd(Chains chains);
+double ess_quantile(Chains chains, double probability);
+
+/// Monte Carlo standard errors of the pooled mean, standard deviation and quantile, in units of the trace.
+double mcse_mean(Chains chains);
+double mcse_sd(Chains chains);
+double mcse_quantile(Chains chains, double probability);
+
+struct TraceSummary {
+  std::string name;
+  double mean = 0.0;
+  double sd = 0.0;
+  double median = 0.0;
+  double q05 = 0.0;
+  double q95 = 0.0;
+  double rhat = 0.0;
+  double ess_bulk = 0.0;
+  double ess_tail = 0.0;
+  double mcse_mean = 0.0;
+  bool constant = false;  // then rhat, ess_* and mcse_mean are NaN and a verdict must not rest on them
+};
+
+TraceSummary summarize_trace(std::string name, Chains chains);
+
+}  // namespace coppice

@@ -1,0 +1,276 @@
+#include "coppice/post/impute.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <span>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/parallel.hpp"
+#include "coppice/post/draw_batches.hpp"
+#include "coppice/post/predict.hpp"
+#include "coppice/post/units.hpp"
+
+namespace coppice {
+namespace {
+
+constexpr std::size_t kPredictiveBudget = 40'000'000;
+constexpr std::size_t kLeastDraws = 100;
+constexpr std::size_t kCellsOfChunk = 64;
+constexpr double kTail = 0.05;             // below and above the interval
+constexpr double kTailQuantile = 1.6448536269514722;  // of the standard normal: P(z > this) = kTail
+
+/// What one cluster of one draw predicts for a column of numbers.
+struct Component {
+  double mean = 0.0;
+  double sd = 0.0;
+};
+
+/// The average of normal distributions: the components that the indices name.
+class NormalMixture {
+ public:
+  NormalMixture(std::span<const Component> components, std::span<const std::uint32_t> indices)
+      : components_(components), indices_(indices) {
+    for (std::size_t k = 0; k < size(); ++k) mean_ += at(k).mean;
+    mean_ /= static_cast<double>(size());
+    double within = 0.0;
+    double between = 0.0;
+    for (std::size_t k = 0; k < size(); ++k) {
+      within += at(k).sd * at(k).sd;
+      between += (at(k).mean - mean_) * (at(k).mean - mean_);
+      if (std::isinf(at(k).sd)) boundless_ += 1.0;
+    }
+    sd_ = std::sqrt((within + between) / static_cast<double>(size()));
+  }
+
+  double mean() const { return mean_; }
+  double sd() const { return sd_; }
+  double low() const { return quantile(kTail, -kTailQuantile); }
+  double high() const { return quantile(1.0 - kTail, kTailQuantile); }
+
+ private:
+  std::size_t size() const { return indices_.size(); }
+  const Component& at(std::size_t k) const { return components_[indices_[k]]; }
+
+  /// Newton's method inside a bracket that halves where Newton leaves it; `z` is the standard normal quantile of p.
+  double quantile(double p, double z) const {
+    // A normal of infinite variance has half its mass at either end.
+    const double n = static_cast<double>(size());
+    if (0.5 * boundless_ >= p * n) return -std::numeric_limits<double>::infinity();
+    if (0.5 * boundless_ >= (1.0 - p) * n) return std::numeric_limits<double>::infinity();
+    // The mixture's quantile lies between those of its components.
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (std::size_t k = 0; k < size(); ++k) {
+      if (std::isinf(at(k).sd)) continue;
+      low = std::min(low, at(k).mean + z * at(k).sd);
+      high = std::max(high, at(k).mean + z * at(k).sd);
+    }
+    if (boundless_ > 0.0) widen(p, low, high);
+    double x = 0.5 * (low + high);
+    if (const double guess = mean_ + z * sd_; guess > low && guess < high) x = guess;
+    for (int step = 0; step < 200 && high - low > 1e-14 * std::max(std::abs(low), std::abs(high)); ++step) {
+      double density = 0.0;
+      const double excess = cdf(x, density) - p;
+      if (std::abs(excess) < 1e-12) break;
+      (excess < 0.0 ? low : high) = x;
+      const double next = x - excess / density;
+      x = next > low && next < high ? next : 0.5 * (low + high);
+    }
+    return x;
+  }
+
+  /// With boundless components the others have to reach another share than p.
+  void widen(double p, double& low, double& high) const {
+    double density = 0.0;
+    double step = std::max(high - low, 1e-9 * std::max({std::abs(low), std::abs(high), 1.0}));
+    for (; cdf(low, density) > p; step *= 2.0) low -= step;
+    for (; cdf(high, density) < p; step *= 2.0) high += step;
+  }
+
+  double cdf(double x, double& density) const {
+    double total = 0.0;
+    density = 0.0;
+    for (std::size_t k = 0; k < size(); ++k) {
+      const double z = (x - at(k).mean) / at(k).sd;
+      total += 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2.0);
+      density += std::exp(-0.5 * z * z) / at(k).sd;
+    }
+    const double n = static_cast<double>(size());
+    density *= std::numbers::inv_sqrtpi / std::numbers::sqrt2 / n;
+    return total / n;
+  }
+
+  std::span<const Component> components_;
+  std::span<const std::uint32_t> indices_;
+  double mean_ = 0.0, sd_ = 0.0, boundless_ = 0.0;
+};
+
+bool has_levels(Kind kind) { return kind == Kind::binary || kind == Kind::category; }
+
+/// The predictive of a binary or category cell; families of numbers on a binary column give the mean as P(1).
+void add_probabilities(const CellPredictive& predictive, std::vector<double>& total) {
+  if (predictive.probabilities.empty()) {
+    const double p = std::clamp(predictive.mean, 0.0, 1.0);
+    total[0] += 1.0 - p;
+    total[1] += p;
+    return;
+  }
+  for (std::size_t l = 0; l < total.size(); ++l) total[l] += predictive.probabilities[l];
+}
+
+/// Collects, draw by draw, what the cells' clusters predict.
+class CellCollector {
+ public:
+  CellCollector(const SavedRun& run, std::vector<ImputedCell>& cells, std::size_t draws)
+      : run_(run), cells_(cells), draws_(draws), place_(run.table().columns.size()) {
+    const std::vector<std::size_t>& order = run.setup().plan.order;
+    for (std::size_t j = 0; j < order.size(); ++j) place_[order[j]] = j;
+    std::vector<bool> wanted(place_.size());
+    std::size_t numbers = 0;
+    for (ImputedCell& cell : cells_) {
+      wanted[cell.column] = true;
+      const Column& column = run_.table().columns[cell.column];
+      number_.push_back(numbers);
+      if (has_levels(column.kind))
+        cell.probabilities.assign(std::max<std::size_t>(column.levels.size(), 2), 0.0);
+      else
+        ++numbers;
+    }
+    for (std::size_t j = 0; j < wanted.size(); ++j)
+      if (wanted[j]) columns_.push_back(j);
+    indices_.resize(numbers * draws_);
+  }
+
+  void take(std::span<const TakenDraw> batch, std::size_t threads) {
+    // predictives[draw][column of the table][cluster]
+    std::vector<std::vector<std::vector<CellPredictive>>> predictives(batch.size());
+    parallel_for(batch.size(), threads, [&](std::size_t d) {
+      predictives[d].resize(place_.size());
+      for (const std::size_t j : columns_)
+        for (std::size_t c = 0; c < batch[d].predictor->clusters(); ++c)
+          predictives[d][j].push_back(
+              run_.setup().plan.family->predict_cell(batch[d].predictor->stats(c), place_[j]));
+    });
+    for (std::size_t d = 0; d < batch.size(); ++d, ++taken_) take_draw(batch[d], predictives[d], threads);
+  }
+
+  std::size_t draws() const { return taken_; }
+
+  /// The cell's distribution, in the units of the data.
+  void finish(std::size_t k, const OriginalUnits& units) const {
+    ImputedCell& cell = cells_[k];
+    const Column& column = run_.table().columns[cell.column];
+    if (has_levels(column.kind)) {
+      for (double& p : cell.probabilities) p /= static_cast<double>(taken_);
+      const auto best = std::max_element(cell.probabilities.begin(), cell.probabilities.end());
+      const auto level = static_cast<std::size_t>(best - cell.probabilities.begin());
+      cell.level = level < column.levels.size() ? column.levels[level] : fmt::format("{}", level);
+      cell.probability = *best;
+      if (column.kind == Kind::category) return;
+      cell.mean = cell.probabilities[1];
+      cell.sd = std::sqrt(cell.mean * (1.0 - cell.mean));
+      return;
+    }
+    const NormalMixture mixture(components_, std::span(indices_).subspan(number_[k] * draws_, taken_));
+    cell.mean = units.location(mixture.mean());
+    cell.sd = units.spread(mixture.sd());
+    cell.low = units.location(mixture.low());
+    cell.high = units.location(mixture.high());
+    if (column.kind != Kind::count) return;
+    // The least whole number whose cdf, with the usual correction of one half, reaches the quantile.
+    cell.low = std::max(0.0, std::ceil(cell.low - 0.5));
+    cell.high = std::max(0.0, std::ceil(cell.high - 0.5));
+  }
+
+ private:
+  void take_draw(const TakenDraw& draw, const std::vector<std::vector<CellPredictive>>& predictives,
+                 std::size_t threads) {
+    std::vector<std::size_t> first(place_.size());  // component of cluster 0
+    for (const std::size_t j : columns_) {
+      first[j] = components_.size();
+      if (has_levels(run_.table().columns[j].kind)) continue;
+      for (const CellPredictive& predictive : predictives[j])
+        components_.push_back({predictive.mean, std::sqrt(predictive.variance)});
+    }
+    if (components_.size() > std::numeric_limits<std::uint32_t>::max())
+      fail(ErrorCode::usage, "impute: too many clusters, columns and draws; use fewer draws");
+    parallel_for((cells_.size() + kCellsOfChunk - 1) / kCellsOfChunk, threads, [&](std::size_t chunk) {
+      const std::size_t end = std::min(cells_.size(), (chunk + 1) * kCellsOfChunk);
+      for (std::size_t k = chunk * kCellsOfChunk; k < end; ++k) {
+        ImputedCell& cell = cells_[k];
+        const auto cluster = static_cast<std::size_t>(draw.labels[cell.row]);
+        if (cell.probabilities.empty())
+          indices_[number_[k] * draws_ + taken_] = static_cast<std::uint32_t>(first[cell.column] + cluster);
+        else
+          add_probabilities(predictives[cell.column][cluster], cell.probabilities);
+      }
+    });
+  }
+
+  const SavedRun& run_;
+  std::vector<ImputedCell>& cells_;
+  std::size_t draws_, taken_ = 0;
+  std::vector<std::size_t> place_;      // encoded cell of each column of the table
+  std::vector<std::size_t> columns_;    // with missing cells
+  std::vector<std::size_t> number_;     // of each cell among those of numbers
+  std::vector<Component> components_;   // of all draws
+  std::vector<std::uint32_t> indices_;  // into components_: draw after draw for each cell of numbers
+};
+
+/// The table in the units of the data, with every cell filled in.
+Table complete(const Table& table, std::span<const ImputedCell> cells, std::span<const OriginalUnits> units) {
+  Table completed = table;
+  for (std::size_t j = 0; j < completed.columns.size(); ++j)
+    for (double& value : completed.columns[j].values) value = units[j].cell(value);
+  for (const ImputedCell& cell : cells) {
+    Column& column = completed.columns[cell.column];
+    double value = cell.mean;
+    if (column.kind == Kind::count) value = std::max(0.0, std::round(cell.mean));
+    if (has_levels(column.kind)) {
+      const auto best = std::max_element(cell.probabilities.begin(), cell.probabilities.end());
+      value = static_cast<double>(best - cell.probabilities.begin());
+    }
+    column.values[cell.row] = value;
+  }
+  return completed;
+}
+
+}  // namespace
+
+Imputation impute(const SavedRun& run, const ImputeOptions& options) {
+  const Transform transform = transform_from_json(run.contents().transform);
+  if (!transform.inputs.empty())
+    fail(ErrorCode::configuration,
+         "{}: a run on principal components cannot be imputed: its rows had to be complete; fit without --pca",
+         run.file().path());
+  Imputation result;
+  const Table& table = run.table();
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    for (std::size_t j = 0; j < table.columns.size(); ++j) {
+      if (!is_missing(table.columns[j].values[i])) continue;
+      ImputedCell cell;
+      cell.row = i;
+      cell.column = j;
+      result.cells.push_back(std::move(cell));
+    }
+  }
+  const std::vector<OriginalUnits> units = original_units(transform, table);
+  if (!result.cells.empty()) {
+    std::size_t most = options.most_draws;
+    if (most == 0)
+      most = std::min(draws_for_prediction(run, 0), std::max(kLeastDraws, kPredictiveBudget / result.cells.size()));
+    CellCollector collector(run, result.cells, evenly_spaced_draws(run, most));
+    for_each_batch(run, most, options.threads,
+                   [&](std::span<const TakenDraw> batch) { collector.take(batch, options.threads); });
+    parallel_for(result.cells.size(), options.threads,
+                 [&](std::size_t k) { collector.finish(k, units[result.cells[k].column]); });
+    result.draws = collector.draws();
+  }
+  result.completed = complete(table, result.cells, units);
+  return result;
+}
+
+}  // namespace coppice

@@ -1,0 +1,75 @@
+// Where a row belongs, and how surely: averages over the stored draws, never drawn anew. For a draw with clusters c and
+// weights w_c = p(row, row joins c), a new cluster among them, and a consensus partition of the training rows in
+// groups g,
+//   log density        = log of the average over draws of sum_c w_c,
+//   probability of g   = average over draws of sum_c (w_c / sum w) * |c and g| / |c|,
+//   probability of new = average over draws of w_new / sum w,
+// so that the probabilities of a row sum to one. The new row does not reweight the draws: it is placed into the
+// posterior of the training rows. Each row is judged by itself: results do not depend on the other rows, on their
+// order or on the number of threads, to the last bit. `membership` answers the same question for the training rows.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "coppice/family/rows.hpp"
+#include "coppice/run/saved_run.hpp"
+#include "coppice/shape/partition.hpp"
+
+namespace coppice {
+
+/// The group of a row that is likeliest to belong to none of those there are.
+inline constexpr Label kNewCluster = -1;
+
+struct PredictOptions {
+  /// At most this many draws, evenly spaced; 0: all, but in big data no more than are read in a few seconds (a function
+  /// of the run alone, see draws_for_prediction).
+  std::size_t most_draws = 0;
+  std::size_t threads = 0;  // 0: all
+};
+
+struct Prediction {
+  Label cluster = kNewCluster;        // the most probable group; kNewCluster if new is more probable than any
+  std::vector<double> probabilities;  // of each consensus group
+  double new_probability = 0.0;
+  double log_density = 0.0;  // nats, in the units the model works in
+  double entropy = 0.0;      // of groups and new together, nats
+};
+
+/// The number of draws that `predict` averages over.
+std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws);
+
+/// One prediction per row of `rows` (encoded by the run's plan; missing cells allowed). `consensus` has a label (from 0)
+/// for every training row. A row that has density zero everywhere is new. Error{usage} if sizes do not fit or the run
+/// has no draws.
+std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span<const Label> consensus,
+                                const PredictOptions& options = {});
+
+/// A training row's share in each consensus group: the average over draws of the share of its cluster's other members
+/// that belong to the group. Draws in which the row is alone count as `alone`, or for its own group if the row is all
+/// there is of it. Probabilities and `alone` sum to one.
+struct Membership {
+  Label cluster = 0;  // its consensus group
+  std::vector<double> probabilities;
+  double alone = 0.0;
+  double entropy = 0.0;  // nats
+};
+
+/// Error{usage} if there are no draws or the labels do not fit them.
+std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,
+                                   std::size_t threads = 0);
+
+struct AmbiguousRow {
+  std::size_t row = 0;
+  Label cluster = 0;  // its consensus group
+  double probability = 0.0;
+  Label rival = kNewCluster;  // the most probable other group; kNewCluster: it stands alone
+  double rival_probability = 0.0;
+  double entropy = 0.0;
+};
+
+/// Rows of highest entropy, at most `most`, in decreasing order; rows without any doubt are left out.
+std::vector<AmbiguousRow> most_ambiguous(std::span<const Membership> rows, std::size_t most);
+
+}  // namespace coppice

@@ -1,0 +1,248 @@
+#include "coppice/post/profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "coppice/base/error.hpp"
+#include "coppice/post/trait_words.hpp"
+#include "coppice/post/units.hpp"
+
+namespace coppice {
+namespace {
+
+constexpr std::size_t kMostExemplars = 5;
+constexpr std::size_t kLeastNameTraits = 2;
+constexpr std::size_t kMostNameTraits = 3;
+constexpr double kNameShare = 0.25;      // of the strongest divergence: a third trait is worth naming from here on
+constexpr double kLeastDivergence = 0.01;  // nats; below it a column is the same inside and outside
+
+/// Statistics of all clusters, and of all rows that are not in a cluster.
+class ClusterStatistics {
+ public:
+  ClusterStatistics(const Family& family, const Rows& rows, std::span<const Label> labels, std::size_t clusters)
+      : family_(family), inside_(clusters * family.stats_size()), outside_(inside_.size()) {
+    for (std::size_t c = 0; c < clusters; ++c) {
+      family_.clear(inside(c));
+      family_.clear(outside(c));
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) family_.add(inside(static_cast<std::size_t>(labels[i])), rows[i]);
+    // Everything before a cluster, then everything after it: two merges each instead of one for every other cluster.
+    std::vector<double> sum(family_.stats_size());
+    family_.clear(sum.data());
+    for (std::size_t c = 0; c < clusters; ++c) {
+      family_.merge(outside(c), sum.data());
+      family_.merge(sum.data(), inside(c));
+    }
+    family_.clear(sum.data());
+    for (std::size_t c = clusters; c-- > 0;) {
+      family_.merge(outside(c), sum.data());
+      family_.merge(sum.data(), inside(c));
+    }
+  }
+
+  double* inside(std::size_t c) { return inside_.data() + c * family_.stats_size(); }
+  double* outside(std::size_t c) { return outside_.data() + c * family_.stats_size(); }
+
+ private:
+  const Family& family_;
+  std::vector<double> inside_, outside_;
+};
+
+double divergence_of_levels(const std::vector<double>& p, const std::vector<double>& q) {
+  double sum = 0.0;
+  for (std::size_t l = 0; l < p.size(); ++l) sum += (p[l] - q[l]) * (std::log(p[l]) - std::log(q[l]));
+  return 0.5 * sum;
+}
+
+/// The part of the means and the part of the variances, which add up.
+struct NormalDivergence {
+  double means = 0.0;
+  double variances = 0.0;
+};
+
+NormalDivergence divergence_of_normals(double mean_p, double variance_p, double mean_q, double variance_q) {
+  // A predictive without variance says nothing about spread.
+  if (!std::isfinite(variance_p)) variance_p = variance_q;
+  if (!std::isfinite(variance_q)) variance_q = variance_p;
+  if (!std::isfinite(variance_p)) return {};
+  const double d = mean_p - mean_q;
+  return {0.25 * d * d * (1.0 / variance_p + 1.0 / variance_q),
+          0.25 * (variance_p / variance_q + variance_q / variance_p - 2.0)};
+}
+
+std::string family_of(const FamilyPlan& plan, std::size_t column) {
+  for (const FamilyPlan::Block& block : plan.blocks)
+    if (std::find(block.columns.begin(), block.columns.end(), column) != block.columns.end()) return block.family;
+  return {};
+}
+
+/// What the two predictives of one column differ in; inside and outside in the data's units.
+Trait make_trait(const Column& column, const std::string& family, const OriginalUnits& units,
+                 const CellPredictive& inside, const CellPredictive& outside) {
+  Trait trait;
+  trait.column = column.name;
+  trait.kind = column.kind;
+  trait.inside = units.location(inside.mean);
+  trait.outside = units.location(outside.mean);
+  trait.inside_sd = units.spread(std::sqrt(inside.variance));
+  trait.outside_sd = units.spread(std::sqrt(outside.variance));
+  trait.inside_probabilities = inside.probabilities;
+  trait.outside_probabilities = outside.probabilities;
+  bool by_spread = false;
+  if (!inside.probabilities.empty()) {
+    trait.divergence = divergence_of_levels(inside.probabilities, outside.probabilities);
+  } else if (family == "poisson" || family == "multinomial") {
+    trait.divergence = 0.5 * (inside.mean - outside.mean) * (std::log(inside.mean) - std::log(outside.mean));
+  } else {
+    const NormalDivergence parts =
+        divergence_of_normals(inside.mean, inside.variance, outside.mean, outside.variance);
+    trait.divergence = parts.means + parts.variances;
+    by_spread = parts.variances > parts.means;
+  }
+  put_into_words(trait, column, by_spread);
+  return trait;
+}
+
+/// How many cells of each column are present in each cluster: present[cluster][column of the table].
+std::vector<std::vector<std::size_t>> count_present(const Table& table, std::span<const Label> labels,
+                                                    std::size_t clusters) {
+  std::vector<std::vector<std::size_t>> present(clusters, std::vector<std::size_t>(table.columns.size()));
+  for (std::size_t j = 0; j < table.columns.size(); ++j)
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (!is_missing(table.columns[j].values[i])) ++present[static_cast<std::size_t>(labels[i])][j];
+  return present;
+}
+
+/// Log density of each row under its cluster's other rows, per present cell; NaN for a row without any.
+std::vector<double> typicality(const Family& family, const Rows& rows, std::span<const std::size_t> members,
+                               const double* stats) {
+  std::vector<double> scores;
+  std::vector<double> others(family.stats_size());
+  for (const std::size_t i : members) {
+    const double present = static_cast<double>(
+        std::count_if(rows[i], rows[i] + rows.width, [](double cell) { return !is_missing(cell); }));
+    std::copy(stats, stats + family.stats_size(), others.begin());
+    if (!family.remove(others.data(), rows[i])) {
+      family.clear(others.data());
+      for (const std::size_t other : members)
+        if (other != i) family.add(others.data(), rows[other]);
+    }
+    scores.push_back(present > 0.0 ? family.log_predictive(others.data(), rows[i]) / present : kMissing);
+  }
+  return scores;
+}
+
+void choose_examples(ClusterProfile& profile, std::span<const std::size_t> members, std::span<const double> scores,
+                     const Table& table) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < members.size(); ++k)
+    if (!is_missing(scores[k])) order.push_back(k);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  const std::size_t exemplars = std::min(kMostExemplars, (order.size() + 1) / 2);
+  const std::size_t outliers = std::min(kMostExemplars, order.size() - exemplars);
+  for (std::size_t k = 0; k < exemplars; ++k) profile.exemplars.push_back(table.row_ids[members[order[k]]]);
+  for (std::size_t k = 0; k < outliers; ++k)
+    profile.outliers.push_back(table.row_ids[members[order[order.size() - 1 - k]]]);
+}
+
+std::string name_of(const ClusterProfile& profile, std::size_t traits) {
+  std::string name;
+  for (std::size_t k = 0; k < std::min(traits, profile.traits.size()); ++k)
+    name += (k == 0 ? "" : ", ") + profile.traits[k].short_words;
+  return name;
+}
+
+std::size_t name_length(const ClusterProfile& profile) {
+  std::size_t length = 0;
+  while (length < std::min(kMostNameTraits, profile.traits.size()) &&
+         profile.traits[length].divergence >= kLeastDivergence &&
+         (length < kLeastNameTraits || profile.traits[length].divergence >= kNameShare * profile.traits[0].divergence))
+    ++length;
+  return length;
+}
+
+/// Names by the strongest traits; clusters that would share a name get further traits, as long as there are any.
+void name_clusters(std::vector<ClusterProfile>& profiles) {
+  for (ClusterProfile& profile : profiles) {
+    const std::size_t length = name_length(profile);
+    profile.name = length > 0 ? name_of(profile, length) : profiles.size() == 1 ? "all rows" : "like the others";
+  }
+  for (std::size_t traits = kLeastNameTraits + 1; traits <= 2 * kMostNameTraits; ++traits) {
+    std::vector<bool> shared(profiles.size());
+    for (std::size_t a = 0; a < profiles.size(); ++a)
+      for (std::size_t b = a + 1; b < profiles.size(); ++b)
+        if (profiles[a].name == profiles[b].name) shared[a] = shared[b] = true;
+    for (std::size_t a = 0; a < profiles.size(); ++a)
+      if (shared[a] && name_length(profiles[a]) > 0) profiles[a].name = name_of(profiles[a], traits);
+  }
+}
+
+void check_sizes(const SavedRun& run, std::span<const Label> consensus, std::span<const double> row_confidence) {
+  if (consensus.size() != run.rows())
+    fail(ErrorCode::usage, "there are {} consensus labels for {} rows", consensus.size(), run.rows());
+  if (!row_confidence.empty() && row_confidence.size() != run.rows())
+    fail(ErrorCode::usage, "there are {} confidences for {} rows", row_confidence.size(), run.rows());
+  for (const Label label : consensus)
+    if (label < 0) fail(ErrorCode::usage, "consensus label {} is negative; clusters count from 0", label);
+}
+
+double mean_confidence(std::span<const std::size_t> members, std::span<const double> row_confidence) {
+  if (row_confidence.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0.0;
+  for (const std::size_t i : members) sum += row_confidence[i];
+  return sum / static_cast<double>(members.size());
+}
+
+}  // namespace
+
+std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
+                                             std::span<const double> row_confidence, std::size_t most_traits) {
+  check_sizes(run, consensus, row_confidence);
+  const FamilyPlan& plan = run.setup().plan;
+  const Rows& rows = run.setup().rows;
+  const Table& table = run.table();
+  std::vector<std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < consensus.size(); ++i) {
+    const auto cluster = static_cast<std::size_t>(consensus[i]);
+    if (cluster >= members.size()) members.resize(cluster + 1);
+    members[cluster].push_back(i);
+  }
+  ClusterStatistics statistics(*plan.family, rows, consensus, members.size());
+  const std::vector<std::vector<std::size_t>> present = count_present(table, consensus, members.size());
+  std::vector<std::size_t> present_in_all(table.columns.size());
+  for (const std::vector<std::size_t>& counts : present)
+    for (std::size_t j = 0; j < counts.size(); ++j) present_in_all[j] += counts[j];
+  const std::vector<OriginalUnits> units =
+      original_units(transform_from_json(run.contents().transform), table);
+  std::vector<std::string> families;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) families.push_back(family_of(plan, j));
+
+  std::vector<ClusterProfile> profiles;
+  for (std::size_t c = 0; c < members.size(); ++c) {
+    if (members[c].empty()) continue;
+    ClusterProfile profile;
+    profile.cluster = static_cast<Label>(c);
+    profile.size = members[c].size();
+    profile.confidence = mean_confidence(members[c], row_confidence);
+    for (std::size_t place = 0; place < plan.order.size(); ++place) {
+      const std::size_t j = plan.order[place];
+      if (present[c][j] == 0 || present[c][j] == present_in_all[j]) continue;
+      profile.traits.push_back(make_trait(table.columns[j], families[j], units[j],
+                                          plan.family->predict_cell(statistics.inside(c), place),
+                                          plan.family->predict_cell(statistics.outside(c), place)));
+    }
+    std::stable_sort(profile.traits.begin(), profile.traits.end(),
+                     [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
+    choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)), table);
+    profiles.push_back(std::move(profile));
+  }
+  name_clusters(profiles);
+  if (most_traits > 0)
+    for (ClusterProfile& profile : profiles)
+      profile.traits.resize(std::min(profile.traits.size(), most_traits));
+  return profiles;
+}
+
+}  // namespace coppice

@@ -1,0 +1,105 @@
+#include "coppice/run/block_codec.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "coppice/base/error.hpp"
+#include "coppice/run/blob.hpp"
+
+namespace coppice {
+namespace {
+
+constexpr std::size_t kLimit = std::size_t{1} << 36;
+
+struct Address {
+  std::uint64_t chain = 0, block = 0, first = 0, count = 0, width = 0;
+  bool operator==(const Address&) const = default;
+};
+
+Address address_of(const DrawBlock& block, std::size_t width) {
+  return {block.chain, block.block, block.first, block.count, width};
+}
+
+[[noreturn]] void damaged() { fail(ErrorCode::bad_data, "the run file is damaged: a block of draws is not where it belongs"); }
+
+template <typename T>
+std::string with_address(const Address& address, const std::vector<T>& values) {
+  std::string bytes(sizeof address + values.size() * sizeof(T), '\0');
+  std::memcpy(bytes.data(), &address, sizeof address);
+  if (!values.empty()) std::memcpy(bytes.data() + sizeof address, values.data(), values.size() * sizeof(T));
+  return compress(bytes);
+}
+
+/// The address, checked, and the payload behind it.
+std::string_view payload(const std::string& bytes, const DrawBlock& block, std::size_t& width) {
+  Address address;
+  if (bytes.size() < sizeof address) damaged();
+  std::memcpy(&address, bytes.data(), sizeof address);
+  width = address.width;
+  if (address != address_of(block, width)) damaged();
+  return std::string_view(bytes).substr(sizeof address);
+}
+
+template <typename T>
+std::vector<T> narrowed(const std::vector<Label>& labels) {
+  return std::vector<T>(labels.begin(), labels.end());
+}
+
+template <typename T>
+void widen(std::string_view bytes, std::vector<Label>& labels) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  labels.assign(values.begin(), values.end());
+}
+
+}  // namespace
+
+std::string encode_traces(const DrawBlock& block) {
+  return with_address(address_of(block, block.count == 0 ? 0 : block.traces.size() / block.count), block.traces);
+}
+
+void decode_traces(std::string_view blob, DrawBlock& block) {
+  const std::string bytes = decompress(blob, kLimit);
+  std::size_t width = 0;
+  const std::string_view values = payload(bytes, block, width);
+  if (width > 4096 || values.size() != block.count * width * sizeof(double)) damaged();
+  block.traces.resize(block.count * width);
+  if (!values.empty()) std::memcpy(block.traces.data(), values.data(), values.size());
+}
+
+std::string encode_labels(const DrawBlock& block) {
+  // The width of a label is part of the address: one, two or four bytes.
+  const Label largest = block.labels.empty() ? 0 : *std::max_element(block.labels.begin(), block.labels.end());
+  if (largest < 256) return with_address(address_of(block, 1), narrowed<std::uint8_t>(block.labels));
+  if (largest < 65536) return with_address(address_of(block, 2), narrowed<std::uint16_t>(block.labels));
+  return with_address(address_of(block, 4), block.labels);
+}
+
+void decode_labels(std::string_view blob, DrawBlock& block) {
+  const std::string bytes = decompress(blob, kLimit);
+  std::size_t width = 0;
+  const std::string_view values = payload(bytes, block, width);
+  if (width != 1 && width != 2 && width != 4) damaged();
+  if (block.count == 0 ? !values.empty() : values.size() % (width * block.count) != 0) damaged();
+  if (width == 1) widen<std::uint8_t>(values, block.labels);
+  if (width == 2) widen<std::uint16_t>(values, block.labels);
+  if (width == 4) widen<Label>(values, block.labels);
+}
+
+std::string encode_checkpoint(const Checkpoint& checkpoint) {
+  const std::uint64_t address[2] = {checkpoint.chain, checkpoint.sweep};
+  std::string bytes(sizeof address, '\0');
+  std::memcpy(bytes.data(), address, sizeof address);
+  return compress(bytes + checkpoint.state);
+}
+
+Checkpoint decode_checkpoint(std::size_t chain, std::size_t sweep, std::string_view blob) {
+  const std::string bytes = decompress(blob, kLimit);
+  std::uint64_t address[2];
+  if (bytes.size() < sizeof address) damaged();
+  std::memcpy(address, bytes.data(), sizeof address);
+  if (address[0] != chain || address[1] != sweep) damaged();
+  return {chain, sweep, bytes.substr(sizeof address)};
+}
+
+}  // namespace coppice

@@ -1,0 +1,21 @@
+// The bytes of draws and checkpoints inside the run file. Each blob carries its own address (chain, block, draws),
+// so that a damaged row number is noticed as surely as a damaged value.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "coppice/run/run_file.hpp"
+
+namespace coppice {
+
+std::string encode_traces(const DrawBlock& block);
+std::string encode_labels(const DrawBlock& block);
+/// Fill the block whose chain, block, first and count are set; throw Error{bad_data} if the blob is another's.
+void decode_traces(std::string_view blob, DrawBlock& block);
+void decode_labels(std::string_view blob, DrawBlock& block);
+
+std::string encode_checkpoint(const Checkpoint& checkpoint);
+Checkpoint decode_checkpoint(std::size_t chain, std::size_t sweep, std::string_view blob);
+
+}  // namespace coppice

@@ -1,0 +1,97 @@
+#include "coppice/run/config.hpp"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice {
+namespace {
+
+using nlohmann::json;
+
+json settings_to_json(const Settings& settings) {
+  json object = json::object();
+  for (const auto& [name, value] : settings) object[name] = to_toml(value);
+  return object;
+}
+
+Settings settings_from_json(const json& object) {
+  Settings settings;
+  for (const auto& [name, value] : object.items()) settings.emplace(name, parse_setting(value.get<std::string>()));
+  return settings;
+}
+
+}  // namespace
+
+const std::vector<Parameter>& run_parameters() {
+  using Type = Parameter::Type;
+  static const std::vector<Parameter> table{
+      {"chains", Type::integer, "4", "independent chains", 1.0, 1000.0},
+      {"warmup", Type::integer, "500", "sweeps before the first kept draw", 0.0, 1e12},
+      {"draws", Type::integer, "1000", "kept draws of each chain", 1.0, 1e12},
+      {"thin", Type::integer, "1", "sweeps for each kept draw", 1.0, 1e9},
+      {"seed", Type::integer, "1", "the same seed gives the same draws for any number of threads", 0.0, 9007199254740992.0},
+  };
+  return table;
+}
+
+std::string to_json(const RunConfig& config) {
+  const json object{{"model", config.model},
+                    {"parameters", settings_to_json(config.parameters)},
+                    {"family", config.family},
+                    {"set", settings_to_json(config.family_settings)},
+                    {"chains", config.chains},
+                    {"warmup", config.warmup},
+                    {"draws", config.draws},
+                    {"thin", config.thin},
+                    {"seed", config.seed},
+                    {"standardize", config.standardize},
+                    {"pca", config.pca},
+                    {"data", config.data},
+                    {"id", config.id},
+                    {"truth", config.truth},
+                    {"drop", config.drop},
+                    {"merged", config.merged}};
+  return object.dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+RunConfig config_from_json(std::string_view text) {
+  try {
+    const json object = json::parse(text);
+    RunConfig config;
+    config.model = object.at("model");
+    config.parameters = settings_from_json(object.at("parameters"));
+    config.family = object.at("family");
+    config.family_settings = settings_from_json(object.at("set"));
+    config.chains = object.at("chains");
+    config.warmup = object.at("warmup");
+    config.draws = object.at("draws");
+    config.thin = object.at("thin");
+    config.seed = object.at("seed");
+    config.standardize = object.at("standardize");
+    config.pca = object.at("pca");
+    config.data = object.at("data");
+    config.id = object.at("id");
+    config.truth = object.at("truth").get<std::vector<std::string>>();
+    config.drop = object.at("drop").get<std::vector<std::string>>();
+    config.merged = object.at("merged");
+    if (config.chains == 0 || config.chains > 1000 || config.thin == 0 || config.draws == 0)
+      fail(ErrorCode::bad_data, "the run's configuration has impossible numbers");
+    return config;
+  } catch (const json::exception& problem) {
+    fail(ErrorCode::bad_data, "the run's configuration cannot be read: {}", problem.what());
+  }
+}
+
+double parse_duration(std::string_view text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const double seconds = unit.empty() || unit == "s" ? 1.0 : unit == "m" ? 60.0 : unit == "h" ? 3600.0 : unit == "d" ? 86400.0 : 0.0;
+  if (error != std::errc() || seconds == 0.0 || !(value > 0.0) || value > 1e12)
+    fail(ErrorCode::usage, "'{}' is not a duration: write 90s, 15m, 2h or 1d", text);
+  return value * seconds;
+}
+
+}  // namespace coppice

@@ -1,0 +1,46 @@
+// Everything that decides what a run draws, as one value: kept in the run file, printed by reports, read back by
+// resume. The tables of run and data parameters stand here too; the command line and TOML follow from them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/base/setting.hpp"
+
+namespace coppice {
+
+struct RunConfig {
+  std::string model;
+  Settings parameters;  // of the model, as given (defaults are filled in when it is used)
+  std::string family = "auto";
+  Settings family_settings;
+  std::size_t chains = 4;
+  std::size_t warmup = 500;
+  std::size_t draws = 1000;
+  std::size_t thin = 1;
+  std::uint64_t seed = 1;
+  bool standardize = false;
+  std::size_t pca = 0;
+  std::string data;  // path as given, for people
+  std::string id;
+  std::vector<std::string> truth;
+  std::vector<std::string> drop;
+  bool merged = false;  // chains of several runs: can be asked, not resumed
+
+  std::size_t total_sweeps() const { return warmup + draws * thin; }
+};
+
+/// chains, warmup, draws, thin, seed: what decides the draws beside model and data.
+const std::vector<Parameter>& run_parameters();
+
+std::string to_json(const RunConfig& config);
+/// Throws Error{bad_data} if the text is not a configuration.
+RunConfig config_from_json(std::string_view text);
+
+/// "90", "90s", "15m", "2h", "1d" in seconds; throws Error{usage}.
+double parse_duration(std::string_view text);
+
+}  // namespace coppice

@@ -1,0 +1,213 @@
+#include "coppice/run/fit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/parallel.hpp"
+
+namespace coppice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kSecondsBetweenCommits = 0.5;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// One chain: its sampler, and the block of draws it is filling.
+class Chain {
+ public:
+  Chain(const RunFile& file, const ProblemSetup& setup, const RunConfig& config, std::size_t index)
+      : config_(config),
+        index_(index),
+        rows_(setup.rows.size()),
+        levels_(setup.model->levels),
+        traces_(setup.model->traces.size()),
+        block_length_(sweeps_per_block(rows_)),
+        sampler_(setup.model->make_sampler(setup.problem)),
+        values_(traces_) {
+    status_ = file.status(index);
+    if (const auto checkpoint = file.checkpoint(index)) {
+      sampler_->load(checkpoint->state);
+      sweep_ = checkpoint->sweep;
+      started_ = true;
+    }
+  }
+
+  std::size_t sweep() const { return sweep_; }
+  bool finished() const { return sweep_ >= config_.total_sweeps(); }
+
+  /// Sweeps to the end of the block, of the run, or until `stop()`.
+  template <typename Stop>
+  void run_block(Stop&& stop) {
+    const Clock::time_point begin = Clock::now();
+    if (!started_) {
+      sampler_->init(name(0));
+      started_ = true;
+    }
+    draws_ = {};
+    draws_.chain = index_;
+    draws_.block = sweep_ / block_length_;
+    draws_.first = first_draw_after(sweep_);
+    while (!finished() && !stop()) {
+      sampler_->step(name(++sweep_));
+      if (is_draw(sweep_)) keep();
+      if (sweep_ % block_length_ == 0) break;
+    }
+    if (sweep_ % block_length_ == 0) sampler_->rebuild();
+    status_.sweeps = std::max(status_.sweeps, sweep_);
+    status_.seconds += seconds_since(begin);
+    status_.moves = sampler_->moves();
+    sampler_->traces(values_);
+  }
+
+  /// A checkpoint is only possible where statistics were just rebuilt.
+  bool at_checkpoint() const { return sweep_ % block_length_ == 0; }
+  Checkpoint checkpoint() const { return {index_, sweep_, sampler_->save()}; }
+  DrawBlock take_draws() { return std::move(draws_); }
+  const ChainStatus& status() const { return status_; }
+  ChainProgress progress() const { return {sweep_, values_[0], traces_ > 1 ? values_[1] : 0.0}; }
+
+ private:
+  StreamName name(std::size_t sweep) const { return {config_.seed, index_, sweep}; }
+  bool is_draw(std::size_t sweep) const {
+    return sweep > config_.warmup && (sweep - config_.warmup) % config_.thin == 0;
+  }
+  /// Index of the first draw kept after this sweep.
+  std::size_t first_draw_after(std::size_t sweep) const {
+    return sweep <= config_.warmup ? 0 : (sweep - config_.warmup) / config_.thin;
+  }
+  void keep() {
+    ++draws_.count;
+    draws_.traces.resize(draws_.count * traces_);
+    draws_.labels.resize(draws_.count * levels_ * rows_);
+    sampler_->traces({draws_.traces.data() + (draws_.count - 1) * traces_, traces_});
+    sampler_->shape({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
+  }
+
+  RunConfig config_;
+  std::size_t index_, rows_, levels_, traces_, block_length_;
+  std::unique_ptr<Sampler> sampler_;
+  std::size_t sweep_ = 0;
+  bool started_ = false;
+  DrawBlock draws_;
+  ChainStatus status_;
+  std::vector<double> values_;
+};
+
+/// Hands blocks of sweeps to threads, always of the chain that is furthest behind, and writes what comes back.
+class Scheduler {
+ public:
+  Scheduler(RunFile& file, const ProblemSetup& setup, const FitOptions& options)
+      : file_(file), options_(options), config_(file.config()), begin_(Clock::now()), last_commit_(begin_) {
+    for (std::size_t index = 0; index < config_.chains; ++index) {
+      chains_.push_back(std::make_unique<Chain>(file, setup, config_, index));
+      busy_.push_back(false);
+      statuses_.push_back(chains_.back()->status());
+      progress_.push_back({chains_.back()->sweep(), 0.0, 0.0});
+    }
+  }
+
+  FitEnd run() {
+    parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
+                 [this](std::size_t) { work(); });
+    if (failure_) std::rethrow_exception(failure_);
+    write();
+    const bool all = std::all_of(chains_.begin(), chains_.end(), [](const auto& chain) { return chain->finished(); });
+    if (all) return FitEnd::finished;
+    return interrupted() ? FitEnd::interrupted : FitEnd::out_of_time;
+  }
+
+ private:
+  bool interrupted() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
+  bool out_of_time() const { return options_.time_limit > 0.0 && seconds_since(begin_) >= options_.time_limit; }
+  bool stopping() const { return interrupted() || out_of_time() || failed_.load(std::memory_order_relaxed); }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (!stopping()) {
+      const std::size_t chosen = furthest_behind();
+      if (chosen == chains_.size()) return;  // the rest is in other hands
+      busy_[chosen] = true;
+      Chain& chain = *chains_[chosen];
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        chain.run_block([this] { return stopping(); });
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      busy_[chosen] = false;
+      try {
+        if (failure) std::rethrow_exception(failure);
+        collect(chosen);
+      } catch (...) {
+        if (!failure_) failure_ = std::current_exception();
+        failed_ = true;
+      }
+    }
+  }
+
+  std::size_t furthest_behind() const {
+    std::size_t chosen = chains_.size();
+    for (std::size_t index = 0; index < chains_.size(); ++index) {
+      if (busy_[index] || chains_[index]->finished()) continue;
+      if (chosen == chains_.size() || chains_[index]->sweep() < chains_[chosen]->sweep()) chosen = index;
+    }
+    return chosen;
+  }
+
+  void collect(std::size_t index) {
+    Chain& chain = *chains_[index];
+    DrawBlock draws = chain.take_draws();
+    if (options_.observer != nullptr && draws.count != 0)
+      options_.observer->on_draws(index, draws.first, draws.count, draws.traces);
+    if (draws.count != 0) blocks_.push_back(std::move(draws));
+    if (chain.at_checkpoint()) {
+      std::erase_if(checkpoints_, [&](const Checkpoint& old) { return old.chain == index; });
+      checkpoints_.push_back(chain.checkpoint());
+    }
+    statuses_[index] = chain.status();
+    progress_[index] = chain.progress();
+    if (seconds_since(last_commit_) >= kSecondsBetweenCommits) write();
+    if (options_.observer != nullptr) options_.observer->on_progress(progress_, config_.total_sweeps());
+  }
+
+  void write() {
+    file_.commit(blocks_, checkpoints_, statuses_);
+    blocks_.clear();
+    checkpoints_.clear();
+    last_commit_ = Clock::now();
+  }
+
+  RunFile& file_;
+  FitOptions options_;
+  RunConfig config_;
+  Clock::time_point begin_, last_commit_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Chain>> chains_;
+  std::vector<char> busy_;
+  std::vector<DrawBlock> blocks_;
+  std::vector<Checkpoint> checkpoints_;
+  std::vector<ChainStatus> statuses_;
+  std::vector<ChainProgress> progress_;
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+std::size_t sweeps_per_block(std::size_t rows) {
+  return std::clamp<std::size_t>(1'000'000 / std::max<std::size_t>(rows, 1), 1, 100);
+}
+
+FitEnd continue_run(RunFile& file, const ProblemSetup& setup, const FitOptions& options) {
+  return Scheduler(file, setup, options).run();
+}
+
+}  // namespace coppice

@@ -1,0 +1,46 @@
+// Runs chains. The sweeps of a chain are grouped into blocks of fixed length; at the end of each block the sampler
+// rebuilds its statistics from its labels, and draws and a checkpoint go to the run file. Whatever interrupts the
+// run, resuming from the last checkpoint therefore repeats exactly what an uninterrupted run would have drawn.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+#include "coppice/run/problem_setup.hpp"
+#include "coppice/run/run_file.hpp"
+
+namespace coppice {
+
+/// Sweeps in a block; a function of the number of rows alone, because it decides when statistics are rebuilt.
+std::size_t sweeps_per_block(std::size_t rows);
+
+struct ChainProgress {
+  std::size_t sweeps = 0;
+  double log_joint = 0.0;
+  double clusters = 0.0;  // the model's second trace
+};
+
+/// Hears of a fit's progress; called from the chains' threads, one call at a time.
+class FitObserver {
+ public:
+  virtual ~FitObserver() = default;
+  /// After every block; `total` sweeps are to be done by each chain.
+  virtual void on_progress(std::span<const ChainProgress> chains, std::size_t total) = 0;
+  /// Kept draws of a chain: count x traces, beginning with draw `first`.
+  virtual void on_draws(std::size_t chain, std::size_t first, std::size_t count, std::span<const double> traces) = 0;
+};
+
+struct FitOptions {
+  std::size_t threads = 0;  // 0: all
+  double time_limit = 0.0;  // seconds; 0: none
+  const std::atomic<bool>* stop = nullptr;
+  FitObserver* observer = nullptr;
+};
+
+enum class FitEnd { finished, interrupted, out_of_time };
+
+/// Takes the run from wherever it is to its end, or until it is stopped; commits all it has drawn.
+FitEnd continue_run(RunFile& file, const ProblemSetup& setup, const FitOptions& options);
+
+}  // namespace coppice

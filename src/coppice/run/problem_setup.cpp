@@ -1,0 +1,25 @@
+#include "coppice/run/problem_setup.hpp"
+
+#include "coppice/model/registry.hpp"
+#include "coppice/run/fit.hpp"
+
+namespace coppice {
+
+std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook, const Table& table) {
+  auto setup = std::make_unique<ProblemSetup>();
+  setup->model = &model_by_name(config.model);
+  setup->plan = plan_family(table, codebook, config.family, config.family_settings);
+  setup->rows = encode(setup->plan, table);
+  setup->problem = {setup->plan.family.get(), &setup->rows, ParameterValues(setup->model->parameters, config.parameters)};
+  return setup;
+}
+
+std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table) {
+  const std::size_t cells = table.rows() * table.columns.size() * sizeof(double);
+  const std::size_t names = table.rows() * sizeof(std::string);
+  const std::size_t rows = setup.rows.cells.size() * sizeof(double);
+  const std::size_t block = sweeps_per_block(table.rows()) * table.rows() * setup.model->levels * sizeof(Label);
+  return cells + names + rows + config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
+}
+
+}  // namespace coppice

@@ -1,0 +1,30 @@
+// From the contents of a run to a problem a model can work on: family, encoded rows, checked parameters.
+#pragma once
+
+#include <memory>
+
+#include "coppice/family/plan.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/model/model.hpp"
+#include "coppice/run/run_file.hpp"
+
+namespace coppice {
+
+struct ProblemSetup {
+  const ModelEntry* model = nullptr;
+  FamilyPlan plan;
+  Rows rows;
+  Problem problem;  // points into plan and rows
+
+  ProblemSetup() = default;
+  ProblemSetup(const ProblemSetup&) = delete;
+  ProblemSetup& operator=(const ProblemSetup&) = delete;
+};
+
+/// Throws Error{usage or configuration} if settings, model and data do not fit together.
+std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook, const Table& table);
+
+/// Bytes a fit will hold: the table, the encoded rows, the chains and the blocks waiting to be written.
+std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table);
+
+}  // namespace coppice

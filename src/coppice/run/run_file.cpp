@@ -1,0 +1,244 @@
+#include "coppice/run/run_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "coppice/base/error.hpp"
+#include "coppice/data/digest.hpp"
+#include "coppice/data/table_blob.hpp"
+#include "coppice/run/block_codec.hpp"
+#include "coppice/version.hpp"
+
+namespace coppice {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::int64_t kApplicationId = 0x436f7070;  // "Copp"
+
+constexpr const char* kSchema = R"(
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sha256 TEXT NOT NULL);
+CREATE TABLE draws (chain INTEGER NOT NULL, block INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
+                    traces BLOB NOT NULL, labels BLOB NOT NULL, PRIMARY KEY (chain, block));
+CREATE TABLE checkpoints (chain INTEGER PRIMARY KEY, sweep INTEGER NOT NULL, state BLOB NOT NULL);
+CREATE TABLE status (chain INTEGER PRIMARY KEY, sweeps INTEGER NOT NULL, seconds REAL NOT NULL, moves TEXT NOT NULL);
+)";
+
+void put_meta(Database& database, const std::string& key, std::string_view value) {
+  Statement(database, "INSERT OR REPLACE INTO meta (key, value, sha256) VALUES (?, ?, ?)")
+      .bind_text(key)
+      .bind_blob(value)
+      .bind_text(sha256_hex(value))
+      .run();
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+void check_format(Database& database, const std::string& path) {
+  if (database.integer("PRAGMA application_id") != kApplicationId)
+    fail(ErrorCode::bad_data, "{}: this is not a run of Coppice", path);
+  const std::int64_t version = database.integer("PRAGMA user_version");
+  if (version > kRunFormat)
+    fail(ErrorCode::bad_data, "{}: written by a newer Coppice (format {}; this one reads up to {}): upgrade Coppice", path,
+         version, kRunFormat);
+  if (version < 1) fail(ErrorCode::bad_data, "{}: the run file has the impossible format {}", path, version);
+  Statement check(database, "PRAGMA quick_check(1)");
+  if (!check.step() || check.bytes(0) != "ok")
+    fail(ErrorCode::bad_data, "{}: the file is damaged: {}", path, check.bytes(0));
+}
+
+}  // namespace
+
+RunFile::RunFile(std::string path, std::unique_ptr<Database> database)
+    : path_(std::move(path)), database_(std::move(database)) {}
+RunFile::~RunFile() = default;
+RunFile::RunFile(RunFile&&) noexcept = default;
+
+RunFile RunFile::create(const std::string& path, const RunContents& contents) {
+  if (fs::exists(fs::symlink_status(path)))
+    fail(ErrorCode::cannot_write, "{}: the file exists; resume it, or choose another name, or add --overwrite", path);
+  const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
+  fs::remove(temporary);
+  try {
+    Database database(temporary, Database::Mode::create);
+    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kRunFormat));
+    Transaction transaction(database);
+    database.execute(kSchema);
+    put_meta(database, "config", to_json(contents.config));
+    put_meta(database, "codebook", to_toml(contents.codebook));
+    put_meta(database, "input_codebook", to_toml(contents.input_codebook));
+    put_meta(database, "transform", contents.transform);
+    put_meta(database, "data_digest", contents.data_digest);
+    put_meta(database, "table", serialize(contents.table));
+    put_meta(database, "truth", serialize(contents.truth));
+    put_meta(database, "coppice_version", kVersion);
+    put_meta(database, "compiler", kCompiler);
+    put_meta(database, "created_at", now_utc());
+    transaction.commit();
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw;
+  }
+  // link() does not replace a file that somebody else made meanwhile.
+  if (::link(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    fs::remove(temporary);
+    fail(ErrorCode::cannot_write, "{}: {}", path, std::strerror(reason));
+  }
+  fs::remove(temporary);
+  return open(path, true);
+}
+
+RunFile RunFile::open(const std::string& path, bool writing) {
+  std::error_code problem;
+  const fs::file_status status = fs::status(path, problem);
+  if (problem || !fs::exists(status)) fail(ErrorCode::cannot_read, "{}: {}", path, std::strerror(ENOENT));
+  if (fs::is_directory(status)) fail(ErrorCode::cannot_read, "{}: this is a folder, not a run file", path);
+  auto database = std::make_unique<Database>(path, writing ? Database::Mode::write : Database::Mode::read);
+  try {
+    check_format(*database, path);
+  } catch (const Error& error) {
+    // A reader cannot replay the log of a run that was killed; a writer can, and leaves an ordinary file.
+    if (writing || error.code() != ErrorCode::cannot_read || !fs::exists(path + "-wal")) throw;
+    database = std::make_unique<Database>(path, Database::Mode::write);
+    check_format(*database, path);
+  }
+  if (writing) {
+    database->execute("PRAGMA journal_mode = WAL");
+    database->execute("PRAGMA synchronous = NORMAL");
+  }
+  return {path, std::move(database)};
+}
+
+std::string RunFile::meta(const std::string& key) const {
+  Statement statement(*database_, "SELECT value, sha256 FROM meta WHERE key = ?");
+  statement.bind_text(key);
+  if (!statement.step()) fail(ErrorCode::bad_data, "{}: the run file has no '{}': it is damaged", path_, key);
+  std::string value = statement.bytes(0);
+  if (sha256_hex(value) != statement.bytes(1))
+    fail(ErrorCode::bad_data, "{}: the run file is damaged: '{}' does not match its checksum", path_, key);
+  return value;
+}
+
+RunConfig RunFile::config() const { return config_from_json(meta("config")); }
+
+RunContents RunFile::contents() const {
+  RunContents contents;
+  contents.config = config();
+  contents.codebook = parse_codebook(meta("codebook"), path_);
+  contents.input_codebook = parse_codebook(meta("input_codebook"), path_);
+  contents.transform = meta("transform");
+  contents.data_digest = meta("data_digest");
+  contents.table = deserialize_table(meta("table"));
+  contents.truth = deserialize_table(meta("truth"));
+  return contents;
+}
+
+void RunFile::set_draws(std::size_t draws) {
+  RunConfig changed = config();
+  changed.draws = draws;
+  Transaction transaction(*database_);
+  put_meta(*database_, "config", to_json(changed));
+  transaction.commit();
+}
+
+void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoint> checkpoints,
+                     std::span<const ChainStatus> statuses) {
+  Transaction transaction(*database_);
+  Statement insert(*database_,
+                   "INSERT OR REPLACE INTO draws (chain, block, first, count, traces, labels) VALUES (?, ?, ?, ?, ?, ?)");
+  for (const DrawBlock& block : blocks) {
+    insert.bind(static_cast<std::int64_t>(block.chain))
+        .bind(static_cast<std::int64_t>(block.block))
+        .bind(static_cast<std::int64_t>(block.first))
+        .bind(static_cast<std::int64_t>(block.count))
+        .bind_blob(encode_traces(block))
+        .bind_blob(encode_labels(block));
+    insert.run();
+  }
+  Statement save(*database_, "INSERT OR REPLACE INTO checkpoints (chain, sweep, state) VALUES (?, ?, ?)");
+  for (const Checkpoint& checkpoint : checkpoints) {
+    save.bind(static_cast<std::int64_t>(checkpoint.chain))
+        .bind(static_cast<std::int64_t>(checkpoint.sweep))
+        .bind_blob(encode_checkpoint(checkpoint));
+    save.run();
+  }
+  Statement status(*database_, "INSERT OR REPLACE INTO status (chain, sweeps, seconds, moves) VALUES (?, ?, ?, ?)");
+  for (std::size_t chain = 0; chain < statuses.size(); ++chain) {
+    nlohmann::json moves = nlohmann::json::array();
+    for (const MoveStatistics& move : statuses[chain].moves)
+      moves.push_back({{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}});
+    status.bind(static_cast<std::int64_t>(chain))
+        .bind(static_cast<std::int64_t>(statuses[chain].sweeps))
+        .bind(statuses[chain].seconds)
+        .bind_text(moves.dump());
+    status.run();
+  }
+  transaction.commit();
+}
+
+std::optional<Checkpoint> RunFile::checkpoint(std::size_t chain) const {
+  Statement statement(*database_, "SELECT sweep, state FROM checkpoints WHERE chain = ?");
+  statement.bind(static_cast<std::int64_t>(chain));
+  if (!statement.step()) return std::nullopt;
+  return decode_checkpoint(chain, static_cast<std::size_t>(statement.integer(0)), statement.bytes(1));
+}
+
+ChainStatus RunFile::status(std::size_t chain) const {
+  Statement statement(*database_, "SELECT sweeps, seconds, moves FROM status WHERE chain = ?");
+  statement.bind(static_cast<std::int64_t>(chain));
+  ChainStatus status;
+  if (!statement.step()) return status;
+  status.sweeps = static_cast<std::size_t>(std::max<std::int64_t>(0, statement.integer(0)));
+  status.seconds = statement.real(1);
+  const nlohmann::json moves = nlohmann::json::parse(statement.bytes(2), nullptr, false);
+  if (moves.is_discarded() || !moves.is_array()) fail(ErrorCode::bad_data, "{}: the run file is damaged (status)", path_);
+  for (const nlohmann::json& move : moves)
+    status.moves.push_back({move.value("name", ""), move.value("proposed", std::uint64_t{0}), move.value("accepted", std::uint64_t{0})});
+  return status;
+}
+
+std::size_t RunFile::draws_of(std::size_t chain) const {
+  Statement statement(*database_, "SELECT COALESCE(SUM(count), 0) FROM draws WHERE chain = ?");
+  statement.bind(static_cast<std::int64_t>(chain));
+  statement.step();
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, statement.integer(0)));
+}
+
+void RunFile::for_each_block(std::size_t chain, bool labels,
+                             const std::function<void(const DrawBlock&)>& visit) const {
+  Statement statement(*database_, fmt::format("SELECT block, first, count, traces{} FROM draws WHERE chain = ? ORDER BY block",
+                                              labels ? ", labels" : ""));
+  statement.bind(static_cast<std::int64_t>(chain));
+  std::size_t expected = 0;
+  while (statement.step()) {
+    DrawBlock block;
+    block.chain = chain;
+    block.block = static_cast<std::size_t>(statement.integer(0));
+    block.first = static_cast<std::size_t>(statement.integer(1));
+    block.count = static_cast<std::size_t>(statement.integer(2));
+    if (block.first != expected) fail(ErrorCode::bad_data, "{}: the run file is damaged: draws of chain {} are missing", path_, chain);
+    decode_traces(statement.bytes(3), block);
+    if (labels) decode_labels(statement.bytes(4), block);
+    expected += block.count;
+    visit(block);
+  }
+}
+
+void RunFile::finish() { database_->execute("PRAGMA journal_mode = DELETE"); }
+
+}  // namespace coppice

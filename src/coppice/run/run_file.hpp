@@ -1,0 +1,92 @@
+// The run file: one SQLite database NAME.coppice with configuration, data, draws, traces and checkpoints. Draws are
+// kept in blocks of consecutive sweeps; every commit is a whole transaction, so that after a crash at any moment the
+// file opens and holds a prefix of what an uninterrupted run would have written. The format is described in
+// docs/run-file.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coppice/data/codebook.hpp"
+#include "coppice/data/table.hpp"
+#include "coppice/model/model.hpp"
+#include "coppice/run/config.hpp"
+#include "coppice/run/database.hpp"
+#include "coppice/shape/partition.hpp"
+
+namespace coppice {
+
+inline constexpr int kRunFormat = 1;
+
+/// What is written once, when a run begins.
+struct RunContents {
+  RunConfig config;
+  Codebook codebook;
+  Table table;              // as modelled: after standardisation and PCA
+  Table truth;
+  std::string transform;    // JSON of the Transform
+  Codebook input_codebook;  // of the table before the transform: what new rows look like
+  std::string data_digest;
+};
+
+/// Consecutive draws of one chain: `count` of them, beginning with draw `first`.
+struct DrawBlock {
+  std::size_t chain = 0;
+  std::size_t block = 0;
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::vector<double> traces;  // count x traces
+  std::vector<Label> labels;   // count x levels x rows
+};
+
+struct Checkpoint {
+  std::size_t chain = 0;
+  std::size_t sweep = 0;
+  std::string state;
+};
+
+struct ChainStatus {
+  std::size_t sweeps = 0;
+  double seconds = 0.0;
+  std::vector<MoveStatistics> moves;
+};
+
+class RunFile {
+ public:
+  /// Creates a new run; refuses to replace an existing file. The file appears complete or not at all.
+  static RunFile create(const std::string& path, const RunContents& contents);
+  static RunFile open(const std::string& path, bool writing);
+  ~RunFile();
+  RunFile(RunFile&&) noexcept;
+
+  const std::string& path() const { return path_; }
+  RunConfig config() const;
+  RunContents contents() const;
+  std::string meta(const std::string& key) const;
+  /// Extends a run: only the number of draws can change.
+  void set_draws(std::size_t draws);
+
+  /// One transaction.
+  void commit(std::span<const DrawBlock> blocks, std::span<const Checkpoint> checkpoints,
+              std::span<const ChainStatus> statuses);
+
+  std::optional<Checkpoint> checkpoint(std::size_t chain) const;
+  ChainStatus status(std::size_t chain) const;
+  std::size_t draws_of(std::size_t chain) const;
+  /// Calls visit for each stored block of the chain in order, with or without labels.
+  void for_each_block(std::size_t chain, bool labels, const std::function<void(const DrawBlock&)>& visit) const;
+
+  /// Folds the write-ahead log back, so that the run is one file again.
+  void finish();
+
+ private:
+  RunFile(std::string path, std::unique_ptr<Database> database);
+  std::string path_;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace coppice

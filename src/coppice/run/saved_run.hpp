@@ -1,0 +1,55 @@
+// A run file opened for questions: its configuration, its data as the model saw them, its traces and draws.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coppice/data/transform.hpp"
+#include "coppice/run/problem_setup.hpp"
+#include "coppice/run/run_file.hpp"
+
+namespace coppice {
+
+class SavedRun {
+ public:
+  explicit SavedRun(const std::string& path);
+
+  const RunFile& file() const { return file_; }
+  const RunContents& contents() const { return contents_; }
+  const RunConfig& config() const { return contents_.config; }
+  const Table& table() const { return contents_.table; }
+  const ProblemSetup& setup() const { return *setup_; }
+  const ModelEntry& model() const { return *setup_->model; }
+  std::size_t rows() const { return contents_.table.rows(); }
+
+  /// Draws that every chain has; answers are given on these, so that chains count equally.
+  std::size_t draws_per_chain() const { return draws_; }
+  /// The longest chain, for the note that a run is incomplete.
+  std::size_t longest_chain() const { return longest_; }
+  bool complete() const { return draws_ == config().draws; }
+
+  /// values[trace][chain][draw].
+  const std::vector<std::vector<std::vector<double>>>& traces() const { return traces_; }
+
+  /// Labels at a level (1 = coarsest) of the draws of all chains, one chain after the other; if there are more than
+  /// `most_labels` labels, evenly spaced draws of each chain.
+  LabelMatrix labels(std::size_t level, std::size_t most_labels = 400'000'000) const;
+
+  /// Calls visit(chain, draw, labels of all levels, traces) for evenly spaced draws, at most `most` in all (0: every one).
+  void for_each_draw(std::size_t most,
+                     const std::function<void(std::size_t chain, std::size_t draw, std::span<const Label> labels,
+                                              std::span<const double> traces)>& visit) const;
+
+  /// New rows in the units the model works in: read like the data, transformed like the data.
+  Table read_new_rows(const std::string& path, const std::string& id) const;
+
+ private:
+  RunFile file_;
+  RunContents contents_;
+  std::unique_ptr<ProblemSetup> setup_;
+  std::size_t draws_ = 0, longest_ = 0;
+  std::vector<std::vector<std::vector<double>>> traces_;
+};
+
+}  // namespace coppice

@@ -1,0 +1,84 @@
+// Every family x every sampler x concentration fixed and learned: how often the sampler visits each partition of 5 to 7
+// rows, against the enumeration of all of them.
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "laws/law_case.hpp"
+#include "support/broken_chain.hpp"
+#include "support/variants.hpp"
+
+namespace coppice::test {
+namespace {
+
+constexpr std::size_t kSweeps = 100'000;
+
+AlphaLaw alpha_law(bool learned) {
+  if (learned) return {std::nullopt, 2.0, 1.5};
+  return {0.9};
+}
+
+struct Chosen {
+  std::size_t law_case;
+  std::size_t variant;
+  bool learned;
+};
+
+std::vector<Chosen> all_chosen() {
+  std::vector<Chosen> list;
+  for (std::size_t law_case = 0; law_case < narrow_cases().size(); ++law_case)
+    for (std::size_t variant = 0; variant < mixture_variants().size(); ++variant)
+      for (const bool learned : {false, true}) list.push_back({law_case, variant, learned});
+  return list;
+}
+
+class Enumeration : public ::testing::TestWithParam<Chosen> {};
+
+TEST_P(Enumeration, FrequenciesAreThePosterior) {
+  const Chosen& chosen = GetParam();
+  const LawCase law_case = narrow_cases()[chosen.law_case];
+  const Variant variant = mixture_variants()[chosen.variant];
+  Settings settings = settings_from(variant.settings);
+  parse_assignment(chosen.learned ? "alpha-prior=[2, 1.5]" : "alpha=0.9", settings);
+  for (const std::uint64_t seed : test_seeds()) {
+    const Fixture fixture(law_case, seed, 5 + chosen.law_case % 3);
+    const ExactPosterior exact(fixture.family(), fixture.rows, alpha_law(chosen.learned));
+    SamplerChain chain(model_by_name(variant.model), fixture.family(), fixture.rows, settings);
+    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kSweeps), chosen.learned);
+    EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Enumeration, ::testing::ValuesIn(all_chosen()),
+                         [](const ::testing::TestParamInfo<Chosen>& info) {
+                           return narrow_cases()[info.param.law_case].name + "_" +
+                                  mixture_variants()[info.param.variant].name +
+                                  (info.param.learned ? "_alpha_learned" : "_alpha_fixed");
+                         });
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreNoticed) {
+  const Mistake mistake = GetParam();
+  const bool correct = mistake == Mistake::none_gibbs || mistake == Mistake::none_split_merge;
+  const AlphaLaw law = alpha_law(true);
+  for (const std::uint64_t seed : test_seeds()) {
+    const Fixture fixture({"mistakes", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, seed, 6);
+    const ExactPosterior exact(fixture.family(), fixture.rows, law);
+    BrokenChain chain(fixture.family(), fixture.rows, law, mistake);
+    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kSweeps), true);
+    EXPECT_EQ(agreement.holds(), correct) << "seed " << seed << ": " << agreement;
+    RecordProperty("errors", std::to_string(agreement.worst));
+    std::printf("[ MISTAKE  ] %s: %.1f errors off, %s\n", mistake_name(mistake), agreement.worst, agreement.where.c_str());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Mistakes,
+                         ::testing::Values(Mistake::none_gibbs, Mistake::none_split_merge,
+                                           Mistake::new_cluster_10_percent, Mistake::row_predicts_itself,
+                                           Mistake::split_without_q, Mistake::merge_without_q,
+                                           Mistake::one_cluster_too_many),
+                         [](const ::testing::TestParamInfo<Mistake>& info) { return mistake_name(info.param); });
+
+}  // namespace
+}  // namespace coppice::test

@@ -1,0 +1,181 @@
+// The posterior of a mixture over all Bell(n) partitions of a few rows, by brute force: the marginal of every subset of
+// rows from fresh statistics, times the Chinese restaurant process written out here once more, with the concentration
+// either fixed or integrated against its Gamma prior by the trapezoid rule. This is what samplers are judged by.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coppice/base/math.hpp"
+#include "coppice/family/family.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/shape/partition.hpp"
+#include "support/sampling_error.hpp"
+
+namespace coppice::test {
+
+/// The concentration: a number, or Gamma(shape, rate).
+struct AlphaLaw {
+  std::optional<double> fixed;
+  double shape = 1.0;
+  double rate = 1.0;
+};
+
+/// log of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n) against the law of alpha.
+inline double log_concentration_factor(const AlphaLaw& law, double power, double rows) {
+  const auto log_term = [&](double log_alpha) {
+    const double alpha = std::exp(log_alpha);
+    return power * log_alpha + log_gamma(alpha) - log_gamma(alpha + rows);
+  };
+  if (law.fixed) return log_term(std::log(*law.fixed));
+  std::vector<double> terms;
+  constexpr double kStep = 0.01;
+  for (double log_alpha = -60.0; log_alpha <= 12.0; log_alpha += kStep)
+    terms.push_back(log_term(log_alpha) + law.shape * (std::log(law.rate) + log_alpha) - log_gamma(law.shape) -
+                    law.rate * std::exp(log_alpha));
+  return log_sum_exp(terms) + std::log(kStep);
+}
+
+class ExactPosterior {
+ public:
+  ExactPosterior(const Family& family, const Rows& rows, const AlphaLaw& law) : rows_(rows.size()) {
+    const std::vector<double> marginals = subset_marginals(family, rows);
+    std::vector<double> factors{kMinusInfinity};
+    for (std::size_t k = 1; k <= rows_ + 1; ++k)
+      factors.push_back(log_concentration_factor(law, static_cast<double>(k), static_cast<double>(rows_)));
+    std::vector<double> log_weights;
+    for_each_partition(rows_, [&](std::span<const Label> labels, std::size_t clusters) {
+      double total = factors[clusters];
+      for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
+        std::size_t subset = 0;
+        double size = 0.0;
+        for (std::size_t row = 0; row < rows_; ++row)
+          if (labels[row] == static_cast<Label>(cluster)) {
+            subset |= std::size_t{1} << row;
+            size += 1.0;
+          }
+        total += log_gamma(size) + marginals[subset];
+      }
+      index_.emplace(key(labels), partitions_.size());
+      partitions_.emplace_back(labels.begin(), labels.end());
+      clusters_.push_back(clusters);
+      log_weights.push_back(total);
+    });
+    log_evidence_ = log_sum_exp(log_weights);
+    for (std::size_t i = 0; i < log_weights.size(); ++i) {
+      probability_.push_back(std::exp(log_weights[i] - log_evidence_));
+      alpha_mean_ += probability_[i] * std::exp(factors[clusters_[i] + 1] - factors[clusters_[i]]);
+    }
+  }
+
+  std::size_t rows() const { return rows_; }
+  std::size_t size() const { return partitions_.size(); }
+  const Labels& partition(std::size_t i) const { return partitions_[i]; }
+  std::size_t clusters(std::size_t i) const { return clusters_[i]; }
+  double probability(std::size_t i) const { return probability_[i]; }
+  const std::vector<double>& probabilities() const { return probability_; }
+  std::size_t index(std::span<const Label> canonical) const { return index_.at(key(canonical)); }
+  double alpha_mean() const { return alpha_mean_; }
+  double log_evidence() const { return log_evidence_; }
+
+ private:
+  static std::uint64_t key(std::span<const Label> labels) {
+    std::uint64_t key = 0;
+    for (const Label label : labels) key = key * 16 + static_cast<std::uint64_t>(label);
+    return key;
+  }
+  static std::vector<double> subset_marginals(const Family& family, const Rows& rows) {
+    std::vector<double> marginals(std::size_t{1} << rows.size(), 0.0);
+    std::vector<double> stats(family.stats_size());
+    for (std::size_t subset = 1; subset < marginals.size(); ++subset) {
+      family.clear(stats.data());
+      for (std::size_t row = 0; row < rows.size(); ++row)
+        if ((subset >> row & 1) != 0) family.add(stats.data(), rows[row]);
+      marginals[subset] = family.log_marginal(stats.data());
+    }
+    return marginals;
+  }
+
+  std::size_t rows_;
+  std::vector<Labels> partitions_;
+  std::vector<std::size_t> clusters_;
+  std::vector<double> probability_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  double alpha_mean_ = 0.0;
+  double log_evidence_ = 0.0;
+};
+
+/// How often a chain was seen in each partition, batch by batch; any function of the partition can be averaged later.
+class Visits {
+ public:
+  Visits(const ExactPosterior& exact, std::size_t draws)
+      : exact_(&exact), length_(draws / kBatches), counts_(kBatches * exact.size(), 0) {}
+
+  void add(std::span<const Label> canonical) {
+    ++counts_[seen_ / length_ * exact_->size() + exact_->index(canonical)];
+    ++seen_;
+  }
+
+  template <typename Function>
+  Estimate estimate(Function&& value) const {
+    std::vector<double> means(kBatches, 0.0);
+    for (std::size_t i = 0; i < exact_->size(); ++i) {
+      const double f = value(i);
+      if (f == 0.0) continue;
+      for (std::size_t batch = 0; batch < kBatches; ++batch)
+        means[batch] += f * counts_[batch * exact_->size() + i] / static_cast<double>(length_);
+    }
+    return batch_estimate(means);
+  }
+
+  /// The frequency of an event of known probability. Batches of a rare event scatter badly; the error of independent
+  /// draws, which the truth itself gives, is the least it can be.
+  template <typename Event>
+  void check(Agreement& agreement, const std::string& what, double truth, Event&& event) const {
+    Estimate frequency = estimate([&](std::size_t i) { return event(i) ? 1.0 : 0.0; });
+    const double draws = static_cast<double>(length_ * kBatches);
+    frequency.error = std::max(frequency.error, std::sqrt(truth * (1.0 - truth) / draws));
+    agreement.check(what, frequency, truth);
+  }
+
+  std::size_t count(std::size_t partition) const {
+    std::size_t total = 0;
+    for (std::size_t batch = 0; batch < kBatches; ++batch) total += counts_[batch * exact_->size() + partition];
+    return total;
+  }
+
+ private:
+  const ExactPosterior* exact_;
+  std::size_t length_;
+  std::size_t seen_ = 0;
+  std::vector<std::uint32_t> counts_;
+};
+
+/// Compares every partition of probability > 1e-3, all the others together, the law of K and the co-clustering of every
+/// pair. Rarer events are left out: their counts are too small for errors to mean anything.
+inline Agreement compare(const ExactPosterior& exact, const Visits& visits) {
+  constexpr double kRare = 1e-3;
+  Agreement agreement;
+  const auto check_event = [&](const std::string& what, const auto& event) {
+    double truth = 0.0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      if (event(i)) truth += exact.probability(i);
+    if (truth > kRare) visits.check(agreement, what, truth, event);
+  };
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    check_event("partition " + partition_key(exact.partition(i)), [&](std::size_t j) { return j == i; });
+  check_event("rare partitions", [&](std::size_t i) { return exact.probability(i) <= kRare; });
+  for (std::size_t k = 1; k <= exact.rows(); ++k)
+    check_event("K = " + std::to_string(k), [&](std::size_t i) { return exact.clusters(i) == k; });
+  for (std::size_t a = 0; a < exact.rows(); ++a)
+    for (std::size_t b = a + 1; b < exact.rows(); ++b)
+      check_event("rows " + std::to_string(a) + " and " + std::to_string(b) + " together",
+                  [&](std::size_t i) { return exact.partition(i)[a] == exact.partition(i)[b]; });
+  return agreement;
+}
+
+}  // namespace coppice::test

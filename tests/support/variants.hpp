@@ -1,0 +1,70 @@
+// The ways a model can be run. Conformance goes over every model of the list with its defaults and with every other
+// value of every choice and flag of its parameter table, so a new sampler is tested by being in the table. The
+// statistical suites add the combinations in which the split-merge moves stand on their own.
+#pragma once
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "coppice/model/registry.hpp"
+#include "support/chains.hpp"
+
+namespace coppice::test {
+
+struct Variant {
+  std::string name;  // letters, digits and underscores
+  std::string model;
+  std::vector<std::string> settings;
+};
+
+inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+inline std::string as_test_name(std::string text) {
+  for (char& letter : text)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
+  return text;
+}
+
+inline std::vector<Variant> all_variants() {
+  std::vector<Variant> variants;
+  for (const ModelEntry& model : all_models()) {
+    variants.push_back({as_test_name(model.name), model.name, {}});
+    const auto add = [&](const Parameter& parameter, const std::string& value, const std::string& text) {
+      variants.push_back({as_test_name(model.name + "_" + parameter.name + "_" + value), model.name,
+                          {parameter.name + "=" + text}});
+    };
+    for (const Parameter& parameter : model.parameters) {
+      if (parameter.type == Parameter::Type::choice)
+        for (const std::string& choice : parameter.choices)
+          if (choice != parameter.fallback) add(parameter, choice, "\"" + choice + "\"");
+      if (parameter.type == Parameter::Type::flag) {
+        const std::string other = parameter.fallback == "true" ? "false" : "true";
+        add(parameter, other, other);
+      }
+    }
+  }
+  return variants;
+}
+
+/// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, and split-merge alone (which is irreducible:
+/// any partition is reached by merging everything and splitting it again).
+inline std::vector<Variant> mixture_variants() {
+  const auto split_merge = [](const std::string& name, const std::string& launch, int scans, bool gibbs) {
+    return Variant{name,
+                   "nrmm",
+                   {"sampler=\"split-merge\"", "split-merge-launch=\"" + launch + "\"",
+                    "split-merge-scans=" + std::to_string(scans), gibbs ? "split-merge-moves=2" : "split-merge-moves=4",
+                    gibbs ? "gibbs-scan=true" : "gibbs-scan=false"}};
+  };
+  return {{"gibbs", "nrmm", {"sampler=\"gibbs\""}},
+          split_merge("sequential_1_gibbs", "sequential", 1, true),
+          split_merge("random_1_gibbs", "random", 1, true),
+          split_merge("sequential_0_alone", "sequential", 0, false),
+          split_merge("sequential_2_alone", "sequential", 2, false),
+          split_merge("random_0_alone", "random", 0, false),
+          split_merge("random_2_alone", "random", 2, false)};
+}
+
+}  // namespace coppice::test

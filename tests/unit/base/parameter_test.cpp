@@ -1,0 +1,155 @@
+// Parameter tables: defaults, ranges in words, what is accepted and the message for everything that is not.
+#include "coppice/base/parameter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice {
+namespace {
+
+using Type = Parameter::Type;
+
+std::vector<Parameter> table() {
+  return {{"alpha", Type::real, "1", "concentration", 0.0, 100.0, true},
+          {"scans", Type::integer, "5", "restricted scans", 0.0},
+          {"learn", Type::flag, "true", "learn the concentration"},
+          {"sampler", Type::choice, "gibbs", "which sampler", 0.0, 0.0, false, {"gibbs", "split-merge"}},
+          {"prior", Type::numbers, "1,0.5", "shape and rate", 0.0, 1e300, true, {}, 2},
+          {"weights", Type::numbers, "", "any number of weights", 0.0},
+          {"offset", Type::real, "", "any number"}};
+}
+
+const Parameter& named(const std::vector<Parameter>& parameters, const std::string& name) {
+  for (const Parameter& parameter : parameters)
+    if (parameter.name == name) return parameter;
+  throw std::out_of_range(name);
+}
+
+template <typename Function>
+std::string message_of(Function&& function, ErrorCode code = ErrorCode::usage) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string refusal(const std::string& name, const std::string& text) {
+  const std::vector<Parameter> parameters = table();
+  return message_of([&] { parse_parameter(named(parameters, name), text); });
+}
+
+TEST(Parameter, RangesInWords) {
+  const std::vector<Parameter> parameters = table();
+  EXPECT_EQ(describe_range(named(parameters, "alpha")), "a number > 0 and <= 100");
+  EXPECT_EQ(describe_range(named(parameters, "scans")), "a whole number >= 0");
+  EXPECT_EQ(describe_range(named(parameters, "learn")), "true or false");
+  EXPECT_EQ(describe_range(named(parameters, "sampler")), "one of gibbs, split-merge");
+  EXPECT_EQ(describe_range(named(parameters, "prior")), "2 numbers > 0 and <= 1e+300");
+  EXPECT_EQ(describe_range(named(parameters, "weights")), "numbers >= 0");
+  EXPECT_EQ(describe_range(named(parameters, "offset")), "a number");
+  EXPECT_EQ(describe_range({"x", Type::real, "", "", -HUGE_VAL, 3.0}), "a number <= 3");
+}
+
+TEST(Parameter, ParsesWhatAUserTypes) {
+  const std::vector<Parameter> parameters = table();
+  EXPECT_EQ(parse_parameter(named(parameters, "alpha"), "0.5"), Setting::number(0.5));
+  EXPECT_EQ(parse_parameter(named(parameters, "alpha"), "100"), Setting::number(100.0));
+  EXPECT_EQ(parse_parameter(named(parameters, "scans"), "0"), Setting::number(0.0));
+  EXPECT_EQ(parse_parameter(named(parameters, "learn"), "false"), Setting::number(0.0));
+  EXPECT_EQ(parse_parameter(named(parameters, "learn"), "1"), Setting::number(1.0));
+  EXPECT_EQ(parse_parameter(named(parameters, "sampler"), "split-merge").text, "split-merge");
+  EXPECT_EQ(parse_parameter(named(parameters, "prior"), "2,0.25"), Setting::vector({2.0, 0.25}));
+  EXPECT_EQ(parse_parameter(named(parameters, "prior"), "[2, 0.25]"), Setting::vector({2.0, 0.25}));
+  EXPECT_EQ(parse_parameter(named(parameters, "weights"), "4"), Setting::vector({4.0}));
+}
+
+TEST(Parameter, RefusalsNameTheValueAndWhatIsAllowed) {
+  EXPECT_EQ(refusal("alpha", "0"), "--alpha takes a number > 0 and <= 100, not 0");
+  EXPECT_EQ(refusal("alpha", "101"), "--alpha takes a number > 0 and <= 100, not 101");
+  EXPECT_EQ(refusal("alpha", "nan"), "--alpha takes a number > 0 and <= 100, not nan");
+  EXPECT_EQ(refusal("alpha", "[1]"), "--alpha takes a number > 0 and <= 100, not [1]");
+  EXPECT_EQ(refusal("alpha", "many"), "--alpha takes a number > 0 and <= 100, not 'many'");
+  EXPECT_EQ(refusal("alpha", ""), "--alpha takes a number > 0 and <= 100, not ''");
+  EXPECT_EQ(refusal("alpha", "\"1\""), "--alpha takes a number > 0 and <= 100, not \"1\"");
+  EXPECT_EQ(refusal("scans", "2.5"), "--scans takes a whole number >= 0, not 2.5");
+  EXPECT_EQ(refusal("scans", "-1"), "--scans takes a whole number >= 0, not -1");
+  EXPECT_EQ(refusal("scans", "1e17"), "--scans takes a whole number >= 0, not 1e+17");
+  EXPECT_EQ(refusal("scans", "inf"), "--scans takes a whole number >= 0, not inf");
+  EXPECT_EQ(refusal("learn", "2"), "--learn takes true or false, not 2");
+  EXPECT_EQ(refusal("learn", "yes"), "--learn takes true or false, not 'yes'");
+  EXPECT_EQ(refusal("sampler", "gibs"), "--sampler takes one of gibbs, split-merge, not \"gibs\"");
+  EXPECT_EQ(refusal("prior", "1"), "--prior takes 2 numbers > 0 and <= 1e+300, not [1]");
+  EXPECT_EQ(refusal("prior", "1,2,3"), "--prior takes 2 numbers > 0 and <= 1e+300, not [1, 2, 3]");
+  EXPECT_EQ(refusal("prior", "1,0"), "--prior takes 2 numbers > 0 and <= 1e+300, not [1, 0]");
+  EXPECT_EQ(refusal("prior", "1,x"), "--prior takes 2 numbers > 0 and <= 1e+300, not '1,x'");
+  EXPECT_EQ(refusal("weights", "[[1]]"), "--weights takes numbers >= 0, not [[1]]");
+}
+
+TEST(Parameter, NumbersMustBeFinite) {
+  // Infinity passes every lower bound and turns into NaN inside a model.
+  EXPECT_EQ(refusal("offset", "inf"), "--offset takes a number, not inf");
+  EXPECT_EQ(refusal("offset", "-inf"), "--offset takes a number, not -inf");
+  EXPECT_EQ(refusal("weights", "1,inf"), "--weights takes numbers >= 0, not [1, inf]");
+}
+
+TEST(ParameterValues, TakesDefaults) {
+  const std::vector<Parameter> parameters = table();
+  const ParameterValues values(parameters, {});
+  EXPECT_EQ(values.real("alpha"), 1.0);
+  EXPECT_EQ(values.integer("scans"), 5u);
+  EXPECT_TRUE(values.flag("learn"));
+  EXPECT_EQ(values.choice("sampler"), "gibbs");
+  EXPECT_EQ(values.numbers("prior"), (std::vector<double>{1.0, 0.5}));
+  EXPECT_TRUE(values.has("alpha"));
+  EXPECT_FALSE(values.has("weights"));
+  EXPECT_FALSE(values.has("nonsense"));
+  EXPECT_EQ(values.settings().size(), 5u);
+}
+
+TEST(ParameterValues, GivenValuesWin) {
+  const std::vector<Parameter> parameters = table();
+  const ParameterValues values(parameters, {{"alpha", Setting::number(2.5)},
+                                            {"learn", Setting::number(0.0)},
+                                            {"sampler", {Setting::Shape::text, {}, 0, "split-merge"}},
+                                            {"weights", Setting::vector({1.0, 2.0, 3.0})}});
+  EXPECT_EQ(values.real("alpha"), 2.5);
+  EXPECT_FALSE(values.flag("learn"));
+  EXPECT_EQ(values.choice("sampler"), "split-merge");
+  EXPECT_EQ(values.numbers("weights").size(), 3u);
+  EXPECT_EQ(values.integer("scans"), 5u);
+}
+
+TEST(ParameterValues, RefusesUnknownNamesAndBadValues) {
+  const std::vector<Parameter> parameters = table();
+  EXPECT_EQ(message_of([&] { ParameterValues(parameters, {{"alfa", Setting::number(1.0)}}); }),
+            "there is no parameter 'alfa'; the parameters are alpha, scans, learn, sampler, prior, weights, offset");
+  EXPECT_EQ(message_of([&] { ParameterValues(parameters, {{"alpha", Setting::number(-1.0)}}); }),
+            "--alpha takes a number > 0 and <= 100, not -1");
+  EXPECT_EQ(message_of([&] { ParameterValues(parameters, {{"sampler", Setting::number(1.0)}}); }),
+            "--sampler takes one of gibbs, split-merge, not 1");
+}
+
+TEST(ParameterValues, ReadingWhatHasNoValueIsOurBug) {
+  const std::vector<Parameter> parameters = table();
+  const ParameterValues values(parameters, {});
+  EXPECT_EQ(message_of([&] { values.real("offset"); }, ErrorCode::bug), "parameter 'offset' was read but has no value");
+  EXPECT_EQ(message_of([&] { ParameterValues().real("alpha"); }, ErrorCode::bug),
+            "parameter 'alpha' was read but has no value");
+}
+
+TEST(Error, CarriesItsExitCode) {
+  const Error error(ErrorCode::cannot_read, "no file");
+  EXPECT_EQ(static_cast<int>(error.code()), 66);
+  EXPECT_STREQ(error.what(), "no file");
+  EXPECT_EQ(message_of([] { fail(ErrorCode::configuration, "{} of {}", 3, "x"); }, ErrorCode::configuration), "3 of x");
+}
+
+}  // namespace
+}  // namespace coppice

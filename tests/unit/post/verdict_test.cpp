@@ -1,0 +1,88 @@
+#include "coppice/post/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace coppice {
+namespace {
+
+TraceSummary trace(std::string name, double rhat, double bulk, double tail) {
+  TraceSummary summary;
+  summary.name = std::move(name);
+  summary.rhat = rhat;
+  summary.ess_bulk = bulk;
+  summary.ess_tail = tail;
+  return summary;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Verdict, TrustsAgreeingChainsWithEnoughDraws) {
+  const std::vector<TraceSummary> traces{trace("log_joint", 1.0031, 900.0, 812.7), trace("clusters", 1.0, 2000.0, 1500.0)};
+  const Verdict verdict = judge(traces, 4, 1000);
+  EXPECT_TRUE(verdict.trusted);
+  EXPECT_EQ(verdict.sentence,
+            "Trust it: 4 chains agree (R-hat 1.003 at most) and every trace has at least 812 effective draws.");
+}
+
+TEST(Verdict, NamesTheTraceThatDisagrees) {
+  const std::vector<TraceSummary> traces{trace("clusters", 1.02, 300.0, 300.0), trace("log_joint", 1.31, 40.0, 60.0)};
+  const Verdict verdict = judge(traces, 4, 1000);
+  EXPECT_FALSE(verdict.trusted);
+  EXPECT_EQ(verdict.worst_trace, "log_joint");
+  EXPECT_TRUE(contains(verdict.sentence, "R-hat of log_joint is 1.31 (above 1.01)")) << verdict.sentence;
+  EXPECT_TRUE(contains(verdict.sentence, "coppice resume RUN --draws +")) << verdict.sentence;
+}
+
+TEST(Verdict, ThresholdsAreInclusive) {
+  EXPECT_TRUE(judge(std::vector{trace("a", 1.01, 400.0, 400.0)}, 4, 500).trusted);
+  EXPECT_FALSE(judge(std::vector{trace("a", 1.0101, 400.0, 400.0)}, 4, 500).trusted);
+  EXPECT_FALSE(judge(std::vector{trace("a", 1.01, 399.9, 400.0)}, 4, 500).trusted);
+  EXPECT_FALSE(judge(std::vector{trace("a", 1.01, 400.0, 399.9)}, 4, 500).trusted);
+  EXPECT_FALSE(judge(std::vector{trace("a", 1.0, 799.0, 900.0)}, 8, 500).trusted);  // 100 per chain
+  EXPECT_TRUE(judge(std::vector{trace("a", 1.0, 800.0, 900.0)}, 8, 500).trusted);
+  EXPECT_FALSE(judge(std::vector{trace("a", 1.0, 300.0, 900.0)}, 2, 500).trusted);  // 400 in total
+}
+
+TEST(Verdict, AsksForMoreDrawsInProportion) {
+  const Verdict verdict = judge(std::vector{trace("clusters", 1.005, 100.0, 250.0)}, 4, 1000);
+  EXPECT_FALSE(verdict.trusted);
+  EXPECT_EQ(verdict.worst_trace, "clusters");
+  EXPECT_TRUE(contains(verdict.sentence, "only 100 effective draws (below 400)")) << verdict.sentence;
+  EXPECT_TRUE(contains(verdict.sentence, "--draws +4000")) << verdict.sentence;
+}
+
+TEST(Verdict, OneChainCannotBeChecked) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Verdict verdict = judge(std::vector{trace("log_joint", nan, 5000.0, 4000.0)}, 1, 5000);
+  EXPECT_FALSE(verdict.trusted);
+  EXPECT_TRUE(contains(verdict.sentence, "agreement between chains cannot be checked")) << verdict.sentence;
+  EXPECT_TRUE(contains(verdict.sentence, "--chains 4")) << verdict.sentence;
+}
+
+TEST(Verdict, StuckConstantBrokenAndEmptyRuns) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Verdict stuck = judge(std::vector{trace("clusters", infinity, 4.0, 4.0)}, 4, 100);
+  EXPECT_FALSE(stuck.trusted);
+  EXPECT_TRUE(contains(stuck.sentence, "stuck")) << stuck.sentence;
+
+  TraceSummary constant = trace("clusters", 0.0, 0.0, 0.0);
+  constant.constant = true;
+  constant.rhat = constant.ess_bulk = constant.ess_tail = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(judge(std::vector{constant}, 4, 100).trusted);
+  EXPECT_TRUE(contains(judge(std::vector{constant}, 4, 100).sentence, "every trace is constant"));
+  EXPECT_TRUE(judge(std::vector{constant, trace("log_joint", 1.0, 500.0, 500.0)}, 4, 1000).trusted);
+
+  TraceSummary broken = trace("log_joint", 1.0, 500.0, 500.0);
+  broken.mean = -infinity;
+  EXPECT_FALSE(judge(std::vector{broken}, 4, 1000).trusted);
+  EXPECT_EQ(judge(std::vector{broken}, 4, 1000).worst_trace, "log_joint");
+
+  EXPECT_FALSE(judge({}, 4, 1000).trusted);
+  EXPECT_FALSE(judge(std::vector{trace("a", 1.0, 500.0, 500.0)}, 4, 3).trusted);
+}
+
+}  // namespace
+}  // namespace coppice
