@@ -1,5 +1,5 @@
-// Workload W8: from 500 draws of 1,000 rows to the co-clustering matrix, its tree, and the VI and Binder estimates. The
-// draws move a tenth of the rows of a truth with ten clusters to random clusters.
+// Workload W8: from 500 draws of 1,000 rows to the co-clustering matrix, its tree, and the VI and Binder
+// estimates. The draws move a tenth of the rows of a truth with ten clusters to random clusters.
 #include "coppice/post/consensus.hpp"
 
 #include <benchmark/benchmark.h>

@@ -11,7 +11,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kSweeps = 100'000;
+constexpr std::size_t kSweeps = 60'000;
 
 AlphaLaw alpha_law(bool learned) {
   if (learned) return {std::nullopt, 2.0, 1.5};

@@ -1,5 +1,5 @@
-// The batch form over many clusters: the same numbers as the scalar form in every slot, added to what is there, with
-// the row left out of its own cluster, and finite in slots that hold no cluster.
+// The batch form over many clusters: the same numbers as the scalar form in every slot, added to what is
+// there, with the row left out of its own cluster, and finite in slots that hold no cluster.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace coppice::test {
 namespace {
 
-/// Caches of clusters, eight side by side; slots beyond the clusters hold empty statistics, as a sampler keeps them.
+/// Caches of clusters, eight side by side; slots beyond the clusters hold empty statistics, as a sampler
+/// keeps them.
 class Bank {
  public:
   Bank(const Family& family, const std::vector<Stats>& clusters)
@@ -94,7 +95,7 @@ TEST_P(Batch, TheOwnClusterIsSeenWithoutTheRow) {
         AlignedVector out = before;
         bank.add_log_predictive(rows[i], {c, clusters[c].data()}, out.data());
         for (std::size_t slot = 0; slot < bank.slots(); ++slot) {
-          const double expected = slot == c               ? without.log_predictive(rows[i])
+          const double expected = slot == c             ? without.log_predictive(rows[i])
                                   : slot < sizes.size() ? clusters[slot].log_predictive(rows[i])
                                                         : Stats(family).log_predictive(rows[i]);
           ASSERT_NEAR(out[slot] - before[slot], expected, relative(1e-9, expected))
@@ -110,7 +111,8 @@ INSTANTIATE_TEST_SUITE_P(Laws, Batch, ::testing::ValuesIn(law_cases()), CaseName
 class RealBatch : public ::testing::TestWithParam<LawCase> {};
 
 TEST_P(RealBatch, AFarRowIsLeftOutOfItsClusterToo) {
-  // Without the row nearly nothing of the cluster's spread is left: the shortcut subtracts numbers that are alike.
+  // Without the row nearly nothing of the cluster's spread is left: the shortcut subtracts numbers that are
+  // alike.
   const Fixture fixture(GetParam(), 1);
   const Family& family = fixture.family();
   Rows rows = fixture.rows;

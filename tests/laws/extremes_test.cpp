@@ -1,5 +1,5 @@
-// Numbers far from the origin, rows without spread, tables of zeros, many rows: nothing may lose its digits or turn
-// into infinity.
+// Numbers far from the origin, rows without spread, tables of zeros, many rows: nothing may lose its digits
+// or turn into infinity.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,8 +39,10 @@ TEST_P(Offset, ShiftedDataWithAShiftedPriorHasTheSameMarginals) {
   const Fixture fixture(GetParam(), 1);
   const Table near_table = rounded(fixture.table, 0.0);
   const Table far_table = rounded(fixture.table, kOffset);
-  const FamilyPlan near = plan_family(near_table, fixture.codebook, GetParam().family, shifted_settings(GetParam(), 0.0));
-  const FamilyPlan far = plan_family(far_table, fixture.codebook, GetParam().family, shifted_settings(GetParam(), kOffset));
+  const FamilyPlan near =
+      plan_family(near_table, fixture.codebook, GetParam().family, shifted_settings(GetParam(), 0.0));
+  const FamilyPlan far =
+      plan_family(far_table, fixture.codebook, GetParam().family, shifted_settings(GetParam(), kOffset));
   const Rows near_rows = encode(near, near_table);
   const Rows far_rows = encode(far, far_table);
   Stats near_stats(*near.family);
@@ -50,7 +52,8 @@ TEST_P(Offset, ShiftedDataWithAShiftedPriorHasTheSameMarginals) {
                 relative(1e-6, near_stats.log_predictive(near_rows[i])));
     near_stats.add(near_rows[i]);
     far_stats.add(far_rows[i]);
-    ASSERT_NEAR(far_stats.log_marginal(), near_stats.log_marginal(), relative(1e-6, near_stats.log_marginal()));
+    ASSERT_NEAR(far_stats.log_marginal(), near_stats.log_marginal(),
+                relative(1e-6, near_stats.log_marginal()));
   }
   // Still so after 10,000 rows have left and come back.
   for (std::size_t operation = 0; operation < 10000; ++operation) {
@@ -109,10 +112,12 @@ void expect_finite(const Family& family, const Stats& stats, const double* row) 
   for (const double value : theta) ASSERT_TRUE(std::isfinite(value));
   family.draw(theta.data(), stream, drawn.data());
   for (const double value : drawn) ASSERT_TRUE(std::isfinite(value));
-  for (std::size_t j = 0; j < family.width(); ++j) ASSERT_TRUE(std::isfinite(family.predict_cell(stats.data(), j).mean));
+  for (std::size_t j = 0; j < family.width(); ++j)
+    ASSERT_TRUE(std::isfinite(family.predict_cell(stats.data(), j).mean));
 }
 
-/// Grows a cluster of the given rows (repeated from the start if there are too few) and looks at it on the way.
+/// Grows a cluster of the given rows (repeated from the start if there are too few) and looks at it on the
+/// way.
 void expect_finite_while_growing(const Family& family, const Rows& rows, std::size_t count) {
   Stats stats(family);
   expect_finite(family, stats, rows[0]);
@@ -148,7 +153,8 @@ TEST_P(Extremes, ConstantColumnsGiveUsableDefaults) {
     Table constant = fixture.table;
     for (Column& column : constant.columns) std::fill(column.values.begin(), column.values.end(), value);
     Settings settings = parse_all(law_case.settings);
-    settings.erase("preset");  // rescales the covariance, which is zero here; refused with a message of its own
+    settings.erase(
+        "preset");  // rescales the covariance, which is zero here; refused with a message of its own
     const FamilyPlan plan = plan_family(constant, fixture.codebook, law_case.family, settings);
     expect_finite_while_growing(*plan.family, encode(plan, constant), 200);
   }

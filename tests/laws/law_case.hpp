@@ -1,5 +1,6 @@
-// The cases over which the laws are checked: every family of the list with its defaults, the same families with odd
-// hyper-parameters, and mixed rows. A family that is added to the list is checked without a line here.
+// The cases over which the laws are checked: every family of the list with its defaults, the same families
+// with odd hyper-parameters, and mixed rows. A family that is added to the list is checked without a line
+// here.
 #pragma once
 
 #include <gtest/gtest.h>

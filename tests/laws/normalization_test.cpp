@@ -1,5 +1,5 @@
-// Probabilities add up to one: over all rows for the discrete families, by quadrature for the continuous ones, also
-// when some cells of a Gaussian row are missing.
+// Probabilities add up to one: over all rows for the discrete families, by quadrature for the continuous
+// ones, also when some cells of a Gaussian row are missing.
 #include <gtest/gtest.h>
 
 #include <boost/math/quadrature/sinh_sinh.hpp>
@@ -14,7 +14,8 @@ namespace coppice::test {
 namespace {
 
 /// Calls visit for every row whose cell j runs over 0 .. sizes[j] - 1.
-void for_each_row(const std::vector<std::size_t>& sizes, const std::function<void(const std::vector<double>&)>& visit) {
+void for_each_row(const std::vector<std::size_t>& sizes,
+                  const std::function<void(const std::vector<double>&)>& visit) {
   std::vector<double> row(sizes.size(), 0.0);
   while (true) {
     visit(row);
@@ -54,30 +55,35 @@ void expect_sums_of_one(const Fixture& fixture, const std::vector<std::size_t>& 
 
 bool any_row(const std::vector<double>&) { return true; }
 
-LawCase discrete_case(const std::string& family, std::vector<CaseColumn> columns, std::vector<std::string> settings) {
+LawCase discrete_case(const std::string& family, std::vector<CaseColumn> columns,
+                      std::vector<std::string> settings) {
   return {family, family, std::move(columns), std::move(settings)};
 }
 
 TEST(Normalization, Bernoulli) {
-  const Fixture fixture(discrete_case("bernoulli", {{Kind::binary}, {Kind::binary}}, {"a=[0.3, 2]", "b=[1.5, 0.1]"}), 1);
+  const Fixture fixture(
+      discrete_case("bernoulli", {{Kind::binary}, {Kind::binary}}, {"a=[0.3, 2]", "b=[1.5, 0.1]"}), 1);
   for (const std::size_t count : {1u, 2u, 4u}) expect_sums_of_one(fixture, {2, 2}, count, 1e-12, any_row);
 }
 
 TEST(Normalization, Categorical) {
-  const Fixture fixture(discrete_case("categorical", {{Kind::category, 3}, {Kind::category, 2}}, {"concentration=0.3"}), 1);
+  const Fixture fixture(
+      discrete_case("categorical", {{Kind::category, 3}, {Kind::category, 2}}, {"concentration=0.3"}), 1);
   for (const std::size_t count : {1u, 2u, 4u}) expect_sums_of_one(fixture, {3, 2}, count, 1e-12, any_row);
 }
 
 TEST(Normalization, Binomial) {
   for (const std::size_t trials : {1u, 6u, 50u}) {
     const std::string setting = "trials=" + std::to_string(trials);
-    const Fixture fixture(discrete_case("binomial", {{Kind::count, 0, "", {setting}}}, {"a=0.3", "b=2.2"}), 1);
+    const Fixture fixture(discrete_case("binomial", {{Kind::count, 0, "", {setting}}}, {"a=0.3", "b=2.2"}),
+                          1);
     for (const std::size_t count : {1u, 2u}) expect_sums_of_one(fixture, {trials + 1}, count, 1e-11, any_row);
   }
 }
 
 TEST(Normalization, MultinomialOverRowsOfOneLength) {
-  const Fixture fixture(discrete_case("multinomial", std::vector<CaseColumn>(3, {Kind::count}), {"concentration=[0.1, 2, 0.7]"}),
+  const Fixture fixture(discrete_case("multinomial", std::vector<CaseColumn>(3, {Kind::count}),
+                                      {"concentration=[0.1, 2, 0.7]"}),
                         1);
   for (const double length : {0.0, 1.0, 5.0}) {
     const auto side = static_cast<std::size_t>(length) + 1;
@@ -112,7 +118,8 @@ TEST_P(ContinuousFamily, PredictiveOfOneColumnIntegratesToOne) {
     const Stats stats(fixture.family(), fixture.rows, 0, count);
     const CellPredictive cell = fixture.family().predict_cell(stats.data(), 0);
     const double scale = std::isfinite(cell.variance) ? std::sqrt(cell.variance) : 1.0;
-    EXPECT_NEAR(integral([&](double x) { return stats.log_predictive(&x); }, cell.mean - fixture.family().origin(0), scale),
+    EXPECT_NEAR(integral([&](double x) { return stats.log_predictive(&x); },
+                         cell.mean - fixture.family().origin(0), scale),
                 1.0, 1e-8)
         << count << " rows";
   }
@@ -125,17 +132,19 @@ std::vector<std::string> continuous_families() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Laws, ContinuousFamily, ::testing::ValuesIn(continuous_families()), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Laws, ContinuousFamily, ::testing::ValuesIn(continuous_families()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(Normalization, GaussianOfTwoColumnsIntegratesToOne) {
   const Fixture fixture({"two", "gaussian", {{Kind::real}, {Kind::real}}, {"dof=3", "mean_strength=0.4"}}, 1);
   for (const std::size_t count : {0u, 3u, 30u}) {
     const Stats stats(fixture.family(), fixture.rows, 0, count);
-    // Trapezoids in x = centre + sinh(t): exponentially accurate, and it reaches the tails of the t distribution.
+    // Trapezoids in x = centre + sinh(t): exponentially accurate, and it reaches the tails of the t
+    // distribution.
     const double reach = 14.0;
     const int steps = 300;
     const double step = 2.0 * reach / steps;
@@ -177,15 +186,19 @@ TEST(Normalization, MissingCellsOfAGaussianRowAreIntegratedOut) {
 }
 
 TEST(Normalization, MissingCellsOfAGaussianRowInAnyOrder) {
-  // Leaving out two cells is leaving out one, then the other: checked through a family of the kept columns alone.
-  const Fixture whole({"whole", "gaussian", std::vector<CaseColumn>(4, {Kind::real}),
-                       {"prior_mean=0", "dof=9", "mean_strength=0.3", "scale=[2, 3, 4, 5]"}}, 1);
+  // Leaving out two cells is leaving out one, then the other: checked through a family of the kept columns
+  // alone.
+  const Fixture whole({"whole",
+                       "gaussian",
+                       std::vector<CaseColumn>(4, {Kind::real}),
+                       {"prior_mean=0", "dof=9", "mean_strength=0.3", "scale=[2, 3, 4, 5]"}},
+                      1);
   // The inverse-Wishart margin of two of four columns keeps its scale and loses two degrees of freedom.
   Table part;
   part.row_ids = whole.table.row_ids;
   part.columns = {whole.table.columns[0], whole.table.columns[2]};
-  const FamilyPlan plan = plan_family(part, {}, "gaussian",
-                                      parse_all({"prior_mean=0", "dof=7", "mean_strength=0.3", "scale=[2, 4]"}));
+  const FamilyPlan plan = plan_family(
+      part, {}, "gaussian", parse_all({"prior_mean=0", "dof=7", "mean_strength=0.3", "scale=[2, 4]"}));
   const Rows rows = encode(plan, part);
   const Stats all(whole.family(), whole.rows, 0, 25);
   const Stats kept(*plan.family, rows, 0, 25);

@@ -1,4 +1,5 @@
-// Marginals against reference values computed by other programs, where the folder of cases stands beside the sources.
+// Marginals against reference values computed by other programs, where the folder of cases stands beside the
+// sources.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +18,8 @@ using nlohmann::json;
 
 std::filesystem::path cases_folder() { return COPPICE_SOURCE_DIR "/../shared/specs/cases"; }
 
-#define COPPICE_REQUIRE_CASES()                                                                             \
-  if (!std::filesystem::is_directory(cases_folder()))                                                       \
+#define COPPICE_REQUIRE_CASES()                       \
+  if (!std::filesystem::is_directory(cases_folder())) \
   GTEST_SKIP() << "the reference cases (../shared/specs/cases beside the sources) are not on this machine"
 
 json read_case(const std::string& name) {
@@ -67,12 +68,13 @@ TEST(Reference, GaussianBlocks) {
   const json reference = read_case("nrmm_a_dp_niw.json");
   const json& hyper = reference["input"]["hyper"];
   const Table table = table_of(reference["input"]["X"], {Kind::real, Kind::real});
-  const FamilyPlan plan = plan_family(
-      table, {}, "gaussian",
-      parse_all({"prior_mean=" + hyper["mu0"].dump(), "mean_strength=" + hyper["kappa0"].dump(),
-                 "dof=" + hyper["nu0"].dump(), "scale=" + hyper["Psi0"].dump()}));
+  const FamilyPlan plan =
+      plan_family(table, {}, "gaussian",
+                  parse_all({"prior_mean=" + hyper["mu0"].dump(), "mean_strength=" + hyper["kappa0"].dump(),
+                             "dof=" + hyper["nu0"].dump(), "scale=" + hyper["Psi0"].dump()}));
   expect_block_marginals(plan, table, reference["labels_eval"]);
-  // Every node of the reference tree is a cluster with log h = log(alpha Gamma(n)) + log marginal; alpha is 1.
+  // Every node of the reference tree is a cluster with log h = log(alpha Gamma(n)) + log marginal; alpha
+  // is 1.
   const Rows rows = encode(plan, table);
   for (const json& node : reference["tree_stats"]) {
     const auto members = node["leaves"].get<std::vector<std::size_t>>();
@@ -97,10 +99,18 @@ ColumnSpec spec_of(const json& column, const std::string& name) {
   const std::string family = column["family"];
   const auto value = [&](const char* key) { return column[key].dump(); };
   if (family == "beta_binomial")
-    return {name, Kind::count, {}, "binomial", parse_all({"trials=" + value("trials"), "a=" + value("a"), "b=" + value("b")})};
+    return {name,
+            Kind::count,
+            {},
+            "binomial",
+            parse_all({"trials=" + value("trials"), "a=" + value("a"), "b=" + value("b")})};
   if (family == "gaussian")
-    return {name, Kind::real, {}, "gaussian-diagonal",
-            parse_all({"prior_mean=" + value("m0"), "mean_strength=" + value("k0"), "shape=" + value("a0"), "rate=" + value("b0")})};
+    return {name,
+            Kind::real,
+            {},
+            "gaussian-diagonal",
+            parse_all({"prior_mean=" + value("m0"), "mean_strength=" + value("k0"), "shape=" + value("a0"),
+                       "rate=" + value("b0")})};
   if (family == "categorical")
     return {name, Kind::category, std::vector<std::string>(column["conc"].size(), "level"), "categorical",
             parse_all({"concentration=" + value("conc")})};
@@ -130,7 +140,8 @@ TEST(Reference, MixedRowsWithMissingCells) {
   }
   for (const json& merge : result["merges"]) {
     const double expected = merge["log_h1"];
-    EXPECT_NEAR(stats_of(plan, rows, merge["rows"]).log_marginal(), expected, relative(1e-9, expected)) << merge["rows"];
+    EXPECT_NEAR(stats_of(plan, rows, merge["rows"]).log_marginal(), expected, relative(1e-9, expected))
+        << merge["rows"];
   }
 }
 

@@ -1,5 +1,5 @@
-// Laws of the statistics: the predictive is the ratio of marginals, rows leave as if they had never come, merged is
-// the same as all at once, and the order of the rows is forgotten.
+// Laws of the statistics: the predictive is the ratio of marginals, rows leave as if they had never come,
+// merged is the same as all at once, and the order of the rows is forgotten.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,7 +119,8 @@ TEST_P(Statistics, MergeIsAllAtOnce) {
       expect_same(merged, all, rows, 1e-10);
     }
     Stats in_parts(family);
-    for (std::size_t begin = 0; begin < n; begin += 7) in_parts.merge(Stats(family, rows, begin, std::min(begin + 7, n)));
+    for (std::size_t begin = 0; begin < n; begin += 7)
+      in_parts.merge(Stats(family, rows, begin, std::min(begin + 7, n)));
     expect_same(in_parts, all, rows, 1e-9);
     Stats none(family);
     none.merge(Stats(family));
@@ -165,7 +166,8 @@ INSTANTIATE_TEST_SUITE_P(Laws, Statistics, ::testing::ValuesIn(law_cases()), Cas
 class RealStatistics : public ::testing::TestWithParam<LawCase> {};
 
 TEST_P(RealStatistics, AFarRowLeavesNoTrace) {
-  // What is left after an outlier is a small difference of large numbers: either it is still good, or remove says so.
+  // What is left after an outlier is a small difference of large numbers: either it is still good, or remove
+  // says so.
   const Fixture fixture(GetParam(), 1);
   Rows rows = fixture.rows;
   std::vector<std::size_t> left(rows.size() - 1);

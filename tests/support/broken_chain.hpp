@@ -1,6 +1,6 @@
-// A Dirichlet process mixture put together from the same parts as the real one, with a mistake in it on demand. Run
-// without a mistake it must pass every check of the suites, with one it must fail: so the checks prove on every run
-// that they can tell a wrong sampler from a right one.
+// A Dirichlet process mixture put together from the same parts as the real one, with a mistake in it on
+// demand. Run without a mistake it must pass every check of the suites, with one it must fail: so the checks
+// prove on every run that they can tell a wrong sampler from a right one.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,9 @@ enum class Mistake {
 };
 
 inline const char* mistake_name(Mistake mistake) {
-  constexpr const char* kNames[] = {"none_gibbs",      "none_split_merge", "new_cluster_10_percent", "row_predicts_itself",
-                                    "split_without_q", "merge_without_q",  "one_cluster_too_many"};
+  constexpr const char* kNames[] = {"none_gibbs",          "none_split_merge", "new_cluster_10_percent",
+                                    "row_predicts_itself", "split_without_q",  "merge_without_q",
+                                    "one_cluster_too_many"};
   return kNames[static_cast<std::size_t>(mistake)];
 }
 
@@ -54,8 +55,8 @@ class BrokenChain final : public TestChain {
       gibbs(stream);
     if (law_.fixed) return;
     const std::size_t extra = mistake_ == Mistake::one_cluster_too_many ? 1 : 0;
-    crp_.set_alpha(update_concentration(stream, {law_.shape, law_.rate}, crp_.alpha(), clusters_.clusters() + extra,
-                                        rows_.size()));
+    crp_.set_alpha(update_concentration(stream, {law_.shape, law_.rate}, crp_.alpha(),
+                                        clusters_.clusters() + extra, rows_.size()));
   }
 
   void shape(std::span<Label> labels) const override {
@@ -100,7 +101,8 @@ class BrokenChain final : public TestChain {
       double open = crp_.log_open() + family_.log_predictive(empty.data(), rows_[row]);
       if (mistake_ == Mistake::new_cluster_10_percent) open += std::log(1.1);
       const double total = exponentiate(weights_.data(), weights_.size(), open);
-      const std::size_t chosen = pick(weights_.data(), weights_.size(), draw_uniform(stream) * (total + open));
+      const std::size_t chosen =
+          pick(weights_.data(), weights_.size(), draw_uniform(stream) * (total + open));
       if (chosen == weights_.size())
         clusters_.move_to_new(row);
       else
@@ -123,8 +125,8 @@ class BrokenChain final : public TestChain {
     for (const std::uint32_t row : items_) sides.push_back(clusters_.label(row) == first ? 0 : 1);
     double log_q = split ? pair_.scan(stream) : pair_.scan_forced(sides);
     if (mistake_ == (split ? Mistake::split_without_q : Mistake::merge_without_q)) log_q = 0.0;
-    const double log_apart = crp_.log_kappa(pair_.size(0)) + pair_.log_marginal(0) + crp_.log_kappa(pair_.size(1)) +
-                             pair_.log_marginal(1);
+    const double log_apart = crp_.log_kappa(pair_.size(0)) + pair_.log_marginal(0) +
+                             crp_.log_kappa(pair_.size(1)) + pair_.log_marginal(1);
     const double log_ratio = split ? log_apart - log_together - log_q : log_together - log_apart + log_q;
     if (!(std::log(draw_uniform(stream)) < log_ratio)) return;
     if (!split) {

@@ -1,6 +1,7 @@
-// The posterior of a mixture over all Bell(n) partitions of a few rows, by brute force: the marginal of every subset of
-// rows from fresh statistics, times the Chinese restaurant process written out here once more, with the concentration
-// either fixed or integrated against its Gamma prior by the trapezoid rule. This is what samplers are judged by.
+// The posterior of a mixture over all Bell(n) partitions of a few rows, by brute force: the marginal of every
+// subset of rows from fresh statistics, times the Chinese restaurant process written out here once more, with
+// the concentration either fixed or integrated against its Gamma prior by the trapezoid rule. This is what
+// samplers are judged by.
 #pragma once
 
 #include <cmath>
@@ -35,8 +36,8 @@ inline double log_concentration_factor(const AlphaLaw& law, double power, double
   std::vector<double> terms;
   constexpr double kStep = 0.01;
   for (double log_alpha = -60.0; log_alpha <= 12.0; log_alpha += kStep)
-    terms.push_back(log_term(log_alpha) + law.shape * (std::log(law.rate) + log_alpha) - log_gamma(law.shape) -
-                    law.rate * std::exp(log_alpha));
+    terms.push_back(log_term(log_alpha) + law.shape * (std::log(law.rate) + log_alpha) -
+                    log_gamma(law.shape) - law.rate * std::exp(log_alpha));
   return log_sum_exp(terms) + std::log(kStep);
 }
 
@@ -109,7 +110,8 @@ class ExactPosterior {
   double log_evidence_ = 0.0;
 };
 
-/// How often a chain was seen in each partition, batch by batch; any function of the partition can be averaged later.
+/// How often a chain was seen in each partition, batch by batch; any function of the partition can be
+/// averaged later.
 class Visits {
  public:
   Visits(const ExactPosterior& exact, std::size_t draws)
@@ -132,20 +134,17 @@ class Visits {
     return batch_estimate(means);
   }
 
-  /// The frequency of an event of known probability. Batches of a rare event scatter badly; the error of independent
-  /// draws, which the truth itself gives, is the least it can be.
+  /// The frequency of an event of known probability. A rare event seen too seldom also scatters too little, so the
+  /// batches tell the autocorrelation time and the truth the variance; independent draws have the least error there is.
   template <typename Event>
   void check(Agreement& agreement, const std::string& what, double truth, Event&& event) const {
     Estimate frequency = estimate([&](std::size_t i) { return event(i) ? 1.0 : 0.0; });
     const double draws = static_cast<double>(length_ * kBatches);
-    frequency.error = std::max(frequency.error, std::sqrt(truth * (1.0 - truth) / draws));
+    const double variance = truth * (1.0 - truth);
+    const double observed = frequency.mean * (1.0 - frequency.mean);
+    if (observed > 0.0) frequency.error *= std::sqrt(std::max(1.0, variance / observed));
+    frequency.error = std::max(frequency.error, std::sqrt(variance / draws));
     agreement.check(what, frequency, truth);
-  }
-
-  std::size_t count(std::size_t partition) const {
-    std::size_t total = 0;
-    for (std::size_t batch = 0; batch < kBatches; ++batch) total += counts_[batch * exact_->size() + partition];
-    return total;
   }
 
  private:
@@ -155,8 +154,9 @@ class Visits {
   std::vector<std::uint32_t> counts_;
 };
 
-/// Compares every partition of probability > 1e-3, all the others together, the law of K and the co-clustering of every
-/// pair. Rarer events are left out: their counts are too small for errors to mean anything.
+/// Compares every partition of probability > 1e-3, all the others together, the law of K and the
+/// co-clustering of every pair. Rarer events are left out: their counts are too small for errors to mean
+/// anything.
 inline Agreement compare(const ExactPosterior& exact, const Visits& visits) {
   constexpr double kRare = 1e-3;
   Agreement agreement;

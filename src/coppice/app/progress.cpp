@@ -47,12 +47,15 @@ class ProgressBase : public FitObserver {
     const double rate = elapsed > 0.0 ? static_cast<double>(done - done_at_begin_) / elapsed : 0.0;
     const double left = rate > 0.0 ? static_cast<double>(total * chains.size() - done) / rate : 0.0;
     State state{done, total * chains.size(), rate, left, 0.0, 0.0, 0.0, running_rhat(now, last), last};
-    state.fewest = state.most = chains[0].clusters;
+    double started = 0.0;
     for (const ChainProgress& chain : chains) {
-      state.fewest = std::min(state.fewest, chain.clusters);
+      if (chain.clusters == 0.0) continue;  // has not begun
+      state.fewest = started == 0.0 ? chain.clusters : std::min(state.fewest, chain.clusters);
       state.most = std::max(state.most, chain.clusters);
-      state.log_joint += chain.log_joint / static_cast<double>(chains.size());
+      state.log_joint += chain.log_joint;
+      started += 1.0;
     }
+    if (started > 0.0) state.log_joint /= started;
     show(state);
   }
 

@@ -1,6 +1,8 @@
 #include "coppice/cluster/clusters.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
@@ -46,7 +48,10 @@ Label Clusters::open() {
     return slot;
   }
   const auto slot = static_cast<Label>(slots_++);
-  if (sizes_.size() < slots_) sizes_.resize(slots_);
+  if (sizes_.size() < slots_) {
+    sizes_.resize(slots_);
+    log_marginal_.resize(slots_);
+  }
   sizes_[slots_ - 1] = 0;
   if (stats_.size() < slots_ * stats_size_) stats_.resize(slots_ * stats_size_);
   family_->clear(mutable_stats(slot));
@@ -70,6 +75,7 @@ void Clusters::refresh(Label slot) {
   const auto s = static_cast<std::size_t>(slot);
   family_->fill_bank(stats(slot), bank_.data() + s / kLanes * stride_ + s % kLanes);
   log_weight_[s] = log_join_[sizes_[s]];
+  log_marginal_[s] = std::numeric_limits<double>::quiet_NaN();
 }
 
 void Clusters::log_conditional(std::size_t row, double* out) const {
@@ -157,10 +163,16 @@ void Clusters::members(Label a, Label b, std::vector<std::uint32_t>& out) const 
     if (labels_[row] == a || labels_[row] == b) out.push_back(static_cast<std::uint32_t>(row));
 }
 
+double Clusters::log_marginal(Label slot) const {
+  double& known = log_marginal_[static_cast<std::size_t>(slot)];
+  if (std::isnan(known)) known = family_->log_marginal(stats(slot));
+  return known;
+}
+
 double Clusters::log_marginal() const {
   double total = 0.0;
   for (std::size_t slot = 0; slot < slots_; ++slot)
-    if (sizes_[slot] != 0) total += family_->log_marginal(stats(static_cast<Label>(slot)));
+    if (sizes_[slot] != 0) total += log_marginal(static_cast<Label>(slot));
   return total;
 }
 

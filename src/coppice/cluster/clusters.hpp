@@ -60,6 +60,8 @@ class Clusters {
   /// Rows of the slots a or b, in ascending order.
   void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
 
+  /// Log marginal of one cluster, computed when it is first asked for after a change.
+  double log_marginal(Label slot) const;
   /// Sum of the clusters' log marginals.
   double log_marginal() const;
 
@@ -83,6 +85,7 @@ class Clusters {
   std::vector<std::uint32_t> sizes_;
   std::vector<Label> free_;
   AlignedVector stats_, bank_, log_weight_;
+  mutable std::vector<double> log_marginal_;  // NaN: not known
 };
 
 }  // namespace coppice

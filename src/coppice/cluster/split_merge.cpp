@@ -119,8 +119,12 @@ SplitMerge::SplitMerge(const Family& family, const Rows& rows, std::span<const d
       pair_(family, rows, log_join),
       merged_(family.stats_size()) {}
 
-double SplitMerge::log_weight(const double* stats) const {
-  return log_kappa_(static_cast<std::size_t>(count_of(stats))) + family_->log_marginal(stats);
+double SplitMerge::log_weight(const Clusters& clusters, Label slot) const {
+  return log_kappa_(clusters.size(slot)) + clusters.log_marginal(slot);
+}
+
+double SplitMerge::log_weight_of_group(std::size_t group) const {
+  return log_kappa_(pair_.size(group)) + pair_.log_marginal(group);
 }
 
 void SplitMerge::step(Clusters& clusters, Stream& stream) {
@@ -151,7 +155,7 @@ void SplitMerge::launch(const Clusters& clusters, Stream& stream, Label first, L
 bool SplitMerge::split(Clusters& clusters, Stream& stream, Label cluster, double log_uniform) {
   launch(clusters, stream, cluster, cluster);
   const double log_q = pair_.scan(stream);
-  const double log_ratio = log_weight(std::size_t{0}) + log_weight(std::size_t{1}) - log_weight(clusters.stats(cluster)) - log_q;
+  const double log_ratio = log_weight_of_group(0) + log_weight_of_group(1) - log_weight(clusters, cluster) - log_q;
   if (!(log_uniform < log_ratio)) return false;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < items_.size(); ++i)
@@ -165,8 +169,8 @@ bool SplitMerge::split(Clusters& clusters, Stream& stream, Label cluster, double
 bool SplitMerge::merge(Clusters& clusters, Stream& stream, Label first, Label second, double log_uniform) {
   std::copy_n(clusters.stats(first), merged_.size(), merged_.begin());
   family_->merge(merged_.data(), clusters.stats(second));
-  const double log_bound =
-      log_weight(merged_.data()) - log_weight(clusters.stats(first)) - log_weight(clusters.stats(second));
+  const double log_whole = log_kappa_(clusters.size(first) + clusters.size(second)) + family_->log_marginal(merged_.data());
+  const double log_bound = log_whole - log_weight(clusters, first) - log_weight(clusters, second);
   if (!(log_uniform < log_bound)) return false;
   launch(clusters, stream, first, second);
   target_.clear();

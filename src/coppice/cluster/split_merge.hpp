@@ -94,8 +94,8 @@ class SplitMerge {
   bool merge(Clusters& clusters, Stream& stream, Label first, Label second, double log_uniform);
   /// Launch and intermediate scans over the rows of both clusters.
   void launch(const Clusters& clusters, Stream& stream, Label first, Label second);
-  double log_weight(const double* stats) const;  // log h of the rows in the statistics
-  double log_weight(std::size_t group) const { return log_kappa_(pair_.size(group)) + pair_.log_marginal(group); }
+  double log_weight(const Clusters& clusters, Label slot) const;  // log h of a cluster
+  double log_weight_of_group(std::size_t group) const;            // log h of a group of the pair
 
   const Family* family_;
   LogKappa log_kappa_;

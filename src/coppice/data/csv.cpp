@@ -1,9 +1,11 @@
 // The two passes of the CSV parser, header detection and the checks that concern the file as a whole.
 #include "coppice/data/csv.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <unordered_map>
@@ -52,6 +54,20 @@ char find_delimiter(std::string_view content, bool prefer_comma) {
   if (prefer_comma && counts[0] > 0) return ',';
   return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) -
                                               counts.begin())];
+}
+
+// Asks for large pages in memory that is not touched yet: for long columns the faults of small ones would
+// take a fifth of the reading. It is advice only.
+void prefer_large_pages(std::vector<double>& values) {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kLargePage = std::uintptr_t{1} << 21;
+  const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
+  const std::uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
+  const std::uintptr_t last = (begin + values.capacity() * sizeof(double)) / kLargePage * kLargePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#else
+  static_cast<void>(values);
+#endif
 }
 
 struct FirstRecord {
@@ -196,6 +212,7 @@ class CsvParser {
       column.is_text = column.want == Want::text || column.want == Want::identity;
       if (column.want == Want::nothing) continue;
       column.values.reserve(expected_rows);
+      prefer_large_pages(column.values);
       numeric_[i] = column.is_text ? 0 : 1;
     }
     block_rows_ = std::clamp<std::size_t>(kBlockCells / width, 1, 1024);

@@ -48,7 +48,7 @@ inline double nearest_quotient(std::uint64_t mantissa, std::size_t decimals) {
 }
 
 /// The value of `count` <= 8 digits; eight bytes must be readable.
-inline std::uint64_t digits_value(const char* at, std::size_t count) {
+[[gnu::always_inline]] inline std::uint64_t digits_value(const char* at, std::size_t count) {
   std::uint64_t bytes;
   std::memcpy(&bytes, at, 8);
   // First digit in the lowest byte; the shift puts zeros in front of it and drops what follows the last. It
@@ -118,7 +118,8 @@ inline constexpr std::array<std::uint64_t, 20> kReciprocals = [] {
 
 /// The same as nearest_quotient by one multiplication; false in the few cases where its error could change
 /// the rounding. 1 <= decimals <= 19, mantissa > 0.
-inline bool quick_quotient(std::uint64_t mantissa, std::size_t decimals, double& value) {
+[[gnu::always_inline]] inline bool quick_quotient(std::uint64_t mantissa, std::size_t decimals,
+                                                  double& value) {
   __extension__ using Wide = unsigned __int128;
   const int mantissa_shift = std::countl_zero(mantissa);
   const int divisor_shift = std::countl_zero(kWholePowersOfTen[decimals]);
@@ -136,7 +137,7 @@ inline bool quick_quotient(std::uint64_t mantissa, std::size_t decimals, double&
 inline constexpr std::ptrdiff_t kReadAhead = 40;
 
 /// Which of 32 bytes are no digits, and which are points.
-inline void classify(const char* at, std::uint32_t& others, std::uint32_t& points) {
+[[gnu::always_inline]] inline void classify(const char* at, std::uint32_t& others, std::uint32_t& points) {
 #if defined(__AVX2__)
   const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
   const __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));

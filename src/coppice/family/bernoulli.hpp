@@ -2,17 +2,26 @@
 // log m = log B(a + s, b + n - s) - log B(a, b), s the number of ones among n present cells.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
+#include <memory>
+#include <utility>
 
-#include "coppice/base/math.hpp"
+#include "coppice/family/count_table.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
 namespace coppice {
 
+/// Tables of a Beta(a, b) prior, shared by all columns that have it.
+struct BetaTables {
+  BetaTables(double a, double b, std::size_t largest) : ones(a, largest), zeros(b, largest), total(a + b, largest) {}
+  CountTable ones, zeros, total;
+};
+
 class BernoulliCell {
  public:
-  BernoulliCell(double a, double b) : a_(a), b_(b) {}
+  BernoulliCell(double a, double b, std::shared_ptr<const BetaTables> tables)
+      : a_(a), b_(b), tables_(std::move(tables)) {}
 
   std::size_t stats_size() const { return 2; }  // ones, zeros
   std::size_t theta_size() const { return 1; }
@@ -30,10 +39,11 @@ class BernoulliCell {
     stats[1] += other[1];
   }
   double log_marginal(const double* stats) const {
-    return log_beta(a_ + stats[0], b_ + stats[1]) - log_beta(a_, b_);
+    return log_beta(stats[0], stats[1]) - log_beta(0.0, 0.0);
   }
   double log_predictive(const double* stats, double x) const {
-    return std::log((x != 0.0 ? a_ + stats[0] : b_ + stats[1]) / (a_ + b_ + stats[0] + stats[1]));
+    return (x != 0.0 ? tables_->ones.log(stats[0]) : tables_->zeros.log(stats[1])) -
+           tables_->total.log(stats[0] + stats[1]);
   }
   void draw_theta(const double* stats, Stream& stream, double* theta) const {
     theta[0] = draw_beta(stream, a_ + stats[0], b_ + stats[1]);
@@ -44,18 +54,14 @@ class BernoulliCell {
   }
 
   void fill_bank(const double* stats, double* bank) const {
-    const double ones = a_ + stats[0];
-    const double zeros = b_ + stats[1];
-    const double total = ones + zeros;
+    const double count = stats[0] + stats[1];
+    const double log_total = tables_->total.log(count);
+    bank[0] = tables_->zeros.log(stats[1]) - log_total;
+    bank[kLanes] = tables_->ones.log(stats[0]) - log_total;
     // A cell can be taken out only if it is there; the other case is never read, but must stay finite.
-    const double ones_without = stats[0] >= 1.0 ? ones - 1.0 : ones;
-    const double zeros_without = stats[1] >= 1.0 ? zeros - 1.0 : zeros;
-    const double total_without = total > 1.0 ? total - 1.0 : total;
-    const Lanes logs = coppice::log(Lanes{zeros, ones, total, zeros_without, ones_without, total_without, 1.0, 1.0});
-    bank[0] = logs[0] - logs[2];
-    bank[kLanes] = logs[1] - logs[2];
-    bank[2 * kLanes] = logs[3] - logs[5];
-    bank[3 * kLanes] = logs[4] - logs[5];
+    const double log_without = tables_->total.log(std::max(count - 1.0, 0.0));
+    bank[2 * kLanes] = tables_->zeros.log(std::max(stats[1] - 1.0, 0.0)) - log_without;
+    bank[3 * kLanes] = tables_->ones.log(std::max(stats[0] - 1.0, 0.0)) - log_without;
   }
   Lanes lane_log_predictive(const double* bank, double x) const {
     return load_lanes(bank + (x != 0.0 ? kLanes : 0));
@@ -68,7 +74,12 @@ class BernoulliCell {
   }
 
  private:
+  /// log B(a + ones, b + zeros).
+  double log_beta(double ones, double zeros) const {
+    return tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros) - tables_->total.log_gamma_at(ones + zeros);
+  }
   double a_, b_;
+  std::shared_ptr<const BetaTables> tables_;
 };
 
 FamilyEntry bernoulli_entry();

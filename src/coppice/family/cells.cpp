@@ -37,7 +37,12 @@ std::unique_ptr<Family> make_bernoulli(const FamilyInputs& inputs) {
   const std::vector<double> a = inputs.per_column_values("a", same(inputs, 0.5), 0.0);
   const std::vector<double> b = inputs.per_column_values("b", same(inputs, 0.5), 0.0);
   std::vector<BernoulliCell> cells;
-  for (std::size_t j = 0; j < a.size(); ++j) cells.emplace_back(a[j], b[j]);
+  std::map<std::pair<double, double>, std::shared_ptr<const BetaTables>> tables;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    auto& table = tables[{a[j], b[j]}];
+    if (!table) table = std::make_shared<const BetaTables>(a[j], b[j], inputs.rows);
+    cells.emplace_back(a[j], b[j], table);
+  }
   return std::make_unique<IndependentColumns<BernoulliCell>>("bernoulli", std::move(cells));
 }
 

@@ -34,7 +34,11 @@ struct CodePoint {
 
 CodePoint decode(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xf0 && lead < 0xf5 ? 4
+                             : lead >= 0xe0                ? 3
+                             : lead >= 0xc2                ? 2
+                                                           : 0;
   if (length == 0 || lead >= 0xf5 || length > text.size()) return {0xfffd, 1};
   std::uint32_t value = length == 1 ? lead : lead & (0xffU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
@@ -85,8 +89,9 @@ class Drawing {
  public:
   Drawing(const Linkage& tree, std::span<const std::string> names, const AsciiTreeOptions& options)
       : tree_(tree), names_(names), options_(options), width_(std::max<std::size_t>(options.width, 40)) {
-    const auto low = std::partition_point(tree.merges.begin(), tree.merges.end(),
-                                          [&](const Merge& merge) { return merge.height <= options.collapse_at; });
+    const auto low = std::partition_point(tree.merges.begin(), tree.merges.end(), [&](const Merge& merge) {
+      return merge.height <= options.collapse_at;
+    });
     collapsed_ = static_cast<std::size_t>(low - tree.merges.begin());
     if (options.max_lines > 0 && tree.leaves > options.max_lines) {
       collapsed_ = std::max(collapsed_, tree.leaves - options.max_lines);
@@ -94,7 +99,8 @@ class Drawing {
     top_ = tree.merges.empty() ? 0.0 : tree.merges.back().height;
     bottom_ = tree.merges.empty() ? 0.0 : std::min(0.0, tree.merges.front().height);
     std::size_t widest = 8;
-    for (std::size_t i = 0; i < tree.leaves; ++i) widest = std::max(widest, display_width(leaf_name(names, i)));
+    for (std::size_t i = 0; i < tree.leaves; ++i)
+      widest = std::max(widest, display_width(leaf_name(names, i)));
     // Groups like to name some of their rows, so they get half of the line.
     label_width_ = std::min(collapsed_ > 0 ? width_ / 2 : widest, width_ / 2);
     columns_ = width_ - label_width_ - 2;  // the stem of the root, the drawing, a space, the label
@@ -113,7 +119,8 @@ class Drawing {
     std::string out;
     if (options_.ruler && !is_end(root) && top_ > bottom_) out += ruler();
     for (std::size_t r = 0; r < labels_.size(); ++r) {
-      for (std::size_t c = 0; c <= columns_; ++c) out += box_character(cells_[r * (columns_ + 1) + c], options_.unicode);
+      for (std::size_t c = 0; c <= columns_; ++c)
+        out += box_character(cells_[r * (columns_ + 1) + c], options_.unicode);
       out += labels_[r].empty() ? "\n" : " " + labels_[r] + "\n";
     }
     return out;
@@ -137,7 +144,8 @@ class Drawing {
     const std::size_t end = std::max(column(child), from + 1);
     for (std::size_t c = from + 1; c < std::min(end, columns_ + 1); ++c) cell(row, c) = kLeft | kRight;
     if (!is_end(child)) return;
-    for (std::size_t c = end; c <= columns_; ++c) cell(row, c) = tree_.is_leaf(child) ? kLeft | kRight : kDots;
+    for (std::size_t c = end; c <= columns_; ++c)
+      cell(row, c) = tree_.is_leaf(child) ? kLeft | kRight : kDots;
   }
 
   std::size_t add_line(std::size_t node) {
@@ -157,8 +165,8 @@ class Drawing {
     return display_width(label) <= label_width_ ? label : group_text(tree_, names_, node, 0);
   }
 
-  // Draws all below a node; returns the line where the node's own stem belongs. The depth of the recursion is bounded by
-  // the number of columns, because forks in the same column are drawn as one.
+  // Draws all below a node; returns the line where the node's own stem belongs. The depth of the recursion is
+  // bounded by the number of columns, because forks in the same column are drawn as one.
   std::size_t draw(std::size_t node) {
     if (is_end(node)) return add_line(node);
     const std::size_t here = column(node);
@@ -198,7 +206,8 @@ class Drawing {
     std::size_t free_from = 0;
     for (std::size_t t = 0; t < kTicks; ++t) {
       const double share = static_cast<double>(t) / (kTicks - 1);
-      const std::size_t place = 1 + static_cast<std::size_t>(std::lround(share * static_cast<double>(columns_ - 2)));
+      const std::size_t place =
+          1 + static_cast<std::size_t>(std::lround(share * static_cast<double>(columns_ - 2)));
       const std::string number = fmt::format("{:.3g}", top_ - share * (top_ - bottom_));
       const std::size_t start = std::min(place, columns_ + 1 - std::min(number.size(), columns_ + 1));
       if (start < free_from || number.size() > columns_) continue;
@@ -208,7 +217,8 @@ class Drawing {
     }
     std::string line(" ");
     for (std::size_t c = 1; c < columns_; ++c) {
-      const std::uint8_t sides = static_cast<std::uint8_t>((c > 1 ? kLeft : 0) | (c + 1 < columns_ ? kRight : 0));
+      const std::uint8_t sides =
+          static_cast<std::uint8_t>((c > 1 ? kLeft : 0) | (c + 1 < columns_ ? kRight : 0));
       line += box_character(is_tick[c] ? static_cast<std::uint8_t>(sides | kUp) : sides, options_.unicode);
     }
     return numbers + " height\n" + line + "\n";
@@ -261,7 +271,8 @@ std::string fit_to_width(std::string_view text, std::size_t width, bool unicode)
   return out;
 }
 
-std::string ascii_tree(const Linkage& tree, std::span<const std::string> names, const AsciiTreeOptions& options) {
+std::string ascii_tree(const Linkage& tree, std::span<const std::string> names,
+                       const AsciiTreeOptions& options) {
   check_names(tree, names);
   return Drawing(tree, names, options).text();
 }

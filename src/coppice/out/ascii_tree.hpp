@@ -1,5 +1,6 @@
-// A merge tree for the terminal: root at the left, one line for each leaf or collapsed group, columns in proportion to
-// height under a ruler, joined by box-drawing characters. Merges that fall into the same column are drawn as one fork.
+// A merge tree for the terminal: root at the left, one line for each leaf or collapsed group, columns in
+// proportion to height under a ruler, joined by box-drawing characters. Merges that fall into the same column
+// are drawn as one fork.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,13 @@ struct AsciiTreeOptions {
 };
 
 /// `names` as for to_newick. Every line ends in "\n"; none is wider than the width.
-std::string ascii_tree(const Linkage& tree, std::span<const std::string> names, const AsciiTreeOptions& options = {});
+std::string ascii_tree(const Linkage& tree, std::span<const std::string> names,
+                       const AsciiTreeOptions& options = {});
 
 /// Columns that UTF-8 text takes in a terminal: 0 for combining marks, 2 for wide characters.
 std::size_t display_width(std::string_view text);
-/// The text without control characters, cut to at most `width` columns with a final ellipsis if it had to be cut.
+/// The text without control characters, cut to at most `width` columns with a final ellipsis if it had to be
+/// cut.
 std::string fit_to_width(std::string_view text, std::size_t width, bool unicode = true);
 
 }  // namespace coppice

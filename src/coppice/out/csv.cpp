@@ -98,7 +98,8 @@ void CsvWriter::close() {
   if (closed_) return;
   flush();
   if (file_) file_->commit();
-  if (stream_ && !stream_->flush()) fail(ErrorCode::cannot_write, "cannot write CSV: the output stream failed");
+  if (stream_ && !stream_->flush())
+    fail(ErrorCode::cannot_write, "cannot write CSV: the output stream failed");
   closed_ = true;
 }
 

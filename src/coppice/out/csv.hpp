@@ -1,5 +1,6 @@
-// A CSV writer (RFC 4180 with bare line feeds): a field is quoted if it holds a comma, a quote, a line break, or leading
-// or trailing white space; numbers have the fewest digits that read back to the same value; NaN is an empty field.
+// A CSV writer (RFC 4180 with bare line feeds): a field is quoted if it holds a comma, a quote, a line break,
+// or leading or trailing white space; numbers have the fewest digits that read back to the same value; NaN is
+// an empty field.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ namespace coppice {
 
 class CsvWriter {
  public:
-  /// Appends to a string or a stream, which must outlive the writer; or writes a file that appears on close(). (The string
-  /// is a pointer so that a path held in a string is never taken for it.)
+  /// Appends to a string or a stream, which must outlive the writer; or writes a file that appears on
+  /// close(). (The string is a pointer so that a path held in a string is never taken for it.)
   explicit CsvWriter(std::string* sink, char separator = ',');
   explicit CsvWriter(std::ostream& sink, char separator = ',');
   explicit CsvWriter(const std::filesystem::path& target, char separator = ',');

@@ -36,7 +36,8 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names, std:
     fail(ErrorCode::bug, "dot: {} support values for {} merges", support.size(), tree.merges.size());
   }
   std::string out =
-      "digraph tree {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [arrowhead=none];\n";
+      "digraph tree {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge "
+      "[arrowhead=none];\n";
   auto sink = std::back_inserter(out);
   std::vector<std::size_t> stack;
   if (tree.leaves > 0) stack.push_back(tree.nodes() - 1);
@@ -54,7 +55,8 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names, std:
       continue;
     }
     const double node_support = support.empty() ? std::nan("") : support[node - tree.leaves];
-    const std::string note = std::isnan(node_support) ? std::string() : fmt::format(" ({:.3g})", node_support);
+    const std::string note =
+        std::isnan(node_support) ? std::string() : fmt::format(" ({:.3g})", node_support);
     fmt::format_to(sink, "  n{} [shape=plaintext, label=\"{:.4g}{}\"];\n", node, merge.height, note);
     fmt::format_to(sink, "  n{0} -> n{1};\n  n{0} -> n{2};\n", node, merge.left, merge.right);
     stack.push_back(merge.right);

@@ -1,5 +1,5 @@
-// A merge tree as a Graphviz digraph drawn from left to right: boxes for leaves or collapsed groups, points with their
-// height (and support) for merges.
+// A merge tree as a Graphviz digraph drawn from left to right: boxes for leaves or collapsed groups, points
+// with their height (and support) for merges.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct DotOptions {
 };
 
 /// As to_newick for names and support.
-std::string to_dot(const Linkage& tree, std::span<const std::string> names, std::span<const double> support = {},
-                   const DotOptions& options = {});
+std::string to_dot(const Linkage& tree, std::span<const std::string> names,
+                   std::span<const double> support = {}, const DotOptions& options = {});
 
 }  // namespace coppice

@@ -26,7 +26,8 @@ constexpr nc_type type_of() {
 // An open file that is closed on every way out.
 class File {
  public:
-  File(const std::filesystem::path& temporary, const std::filesystem::path& target) : target_(target.string()) {
+  File(const std::filesystem::path& temporary, const std::filesystem::path& target)
+      : target_(target.string()) {
     check(nc_create(temporary.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
     open_ = true;
   }
@@ -38,7 +39,8 @@ class File {
 
   int id() const { return id_; }
   void check(int status) const {
-    if (status != NC_NOERR) fail(ErrorCode::cannot_write, "cannot write {}: {}", target_, nc_strerror(status));
+    if (status != NC_NOERR)
+      fail(ErrorCode::cannot_write, "cannot write {}: {}", target_, nc_strerror(status));
   }
   void close() {
     open_ = false;
@@ -78,7 +80,8 @@ std::size_t size_of(const NcData& data) {
 }
 
 // The ids of a variable's dimensions, after checking that they hold its data exactly.
-std::vector<int> dimension_ids(const NcGroup& group, const NcVariable& variable, const Dimensions& dimensions) {
+std::vector<int> dimension_ids(const NcGroup& group, const NcVariable& variable,
+                               const Dimensions& dimensions) {
   std::vector<int> ids;
   std::size_t expected = 1;
   for (const std::string& name : variable.dims) {
@@ -90,8 +93,8 @@ std::vector<int> dimension_ids(const NcGroup& group, const NcVariable& variable,
     expected *= found->second.size;
   }
   if (expected != size_of(variable.data)) {
-    fail(ErrorCode::bug, "netcdf: {}/{} has {} values where its dimensions hold {}", group.name, variable.name,
-         size_of(variable.data), expected);
+    fail(ErrorCode::bug, "netcdf: {}/{} has {} values where its dimensions hold {}", group.name,
+         variable.name, size_of(variable.data), expected);
   }
   return ids;
 }
@@ -116,9 +119,11 @@ int define_variable(const File& file, int group_id, const NcGroup& group, const 
                     const Dimensions& dimensions) {
   const std::vector<int> ids = dimension_ids(group, variable, dimensions);
   const nc_type type = std::visit(
-      [](const auto& values) { return type_of<typename std::decay_t<decltype(values)>::value_type>(); }, variable.data);
+      [](const auto& values) { return type_of<typename std::decay_t<decltype(values)>::value_type>(); },
+      variable.data);
   int id = 0;
-  file.check(nc_def_var(group_id, variable.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
+  file.check(
+      nc_def_var(group_id, variable.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
   if (type != NC_STRING && size_of(variable.data) >= kCompressFrom) {
     file.check(nc_def_var_deflate(group_id, id, 1, 1, kCompressionLevel));
   }
@@ -137,7 +142,8 @@ void write_group(const File& file, const NcGroup& group) {
   };
   for (const NcVariable& coord : group.coords) {
     if (coord.dims.size() != 1) {
-      fail(ErrorCode::bug, "netcdf: the coordinate {}/{} has {} dimensions", group.name, coord.name, coord.dims.size());
+      fail(ErrorCode::bug, "netcdf: the coordinate {}/{} has {} dimensions", group.name, coord.name,
+           coord.dims.size());
     }
     if (coord.dims.front() == coord.name) define_dimension(coord.name, size_of(coord.data));
   }
@@ -159,8 +165,8 @@ void write_netcdf(const std::filesystem::path& path, std::span<const NcGroup> gr
                   const NcAttributes& root_attributes) {
   PendingFile pending(path);
   if (pending.is_direct()) {
-    fail(ErrorCode::cannot_write, "cannot write {}: NetCDF needs a file that can be read back while it is written",
-         path.string());
+    fail(ErrorCode::cannot_write,
+         "cannot write {}: NetCDF needs a file that can be read back while it is written", path.string());
   }
   pending.release_stream();
   File file(pending.temporary(), path);

@@ -1,6 +1,6 @@
-// NetCDF-4 files with groups in the InferenceData schema of ArviZ: posterior, sample_stats, observed_data and so on,
-// each with its own dimensions, coordinates and variables; what arviz.from_netcdf and xarray.open_datatree read. The
-// writer is generic: it knows variables, not statistics.
+// NetCDF-4 files with groups in the InferenceData schema of ArviZ: posterior, sample_stats, observed_data and
+// so on, each with its own dimensions, coordinates and variables; what arviz.from_netcdf and
+// xarray.open_datatree read. The writer is generic: it knows variables, not statistics.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace coppice {
 
 using NcAttribute = std::variant<std::string, double, std::int64_t, std::vector<double>>;
 using NcAttributes = std::vector<std::pair<std::string, NcAttribute>>;
-using NcData =
-    std::variant<std::vector<double>, std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<std::string>>;
+using NcData = std::variant<std::vector<double>, std::vector<std::int32_t>, std::vector<std::int64_t>,
+                            std::vector<std::string>>;
 
 struct NcVariable {
   std::string name;
@@ -29,7 +29,8 @@ struct NcVariable {
 struct NcGroup {
   std::string name;
   std::vector<NcVariable> variables;
-  std::vector<NcVariable> coords;  // a variable named as its one dimension; defines the length of that dimension
+  std::vector<NcVariable>
+      coords;  // a variable named as its one dimension; defines the length of that dimension
   NcAttributes attributes = {};
   std::vector<std::pair<std::string, std::size_t>> dimensions = {};  // those without coordinates
 };

@@ -19,7 +19,8 @@ bool is_plain(std::string_view name) {
   for (const char c : name) {
     const bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     // An unquoted underscore means a space in Newick, so a name with one is quoted. Bytes of UTF-8 pass.
-    const bool is_other = c == '.' || c == '-' || c == '+' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
+    const bool is_other =
+        c == '.' || c == '-' || c == '+' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
     if (!is_alphanumeric && !is_other) return false;
   }
   return true;
@@ -49,11 +50,13 @@ void check_sizes(const Linkage& tree, std::span<const std::string> names, std::s
 
 }  // namespace
 
-std::string to_newick(const Linkage& tree, std::span<const std::string> names, std::span<const double> support) {
+std::string to_newick(const Linkage& tree, std::span<const std::string> names,
+                      std::span<const double> support) {
   check_sizes(tree, names, support);
   std::string out;
   if (tree.leaves == 0) return ";\n";
-  // What remains to be written, last first: a node with its parent's height, or a piece of punctuation after a node.
+  // What remains to be written, last first: a node with its parent's height, or a piece of punctuation after
+  // a node.
   struct Task {
     enum Kind { open, comma, close } kind;
     std::size_t node;
@@ -61,7 +64,8 @@ std::string to_newick(const Linkage& tree, std::span<const std::string> names, s
   };
   const std::size_t root = tree.nodes() - 1;
   const auto append_length = [&](std::size_t node, double parent_height) {
-    if (node != root) fmt::format_to(std::back_inserter(out), FMT_COMPILE(":{}"), parent_height - tree.height(node));
+    if (node != root)
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE(":{}"), parent_height - tree.height(node));
   };
   std::vector<Task> tasks{{Task::open, root, 0.0}};
   while (!tasks.empty()) {

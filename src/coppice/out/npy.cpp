@@ -14,16 +14,19 @@ namespace coppice {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the NPY writer copies numbers as they are in memory");
+static_assert(std::endian::native == std::endian::little,
+              "the NPY writer copies numbers as they are in memory");
 
 std::string header(std::string_view type, std::span<const std::size_t> shape, std::size_t size) {
   if (shape.empty() || shape.size() > 3) fail(ErrorCode::bug, "npy: an array of {} axes", shape.size());
-  const std::size_t expected = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+  const std::size_t expected =
+      std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   if (expected != size) fail(ErrorCode::bug, "npy: {} values for a shape of {}", size, expected);
   std::string axes = fmt::format("{},", shape[0]);  // a tuple of one keeps its comma
-  for (std::size_t axis = 1; axis < shape.size(); ++axis) axes += fmt::format("{}{}", axis > 1 ? ", " : " ", shape[axis]);
+  for (std::size_t axis = 1; axis < shape.size(); ++axis)
+    axes += fmt::format("{}{}", axis > 1 ? ", " : " ", shape[axis]);
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, axes);
-  constexpr std::size_t kPrefix = 10;  // magic, version, length
+  constexpr std::size_t kPrefix = 10;                         // magic, version, length
   while ((kPrefix + text.size() + 1) % 64 != 0) text += ' ';  // so that the numbers are aligned when mapped
   text += '\n';
   std::string bytes("\x93NUMPY\x01\x00", 8);
@@ -59,7 +62,8 @@ std::string npy_bytes(std::span<const std::int32_t> values, std::span<const std:
   return bytes_of("<i4", values, shape);
 }
 
-void write_npy(const std::filesystem::path& path, std::span<const double> values, std::span<const std::size_t> shape) {
+void write_npy(const std::filesystem::path& path, std::span<const double> values,
+               std::span<const std::size_t> shape) {
   write(path, "<f8", values, shape);
 }
 

@@ -1,4 +1,5 @@
-// The NPY format of NumPy, version 1.0, little-endian and row-major: arrays of float64 or int32 with one to three axes.
+// The NPY format of NumPy, version 1.0, little-endian and row-major: arrays of float64 or int32 with one to
+// three axes.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +10,13 @@
 
 namespace coppice {
 
-/// The bytes of an .npy file. Error{bug} if the shape does not have 1 to 3 axes or does not multiply to the size.
+/// The bytes of an .npy file. Error{bug} if the shape does not have 1 to 3 axes or does not multiply to the
+/// size.
 std::string npy_bytes(std::span<const double> values, std::span<const std::size_t> shape);
 std::string npy_bytes(std::span<const std::int32_t> values, std::span<const std::size_t> shape);
 
-void write_npy(const std::filesystem::path& path, std::span<const double> values, std::span<const std::size_t> shape);
+void write_npy(const std::filesystem::path& path, std::span<const double> values,
+               std::span<const std::size_t> shape);
 void write_npy(const std::filesystem::path& path, std::span<const std::int32_t> values,
                std::span<const std::size_t> shape);
 

@@ -17,7 +17,8 @@ namespace {
 
 // A name beside the target; the process and the attempt keep writers of the same target apart.
 fs::path temporary_beside(const fs::path& target, int attempt) {
-  return target.parent_path() / fmt::format(".{}.{}-{}.part", target.filename().string(), ::getpid(), attempt);
+  return target.parent_path() /
+         fmt::format(".{}.{}-{}.part", target.filename().string(), ::getpid(), attempt);
 }
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
@@ -48,7 +49,8 @@ PendingFile::PendingFile(const fs::path& target) : target_(target), resolved_(ta
   if (descriptor < 0) fail_with(errno);
   struct stat existing {};
   if (!direct_ && ::stat(resolved_.c_str(), &existing) == 0) {
-    // The new file keeps the permissions of the one it replaces; one that cannot be written is not to be replaced.
+    // The new file keeps the permissions of the one it replaces; one that cannot be written is not to be
+    // replaced.
     if (::access(resolved_.c_str(), W_OK) != 0 || ::fchmod(descriptor, existing.st_mode & 07777) != 0) {
       const int error_number = errno;
       ::close(descriptor);

@@ -1,5 +1,6 @@
-// A file that appears whole or not at all: everything is written to a temporary file beside the target, which takes the
-// target's name only on commit. A link is followed, so that its target is replaced and not the link. A device or a pipe
+// A file that appears whole or not at all: everything is written to a temporary file beside the target, which
+// takes the target's name only on commit. A link is followed, so that its target is replaced and not the
+// link. A device or a pipe
 // (/dev/null, /dev/stdout) cannot be replaced and is written to directly.
 #pragma once
 
@@ -24,14 +25,15 @@ class PendingFile {
   const std::filesystem::path& temporary() const { return temporary_; }
   bool is_direct() const { return direct_; }
   void release_stream();
-  /// Flushes to the disk and gives the file its name. Throws Error{cannot_write}, and then the target is untouched.
+  /// Flushes to the disk and gives the file its name. Throws Error{cannot_write}, and then the target is
+  /// untouched.
   void commit();
 
  private:
   [[noreturn]] void fail_with(int error_number) const;
 
-  std::filesystem::path target_;     // as given, for messages
-  std::filesystem::path resolved_;   // where links lead
+  std::filesystem::path target_;    // as given, for messages
+  std::filesystem::path resolved_;  // where links lead
   std::filesystem::path temporary_;
   std::FILE* stream_ = nullptr;
   bool direct_ = false;

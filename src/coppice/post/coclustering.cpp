@@ -27,7 +27,8 @@ struct Tiles {
 };
 
 template <typename Lane>
-Tiles<Lane> make_tiles(const LabelMatrix& draws, std::span<const Labels> compact, std::span<const std::size_t> chosen) {
+Tiles<Lane> make_tiles(const LabelMatrix& draws, std::span<const Labels> compact,
+                       std::span<const std::size_t> chosen) {
   constexpr std::size_t kWidth = Tiles<Lane>::kWidth;
   Tiles<Lane> tiles;
   tiles.draws = chosen.size();
@@ -42,9 +43,11 @@ Tiles<Lane> make_tiles(const LabelMatrix& draws, std::span<const Labels> compact
   return tiles;
 }
 
-// Adds to counts[r * kWidth + j] the number of draws in which row `first + r` of the left tile equals row j of the right.
+// Adds to counts[r * kWidth + j] the number of draws in which row `first + r` of the left tile equals row j
+// of the right.
 template <typename Lane>
-void count_tile(const Lane* left, std::size_t first, const Lane* right, std::size_t draws, std::uint32_t* counts) {
+void count_tile(const Lane* left, std::size_t first, const Lane* right, std::size_t draws,
+                std::uint32_t* counts) {
   typedef Lane Vector __attribute__((vector_size(kVectorBytes)));
   constexpr std::size_t kWidth = Tiles<Lane>::kWidth;
   constexpr std::size_t kLanes = kVectorBytes / sizeof(Lane);
@@ -59,7 +62,8 @@ void count_tile(const Lane* left, std::size_t first, const Lane* right, std::siz
       for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
         const Vector wanted = Vector{} + left[d * kWidth + first + r];
         // A comparison gives all ones, which is minus one, where the labels are equal.
-        for (std::size_t v = 0; v < kVectors; ++v) partial[r][v] -= reinterpret_cast<Vector>(row[v] == wanted);
+        for (std::size_t v = 0; v < kVectors; ++v)
+          partial[r][v] -= reinterpret_cast<Vector>(row[v] == wanted);
       }
     }
     for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
@@ -71,7 +75,8 @@ void count_tile(const Lane* left, std::size_t first, const Lane* right, std::siz
   }
 }
 
-// Counts the upper triangle, tile by tile, and hands each finished strip of it to store(row, first_column, counts).
+// Counts the upper triangle, tile by tile, and hands each finished strip of it to store(row, first_column,
+// counts).
 template <typename Store>
 void count_pairs(const LabelMatrix& draws, std::size_t threads, const Store& store) {
   const std::size_t n = draws.rows;
@@ -107,7 +112,8 @@ void count_pairs(const LabelMatrix& draws, std::size_t threads, const Store& sto
       part.fill(0);
       count_tile(tiles.tile(i / kWidth), i % kWidth, tiles.tile(t), tiles.draws, part.data());
       for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
-        for (std::size_t c = 0; c < kWidth; ++c) counts[r * kStrip + t * kWidth - j + c] += part[r * kWidth + c];
+        for (std::size_t c = 0; c < kWidth; ++c)
+          counts[r * kStrip + t * kWidth - j + c] += part[r * kWidth + c];
       }
     }
   };
@@ -165,7 +171,8 @@ std::vector<double> coclustering(const LabelMatrix& draws, std::size_t threads) 
   std::vector<double> matrix(n * n);
   const auto total = static_cast<double>(draws.draws());
   count_pairs(draws, threads, [&](std::size_t i, std::size_t j, std::span<const std::uint32_t> counts) {
-    for (std::size_t c = 0; c < counts.size(); ++c) matrix[i * n + j + c] = static_cast<double>(counts[c]) / total;
+    for (std::size_t c = 0; c < counts.size(); ++c)
+      matrix[i * n + j + c] = static_cast<double>(counts[c]) / total;
   });
   mirror(matrix, n);
   return matrix;
@@ -178,7 +185,8 @@ std::vector<float> coclustering_packed(const LabelMatrix& draws, std::size_t thr
   const auto total = static_cast<double>(draws.draws());
   count_pairs(draws, threads, [&](std::size_t i, std::size_t j, std::span<const std::uint32_t> counts) {
     for (std::size_t c = i < j ? 0 : i + 1 - j; c < counts.size(); ++c) {
-      packed[i * (2 * n - i - 1) / 2 + j + c - i - 1] = static_cast<float>(static_cast<double>(counts[c]) / total);
+      packed[i * (2 * n - i - 1) / 2 + j + c - i - 1] =
+          static_cast<float>(static_cast<double>(counts[c]) / total);
     }
   });
   return packed;

@@ -1,6 +1,7 @@
-// Posterior similarity: the share of draws in which two rows are in the same cluster. Counts are exact. Labels are
-// renumbered per draw and packed into bytes (draws of up to 256 clusters) or 16-bit words, so that one vector
-// instruction compares a row with 16 to 64 others; 8-bit partial counts are flushed every 255 draws.
+// Posterior similarity: the share of draws in which two rows are in the same cluster. Counts are exact.
+// Labels are renumbered per draw and packed into bytes (draws of up to 256 clusters) or 16-bit words, so that
+// one vector instruction compares a row with 16 to 64 others; 8-bit partial counts are flushed every 255
+// draws.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,15 @@
 
 namespace coppice {
 
-/// Number of draws that put rows i and j together: full rows x rows matrix, row-major, diagonal = draws. Labels are any
-/// non-negative numbers. The result does not depend on `threads` (0: all).
+/// Number of draws that put rows i and j together: full rows x rows matrix, row-major, diagonal = draws.
+/// Labels are any non-negative numbers. The result does not depend on `threads` (0: all).
 std::vector<std::uint32_t> coclustering_counts(const LabelMatrix& draws, std::size_t threads = 1);
 
 /// coclustering_counts divided by the number of draws. Error{usage} if there is no draw.
 std::vector<double> coclustering(const LabelMatrix& draws, std::size_t threads = 1);
 
-/// The strict upper triangle in SciPy's condensed order, in single precision: a quarter of the memory of the full matrix.
+/// The strict upper triangle in SciPy's condensed order, in single precision: a quarter of the memory of the
+/// full matrix.
 std::vector<float> coclustering_packed(const LabelMatrix& draws, std::size_t threads = 1);
 
 }  // namespace coppice

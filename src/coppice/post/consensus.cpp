@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::size_t kScreenedDraws = 128;  // candidates compared with kReferenceDraws of the draws
 constexpr std::size_t kReferenceDraws = 16;
-constexpr std::size_t kExactDraws = 4;      // the best of them, compared with all draws
-constexpr double kScreenWork = 1e8;         // labels read in screening
-constexpr double kDescentWork = 1.5e10;     // table cells read in all descents together; about ten seconds
-constexpr double kMoreStartsWork = 2.5e8;   // no further start once this much is used
-constexpr double kSmallWork = 2e6;          // as long as no more was used, further starts cost nothing anyone notices
-constexpr double kBoundWork = 8e9;          // row pairs read to exclude draws by their lower bound
+constexpr std::size_t kExactDraws = 4;     // the best of them, compared with all draws
+constexpr double kScreenWork = 1e8;        // labels read in screening
+constexpr double kDescentWork = 1.5e10;    // table cells read in all descents together; about ten seconds
+constexpr double kMoreStartsWork = 2.5e8;  // no further start once this much is used
+constexpr double kSmallWork = 2e6;  // as long as no more was used, further starts cost nothing anyone notices
+constexpr double kBoundWork = 8e9;  // row pairs read to exclude draws by their lower bound
 constexpr std::size_t kWords = kVectorBytes / sizeof(std::uint16_t);
 constexpr std::size_t kTableCells = 12'000'000;  // of a descent and of the linkage cuts: 150 MB at most
 
@@ -43,8 +43,9 @@ Candidate make_candidate(Labels labels, ExpectedLoss& loss) {
   return candidate;
 }
 
-// Exact expected losses of the cuts of a tree into 1, ..., count clusters, by undoing no work: the merges that lead from
-// `count` clusters to one change the overlaps of two clusters each. Entry k - 1 belongs to k clusters.
+// Exact expected losses of the cuts of a tree into 1, ..., count clusters, by undoing no work: the merges
+// that lead from `count` clusters to one change the overlaps of two clusters each. Entry k - 1 belongs to k
+// clusters.
 std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const ExpectedLoss& loss) {
   const DrawSet& draws = loss.draws();
   const auto terms = loss.terms();
@@ -55,7 +56,8 @@ std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const
   for (std::size_t d = 0; d < draws.size(); ++d) {
     const auto draw = draws[d];
     for (std::size_t i = 0; i < n; ++i) {
-      ++overlaps[static_cast<std::size_t>(labels[i]) * lines + draws.offset(d) + static_cast<std::size_t>(draw[i])];
+      ++overlaps[static_cast<std::size_t>(labels[i]) * lines + draws.offset(d) +
+                 static_cast<std::size_t>(draw[i])];
     }
   }
   std::vector<double> weight(lines);
@@ -72,7 +74,8 @@ std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const
   double current = loss.constant();
   for (const std::size_t size : sizes) current += terms[size];
   for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t line = 0; line < lines; ++line) current -= 2.0 * weight[line] * terms[overlaps[k * lines + line]];
+    for (std::size_t line = 0; line < lines; ++line)
+      current -= 2.0 * weight[line] * terms[overlaps[k * lines + line]];
   }
   std::vector<double> result(count);
   result[count - 1] = current;
@@ -121,7 +124,9 @@ class Search {
   }
 
  private:
-  bool is_allowed(std::size_t clusters) const { return options_.max_clusters == 0 || clusters <= options_.max_clusters; }
+  bool is_allowed(std::size_t clusters) const {
+    return options_.max_clusters == 0 || clusters <= options_.max_clusters;
+  }
 
   void add_candidate(Labels labels) { candidates_.push_back(make_candidate(std::move(labels), loss_)); }
 
@@ -134,7 +139,8 @@ class Search {
     });
     const Linkage tree = average_linkage(std::move(dissimilarity), n);
     const std::size_t room = std::max<std::size_t>(kTableCells / draws_.all_clusters(), 1);
-    // Under the VI, many more clusters than the draws have never pay; under Binder's loss, lone rows often do.
+    // Under the VI, many more clusters than the draws have never pay; under Binder's loss, lone rows often
+    // do.
     const std::size_t plausible =
         options_.loss == Loss::binder ? n : std::max({2 * draws_.most_clusters(), n / 8, std::size_t{64}});
     const std::size_t finest =
@@ -195,10 +201,10 @@ class Search {
     candidates_.clear();
   }
 
-  // No draw may be better than the answer. Most cannot be, by a lower bound of their expected loss: row i of partition c
-  // contributes E_d[log(n_c(i) m_d(i) / n_cd(i)^2)] >= 0 to the VI, and by Jensen's inequality at least
-  // log n_c(i) + E_d[log m_d(i)] - 2 log E_d[n_cd(i)], where E_d[n_cd(i)] is a sum of co-clustering probabilities.
-  // (For Binder's loss the same sum without logarithms is exact.) The others are evaluated.
+  // No draw may be better than the answer. Most cannot be, by a lower bound of their expected loss: row i of
+  // partition c contributes E_d[log(n_c(i) m_d(i) / n_cd(i)^2)] >= 0 to the VI, and by Jensen's inequality at
+  // least log n_c(i) + E_d[log m_d(i)] - 2 log E_d[n_cd(i)], where E_d[n_cd(i)] is a sum of co-clustering
+  // probabilities. (For Binder's loss the same sum without logarithms is exact.) The others are evaluated.
   void check_excluded_draws() {
     const auto n = static_cast<double>(draws_.rows());
     if (counts_.empty() || draws_.draws_used() != given_.draws() || given_.draws() > 65535) return;
@@ -231,7 +237,8 @@ class Search {
 using WordVector = std::vector<std::uint16_t, LaneAllocator<std::uint16_t>>;
 typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes)));
 
-// Sum of counts[j] over the rows j with the label `own`; `limit` vectors can be added before 16 bits overflow.
+// Sum of counts[j] over the rows j with the label `own`; `limit` vectors can be added before 16 bits
+// overflow.
 std::uint32_t sum_where_equal(const Words* labels, const Words* counts, std::size_t size, std::uint16_t own,
                               std::size_t limit) {
   const Words wanted = Words{} + own;
@@ -239,7 +246,8 @@ std::uint32_t sum_where_equal(const Words* labels, const Words* counts, std::siz
   for (std::size_t begin = 0; begin < size; begin += limit) {
     const std::size_t end = std::min(size, begin + limit);
     Words partial = {};
-    for (std::size_t v = begin; v < end; ++v) partial += counts[v] & reinterpret_cast<Words>(labels[v] == wanted);
+    for (std::size_t v = begin; v < end; ++v)
+      partial += counts[v] & reinterpret_cast<Words>(labels[v] == wanted);
     for (std::size_t l = 0; l < kWords; ++l) sum += partial[l];
   }
   return sum;
@@ -259,14 +267,16 @@ std::vector<std::size_t> Search::draws_below_bound(double limit) const {
     sizes[d].assign(draws_.clusters(d), 0.0);
     for (const Label label : draws_[d]) sizes[d][static_cast<std::size_t>(label)] += 1.0;
     std::vector<double> values = sizes[d];
-    if (is_vi) std::transform(values.begin(), values.end(), values.begin(), [](double m) { return std::log(m); });
+    if (is_vi)
+      std::transform(values.begin(), values.end(), values.begin(), [](double m) { return std::log(m); });
     for (std::size_t i = 0; i < n; ++i) {
       const auto label = static_cast<std::size_t>(draws_[d][i]);
       expected[i] += draws_.weight(d) * values[label];
       labels[d * padded + i] = static_cast<std::uint16_t>(label);
     }
   }
-  if (is_vi) std::transform(expected.begin(), expected.end(), expected.begin(), [](double e) { return std::exp(e); });
+  if (is_vi)
+    std::transform(expected.begin(), expected.end(), expected.begin(), [](double e) { return std::exp(e); });
   std::vector<std::size_t> alive(draws_.size());
   std::iota(alive.begin(), alive.end(), std::size_t{0});
   std::vector<double> bound(draws_.size(), 0.0);
@@ -288,8 +298,8 @@ std::vector<std::size_t> Search::draws_below_bound(double limit) const {
       for (std::size_t i = start; i < end; ++i) {
         const std::uint32_t together =
             sum_where_equal(reinterpret_cast<const Words*>(draw),
-                            reinterpret_cast<const Words*>(counts.data() + (i - start) * padded), padded / kWords,
-                            draw[i], vectors);
+                            reinterpret_cast<const Words*>(counts.data() + (i - start) * padded),
+                            padded / kWords, draw[i], vectors);
         const double overlap = static_cast<double>(together) / total;
         const double size = sizes[d][draw[i]];
         if (is_vi) {

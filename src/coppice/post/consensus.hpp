@@ -1,10 +1,12 @@
-// One partition to report: the one that minimises the posterior expected loss, estimated by the average over the draws,
+// One partition to report: the one that minimises the posterior expected loss, estimated by the average over
+// the draws,
 //   VI (Meila 2007; Wade and Ghahramani 2018): E[H(c) + H(draw) - 2 I(c, draw)], in nats, or
 //   Binder (1978), equal costs: E[2 * pairs in disagreement] / n^2.
-// Both are exact averages over the draws; the Jensen lower bound of the VI from the co-clustering matrix serves only to
-// screen candidates. Candidates are the draws and the average-linkage cuts of 1 - co-clustering; the best few are
-// improved by moving one row at a time to the cluster (or to a new one) that lowers the expected loss most, until no
-// row moves (in the manner of SALSO, Dahl, Johnson and Mueller 2022, without its random restarts). Deterministic.
+// Both are exact averages over the draws; the Jensen lower bound of the VI from the co-clustering matrix
+// serves only to screen candidates. Candidates are the draws and the average-linkage cuts of 1 -
+// co-clustering; the best few are improved by moving one row at a time to the cluster (or to a new one) that
+// lowers the expected loss most, until no row moves (in the manner of SALSO, Dahl, Johnson and Mueller 2022,
+// without its random restarts). Deterministic.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +21,24 @@ enum class Loss { vi, binder };
 
 struct ConsensusOptions {
   Loss loss = Loss::vi;
-  double credibility = 0.95;         // of the credible ball
-  std::size_t matrix_rows = 5000;    // above this many rows no n x n matrix is made and no linkage is cut
-  std::size_t max_clusters = 0;      // of the estimate; 0: no limit
-  std::size_t descents = 3;          // starts that are improved row by row
-  std::size_t sweeps = 25;           // passes over the rows in one descent
+  double credibility = 0.95;       // of the credible ball
+  std::size_t matrix_rows = 5000;  // above this many rows no n x n matrix is made and no linkage is cut
+  std::size_t max_clusters = 0;    // of the estimate; 0: no limit
+  std::size_t descents = 3;        // starts that are improved row by row
+  std::size_t sweeps = 25;         // passes over the rows in one descent
   std::size_t label_budget = 100'000'000;  // with more labels (rows x draws), evenly spaced draws are used
-  std::size_t threads = 1;           // of the co-clustering matrix; 0: all. The answer does not depend on it.
+  std::size_t threads = 1;  // of the co-clustering matrix; 0: all. The answer does not depend on it.
 };
 
 struct Consensus {
-  Labels labels;             // canonical
+  Labels labels;  // canonical
   std::size_t clusters = 0;
   double expected_loss = 0.0;      // average over the draws used, in nats for VI
   double best_draw_loss = 0.0;     // the least expected loss of a draw that was evaluated
   double best_linkage_loss = 0.0;  // of a linkage cut; NaN if no linkage was made
-  double ball_radius = 0.0;  // the given share of the draws is within this loss of the estimate
-  std::vector<double> row_confidence;  // mean co-clustering of a row with the other rows of its cluster; 1 if alone
+  double ball_radius = 0.0;        // the given share of the draws is within this loss of the estimate
+  std::vector<double>
+      row_confidence;  // mean co-clustering of a row with the other rows of its cluster; 1 if alone
   std::size_t draws_used = 0;
 };
 

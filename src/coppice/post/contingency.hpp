@@ -1,5 +1,5 @@
-// Cross-tabulation of two labellings, the common ground of scores and expected losses. Tables that fit a cache are
-// counted densely; larger ones are counted by sorting, so that the memory never exceeds O(rows).
+// Cross-tabulation of two labellings, the common ground of scores and expected losses. Tables that fit a
+// cache are counted densely; larger ones are counted by sorting, so that the memory never exceeds O(rows).
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace coppice {
 
-/// Renumbers any non-negative labels by first appearance into `out` (same size); returns the number of clusters.
-/// Error{usage} for a negative label.
+/// Renumbers any non-negative labels by first appearance into `out` (same size); returns the number of
+/// clusters. Error{usage} for a negative label.
 std::size_t compact_labels(std::span<const Label> labels, std::span<Label> out);
 
 /// Counts pairs of labels, with scratch memory that is kept between calls.
@@ -21,8 +21,8 @@ class PairCounter {
  public:
   /// Calls visit(a, b, count) for every cell with count > 0, where a[i] < a_clusters and b[i] < b_clusters.
   template <typename Visit>
-  void for_each_cell(std::span<const Label> a, std::size_t a_clusters, std::span<const Label> b, std::size_t b_clusters,
-                     Visit visit) {
+  void for_each_cell(std::span<const Label> a, std::size_t a_clusters, std::span<const Label> b,
+                     std::size_t b_clusters, Visit visit) {
     const std::size_t cells = a_clusters * b_clusters;
     if (cells <= std::max<std::size_t>(kDenseCells, 4 * a.size())) {
       count_dense(a, b, b_clusters, cells);
@@ -38,8 +38,8 @@ class PairCounter {
     for (std::size_t first = 0; first < pairs_.size();) {
       std::size_t end = first + 1;
       while (end < pairs_.size() && pairs_[end] == pairs_[first]) ++end;
-      visit(static_cast<std::size_t>(pairs_[first] >> 32), static_cast<std::size_t>(pairs_[first] & 0xffffffffU),
-            end - first);
+      visit(static_cast<std::size_t>(pairs_[first] >> 32),
+            static_cast<std::size_t>(pairs_[first] & 0xffffffffU), end - first);
       first = end;
     }
   }
@@ -49,13 +49,14 @@ class PairCounter {
                         std::size_t b_clusters, std::span<const double> value);
 
   /// For each row the number of rows that share both its labels.
-  void overlaps(std::span<const Label> a, std::size_t a_clusters, std::span<const Label> b, std::size_t b_clusters,
-                std::span<std::uint32_t> out);
+  void overlaps(std::span<const Label> a, std::size_t a_clusters, std::span<const Label> b,
+                std::size_t b_clusters, std::span<std::uint32_t> out);
 
  private:
   static constexpr std::size_t kDenseCells = 1 << 16;
 
-  void count_dense(std::span<const Label> a, std::span<const Label> b, std::size_t b_clusters, std::size_t cells);
+  void count_dense(std::span<const Label> a, std::span<const Label> b, std::size_t b_clusters,
+                   std::size_t cells);
   void sort_pairs(std::span<const Label> a, std::span<const Label> b);
 
   std::vector<std::uint32_t> table_;

@@ -9,8 +9,8 @@ namespace coppice {
 namespace {
 
 constexpr std::size_t kLanes = 8;
-constexpr std::size_t kRowBlock = 16;      // rows whose labels are gathered together, a cache line of each draw
-constexpr double kLeastGain = 1e-12;       // smaller ones are rounding, and could make rows go round in circles
+constexpr std::size_t kRowBlock = 16;  // rows whose labels are gathered together, a cache line of each draw
+constexpr double kLeastGain = 1e-12;   // smaller ones are rounding, and could make rows go round in circles
 constexpr std::size_t kSpareClusters = 6;  // empty clusters that rows may open
 
 typedef double Vector __attribute__((vector_size(kLanes * sizeof(double))));
@@ -27,7 +27,8 @@ std::vector<double> loss_terms(Loss loss, std::size_t rows) {
   return terms;
 }
 
-ExpectedLoss::ExpectedLoss(const DrawSet& draws, Loss loss) : draws_(draws), terms_(loss_terms(loss, draws.rows())) {
+ExpectedLoss::ExpectedLoss(const DrawSet& draws, Loss loss)
+    : draws_(draws), terms_(loss_terms(loss, draws.rows())) {
   own_of_draw_.resize(draws.size());
   for (std::size_t d = 0; d < draws.size(); ++d) {
     own_of_draw_[d] = own(draws[d], draws.clusters(d));
@@ -43,7 +44,8 @@ double ExpectedLoss::own(std::span<const Label> labels, std::size_t clusters) co
   return sum;
 }
 
-double ExpectedLoss::to_draw(std::span<const Label> labels, std::size_t clusters, double own_loss, std::size_t d) {
+double ExpectedLoss::to_draw(std::span<const Label> labels, std::size_t clusters, double own_loss,
+                             std::size_t d) {
   const double overlap = counter_.sum_over_cells(labels, clusters, draws_[d], draws_.clusters(d), terms_);
   return std::max(own_loss + own_of_draw_[d] - 2.0 * overlap, 0.0);
 }
@@ -74,7 +76,8 @@ Descent::Descent(const ExpectedLoss& loss, std::size_t max_clusters, std::size_t
 std::size_t Descent::improve(Labels& labels, std::size_t sweeps, double& work) {
   bool is_stale = true;
   for (std::size_t pass = 0; pass < sweeps && work > 0.0; ++pass) {
-    // A new table when clusters were merged, and when all spare clusters are taken, so that rows can open more.
+    // A new table when clusters were merged, and when all spare clusters are taken, so that rows can open
+    // more.
     const auto empty = std::count(sizes_.begin(), sizes_.end(), std::size_t{0});
     if (is_stale || (empty == 0 && slots_ < std::min(max_clusters_, draws_.rows()))) {
       canonicalize(labels);
@@ -143,7 +146,8 @@ bool Descent::sweep(Labels& labels, double& work) {
     for (std::size_t d = 0; d < count; ++d) {
       const auto draw = draws_[d];
       for (std::size_t i = start; i < end; ++i) {
-        lines[(i - start) * count + d] = static_cast<std::uint32_t>(draws_.offset(d) + static_cast<std::size_t>(draw[i]));
+        lines[(i - start) * count + d] =
+            static_cast<std::uint32_t>(draws_.offset(d) + static_cast<std::size_t>(draw[i]));
       }
     }
     for (std::size_t i = start; i < end; ++i) {
@@ -189,10 +193,12 @@ bool Descent::merge_best_pair(Labels& labels, double& work) {
   for (std::size_t k = 0; k < slots_; ++k) {
     if (sizes_[k] > 0) used.push_back(k);
   }
-  const double cost = 0.5 * static_cast<double>(used.size() * used.size()) * static_cast<double>(draws_.all_clusters());
+  const double cost =
+      0.5 * static_cast<double>(used.size() * used.size()) * static_cast<double>(draws_.all_clusters());
   if (used.size() < 2 || cost * 4.0 > work) return false;
   work -= cost * 4.0;
-  // change[a][b] = -2 E_d[sum_l f(n_al + n_bl) - f(n_al) - f(n_bl)], line by line so that the counts are read once.
+  // change[a][b] = -2 E_d[sum_l f(n_al + n_bl) - f(n_al) - f(n_bl)], line by line so that the counts are read
+  // once.
   std::vector<double> change(used.size() * used.size(), 0.0);
   for (std::size_t line = 0; line < draws_.all_clusters(); ++line) {
     const std::uint32_t* counts = counts_.data() + line * width_;
@@ -203,7 +209,8 @@ bool Descent::merge_best_pair(Labels& labels, double& work) {
       for (std::size_t b = a + 1; b < used.size(); ++b) {
         const std::uint32_t count_b = counts[used[b]];
         if (count_b == 0) continue;
-        change[a * used.size() + b] += weight * (terms_[count_a + count_b] - terms_[count_a] - terms_[count_b]);
+        change[a * used.size() + b] +=
+            weight * (terms_[count_a + count_b] - terms_[count_a] - terms_[count_b]);
       }
     }
   }

@@ -1,9 +1,11 @@
-// The expected loss of a partition and its improvement by moving one row, or merging two clusters, at a time. With
-// f(x) = x log x / n (VI) or x^2 / n^2 (Binder), sizes n_k of the partition, m_dl of draw d and n_dkl of their overlaps,
+// The expected loss of a partition and its improvement by moving one row, or merging two clusters, at a time.
+// With f(x) = x log x / n (VI) or x^2 / n^2 (Binder), sizes n_k of the partition, m_dl of draw d and n_dkl of
+// their overlaps,
 //   expected loss = sum_k f(n_k) + E_d[sum_l f(m_dl) - 2 sum_kl f(n_dkl)],
-// so the row i with label l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)], where
-// g(x) = f(x + 1) - f(x). All g are kept in a table with the clusters of the partition side by side, one line for
-// each cluster of each draw: one row's costs for all clusters are the sum of as many lines as there are draws.
+// so the row i with label l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)],
+// where g(x) = f(x + 1) - f(x). All g are kept in a table with the clusters of the partition side by side,
+// one line for each cluster of each draw: one row's costs for all clusters are the sum of as many lines as
+// there are draws.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +54,9 @@ class Descent {
   /// At most `max_cells` table cells (12 bytes each) are used; a partition that needs more is left as it is.
   Descent(const ExpectedLoss& loss, std::size_t max_clusters, std::size_t max_cells);
 
-  /// Lowers the expected loss of canonical labels in place, until nothing helps, after `sweeps` passes, or when `work` (table
-  /// cells that may still be read) is used up; subtracts from it what was used. Returns the number of clusters.
+  /// Lowers the expected loss of canonical labels in place, until nothing helps, after `sweeps` passes, or
+  /// when `work` (table cells that may still be read) is used up; subtracts from it what was used. Returns
+  /// the number of clusters.
   std::size_t improve(Labels& labels, std::size_t sweeps, double& work);
 
  private:

@@ -18,7 +18,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMinDraws = 4;
-constexpr std::ptrdiff_t kDirectLags = 256;  // beyond, the Fourier transform of all lags is cheaper than one sum each
+constexpr std::ptrdiff_t kDirectLags =
+    256;  // beyond, the Fourier transform of all lags is cheaper than one sum each
 
 // Chains of equal length, one after the other.
 struct Block {
@@ -49,7 +50,8 @@ bool all_equal(std::span<const double> values) {
 
 bool can_be_diagnosed(const Block& block) {
   return block.chains > 0 && block.draws >= kMinDraws && !all_equal(block.values) &&
-         std::all_of(block.values.begin(), block.values.end(), [](double value) { return std::isfinite(value); });
+         std::all_of(block.values.begin(), block.values.end(),
+                     [](double value) { return std::isfinite(value); });
 }
 
 double mean_of(std::span<const double> values) {
@@ -57,7 +59,8 @@ double mean_of(std::span<const double> values) {
 }
 
 double variance_of(std::span<const double> values) {
-  if (all_equal(values)) return 0.0;  // exactly, so that stuck chains give an infinite R-hat and not a huge one
+  if (all_equal(values))
+    return 0.0;  // exactly, so that stuck chains give an infinite R-hat and not a huge one
   const double mean = mean_of(values);
   double sum = 0.0;
   for (const double value : values) sum += (value - mean) * (value - mean);
@@ -92,7 +95,8 @@ Block split(const Block& block) {
   halves.values.reserve(halves.chains * half);
   for (std::size_t c = 0; c < block.chains; ++c) {
     const auto chain = block.chain(c);
-    halves.values.insert(halves.values.end(), chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(half));
+    halves.values.insert(halves.values.end(), chain.begin(),
+                         chain.begin() + static_cast<std::ptrdiff_t>(half));
     halves.values.insert(halves.values.end(), chain.end() - static_cast<std::ptrdiff_t>(half), chain.end());
   }
   return halves;
@@ -103,7 +107,8 @@ Block rank_normalize(Block block) {
   const std::size_t n = block.values.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return block.values[a] < block.values[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return block.values[a] < block.values[b]; });
   std::vector<double> scores(n);
   for (std::size_t first = 0; first < n;) {
     std::size_t last = first;
@@ -224,7 +229,9 @@ double effective_draws(const Block& block) {
   const double within = autocovariance(0) * draws / (draws - 1.0);
   double marginal = within * (draws - 1.0) / draws;
   if (block.chains > 1) marginal += variance_of(means);
-  const auto correlation_at = [&](std::ptrdiff_t lag) { return 1.0 - (within - autocovariance(lag)) / marginal; };
+  const auto correlation_at = [&](std::ptrdiff_t lag) {
+    return 1.0 - (within - autocovariance(lag)) / marginal;
+  };
 
   std::vector<double> correlation{1.0, correlation_at(1)};
   const auto set = [&](std::ptrdiff_t lag, double value) {
@@ -246,7 +253,8 @@ double effective_draws(const Block& block) {
   }
   const std::ptrdiff_t last = lag - 2;
   if (even > 0.0) set(last + 1, even);  // for antithetic chains the last even lag still helps
-  for (std::size_t t = 1; static_cast<std::ptrdiff_t>(t) <= last - 2; t += 2) {  // make pair sums non-increasing
+  for (std::size_t t = 1; static_cast<std::ptrdiff_t>(t) <= last - 2;
+       t += 2) {  // make pair sums non-increasing
     if (correlation[t + 1] + correlation[t + 2] > correlation[t - 1] + correlation[t]) {
       correlation[t + 1] = correlation[t + 2] = (correlation[t - 1] + correlation[t]) / 2.0;
     }
@@ -293,7 +301,8 @@ void check_probability(double probability) {
 }
 
 bool has_nan(const Block& block) {
-  return std::any_of(block.values.begin(), block.values.end(), [](double value) { return std::isnan(value); });
+  return std::any_of(block.values.begin(), block.values.end(),
+                     [](double value) { return std::isnan(value); });
 }
 
 }  // namespace
@@ -331,16 +340,15 @@ double ess_bulk(Chains chains) {
   return diagnose(chains, [](const Block& block) { return effective_draws(rank_normalize(split(block))); });
 }
 
-double ess_tail(Chains chains) {
-  return std::min(ess_quantile(chains, 0.05), ess_quantile(chains, 0.95));
-}
+double ess_tail(Chains chains) { return std::min(ess_quantile(chains, 0.05), ess_quantile(chains, 0.95)); }
 
 double ess_mean(Chains chains) {
   return diagnose(chains, [](const Block& block) { return effective_draws(split(block)); });
 }
 
 double ess_sd(Chains chains) {
-  return diagnose(chains, [](const Block& block) { return effective_draws(split(squared_deviations(block))); });
+  return diagnose(chains,
+                  [](const Block& block) { return effective_draws(split(squared_deviations(block))); });
 }
 
 double ess_quantile(Chains chains, double probability) {

@@ -1,10 +1,10 @@
-// Convergence diagnostics of scalar traces from several chains, as defined by Vehtari, Gelman, Simpson, Carpenter and
-// Burkner (2021, Bayesian Analysis 16:667): rank-normalised split R-hat, bulk and tail effective sample size, and Monte
-// Carlo standard errors. The numbers equal those of ArviZ 0.x: `rhat(method="rank")`, `ess`, `mcse`. Conventions: every
-// diagnostic is NaN if a draw is NaN or infinite, if there are fewer than 4 draws, or if the whole trace is constant
-// (R posterior returns NA there; ArviZ reports the number of draws as the effective size of a constant). R-hat is also
-// NaN for a single chain, and infinite if each chain is stuck at its own constant. An odd chain loses its middle draw
-// when it is split.
+// Convergence diagnostics of scalar traces from several chains, as defined by Vehtari, Gelman, Simpson,
+// Carpenter and Burkner (2021, Bayesian Analysis 16:667): rank-normalised split R-hat, bulk and tail
+// effective sample size, and Monte Carlo standard errors. The numbers equal those of ArviZ 0.x:
+// `rhat(method="rank")`, `ess`, `mcse`. Conventions: every diagnostic is NaN if a draw is NaN or infinite, if
+// there are fewer than 4 draws, or if the whole trace is constant (R posterior returns NA there; ArviZ
+// reports the number of draws as the effective size of a constant). R-hat is also NaN for a single chain, and
+// infinite if each chain is stuck at its own constant. An odd chain loses its middle draw when it is split.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ bool is_constant(Chains chains);
 double pooled_mean(Chains chains);
 /// Standard deviation of all draws with the divisor n - 1.
 double pooled_sd(Chains chains);
-/// Quantile of all draws by linear interpolation of the order statistics (type 7: the default of NumPy and R).
+/// Quantile of all draws by linear interpolation of the order statistics (type 7: the default of NumPy and
+/// R).
 double pooled_quantile(Chains chains, double probability);
 
 /// The larger of the rank-normalised split R-hat of the draws and of their distances from the median.

@@ -23,7 +23,8 @@ std::size_t evenly_spaced_draws(const SavedRun& run, std::size_t most) {
 void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
                     const std::function<void(std::span<const TakenDraw>)>& visit) {
   if (run.draws_per_chain() == 0)
-    fail(ErrorCode::usage, "{}: the run has no draws yet; let it go on with coppice resume", run.file().path());
+    fail(ErrorCode::usage, "{}: the run has no draws yet; let it go on with coppice resume",
+         run.file().path());
   struct Slot {
     std::unique_ptr<Predictor> predictor;
     std::vector<Label> labels;
@@ -43,11 +44,12 @@ void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
     if (filled > 0) visit(taken);
     filled = 0;
   };
-  run.for_each_draw(most, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double> traces) {
-    slots[filled].labels.assign(labels.begin(), labels.end());
-    slots[filled].traces.assign(traces.begin(), traces.end());
-    if (++filled == slots.size()) hand_over();
-  });
+  run.for_each_draw(
+      most, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double> traces) {
+        slots[filled].labels.assign(labels.begin(), labels.end());
+        slots[filled].traces.assign(traces.begin(), traces.end());
+        if (++filled == slots.size()) hand_over();
+      });
   hand_over();
 }
 

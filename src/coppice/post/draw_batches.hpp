@@ -1,5 +1,5 @@
-// Stored draws as predictors: statistics are rebuilt once per draw, for several draws at a time on several threads, and
-// handed over in the order of the draws.
+// Stored draws as predictors: statistics are rebuilt once per draw, for several draws at a time on several
+// threads, and handed over in the order of the draws.
 #pragma once
 
 #include <cstddef>

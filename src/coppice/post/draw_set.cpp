@@ -47,7 +47,8 @@ DrawSet::DrawSet(const LabelMatrix& draws, std::size_t max_draws) : rows_(draws.
     const Label largest = *std::max_element(labels.begin(), labels.end());
     const bool is_dense = static_cast<std::size_t>(largest) + 1 == clusters;
     if (!is_dense) copies_.push_back(scratch);
-    entries_.push_back({is_dense ? labels : std::span<const Label>(copies_.back()), clusters, all_clusters_, share});
+    entries_.push_back(
+        {is_dense ? labels : std::span<const Label>(copies_.back()), clusters, all_clusters_, share});
     all_clusters_ += clusters;
     most_clusters_ = std::max(most_clusters_, clusters);
   }

@@ -1,6 +1,6 @@
-// The draws an estimate is made from: evenly spaced if there are too many, each distinct partition once with its weight,
-// labels dense from 0. Draws that are dense already are viewed and not copied. The cluster c of draw d has the flat
-// number offset(d) + c, which indexes tables over all clusters of all draws.
+// The draws an estimate is made from: evenly spaced if there are too many, each distinct partition once with
+// its weight, labels dense from 0. Draws that are dense already are viewed and not copied. The cluster c of
+// draw d has the flat number offset(d) + c, which indexes tables over all clusters of all draws.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +46,8 @@ class DrawSet {
 };
 
 /// Index t of `count` evenly spaced picks out of `total` (count <= total).
-inline std::size_t spaced(std::size_t t, std::size_t count, std::size_t total) { return (2 * t + 1) * total / (2 * count); }
+inline std::size_t spaced(std::size_t t, std::size_t count, std::size_t total) {
+  return (2 * t + 1) * total / (2 * count);
+}
 
 }  // namespace coppice

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kPredictiveBudget = 40'000'000;
 constexpr std::size_t kLeastDraws = 100;
 constexpr std::size_t kCellsOfChunk = 64;
-constexpr double kTail = 0.05;             // below and above the interval
+constexpr double kTail = 0.05;                        // below and above the interval
 constexpr double kTailQuantile = 1.6448536269514722;  // of the standard normal: P(z > this) = kTail
 
 /// What one cluster of one draw predicts for a column of numbers.
@@ -54,7 +54,8 @@ class NormalMixture {
   std::size_t size() const { return indices_.size(); }
   const Component& at(std::size_t k) const { return components_[indices_[k]]; }
 
-  /// Newton's method inside a bracket that halves where Newton leaves it; `z` is the standard normal quantile of p.
+  /// Newton's method inside a bracket that halves where Newton leaves it; `z` is the standard normal quantile
+  /// of p.
   double quantile(double p, double z) const {
     // A normal of infinite variance has half its mass at either end.
     const double n = static_cast<double>(size());
@@ -243,9 +244,10 @@ Table complete(const Table& table, std::span<const ImputedCell> cells, std::span
 Imputation impute(const SavedRun& run, const ImputeOptions& options) {
   const Transform transform = transform_from_json(run.contents().transform);
   if (!transform.inputs.empty())
-    fail(ErrorCode::configuration,
-         "{}: a run on principal components cannot be imputed: its rows had to be complete; fit without --pca",
-         run.file().path());
+    fail(
+        ErrorCode::configuration,
+        "{}: a run on principal components cannot be imputed: its rows had to be complete; fit without --pca",
+        run.file().path());
   Imputation result;
   const Table& table = run.table();
   for (std::size_t i = 0; i < table.rows(); ++i) {
@@ -261,7 +263,8 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
   if (!result.cells.empty()) {
     std::size_t most = options.most_draws;
     if (most == 0)
-      most = std::min(draws_for_prediction(run, 0), std::max(kLeastDraws, kPredictiveBudget / result.cells.size()));
+      most = std::min(draws_for_prediction(run, 0),
+                      std::max(kLeastDraws, kPredictiveBudget / result.cells.size()));
     CellCollector collector(run, result.cells, evenly_spaced_draws(run, most));
     for_each_batch(run, most, options.threads,
                    [&](std::span<const TakenDraw> batch) { collector.take(batch, options.threads); });

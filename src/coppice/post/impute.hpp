@@ -1,9 +1,10 @@
-// What stands in the missing cells: the predictive of the cell given the row's cluster, averaged over the stored draws.
-// Families that take missing cells have independent columns given the cluster, so the cell's predictive is that of its
-// cluster, and a cell that is missing adds nothing to it. Mean and variance of the average are exact (law of total
-// variance). The 90 % interval is that of the average of normal distributions with the mean and variance of each
-// draw's predictive: an approximation where that predictive is a t, a beta-binomial or a negative binomial, close unless
-// its cluster has only a few rows. Binary and category cells have exact averaged probabilities.
+// What stands in the missing cells: the predictive of the cell given the row's cluster, averaged over the
+// stored draws. Families that take missing cells have independent columns given the cluster, so the cell's
+// predictive is that of its cluster, and a cell that is missing adds nothing to it. Mean and variance of the
+// average are exact (law of total variance). The 90 % interval is that of the average of normal distributions
+// with the mean and variance of each draw's predictive: an approximation where that predictive is a t, a
+// beta-binomial or a negative binomial, close unless its cluster has only a few rows. Binary and category
+// cells have exact averaged probabilities.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 namespace coppice {
 
 struct ImputeOptions {
-  /// At most this many draws, evenly spaced; 0: all, but no more than 40 million cell x draw predictives (at least 100
-  /// draws), nor more than draws_for_prediction.
+  /// At most this many draws, evenly spaced; 0: all, but no more than 40 million cell x draw predictives (at
+  /// least 100 draws), nor more than draws_for_prediction.
   std::size_t most_draws = 0;
   std::size_t threads = 0;  // 0: all; the answer does not depend on it
 };
@@ -25,11 +26,11 @@ struct ImputeOptions {
 /// In the units of the data as read. What does not apply is NaN or empty.
 struct ImputedCell {
   std::size_t row = 0;
-  std::size_t column = 0;  // of the table
-  double mean = kMissing;  // of numbers; of binary cells the probability of 1
-  double sd = kMissing;    // infinite if a predictive has no variance
-  double low = kMissing;   // 5 % quantile of numbers; whole for counts
-  double high = kMissing;  // 95 % quantile
+  std::size_t column = 0;             // of the table
+  double mean = kMissing;             // of numbers; of binary cells the probability of 1
+  double sd = kMissing;               // infinite if a predictive has no variance
+  double low = kMissing;              // 5 % quantile of numbers; whole for counts
+  double high = kMissing;             // 95 % quantile
   std::vector<double> probabilities;  // of each level of binary and category columns
   std::string level;                  // the most probable one
   double probability = kMissing;      // its probability
@@ -37,12 +38,12 @@ struct ImputedCell {
 
 struct Imputation {
   std::vector<ImputedCell> cells;  // row after row, columns in the table's order
-  Table completed;                 // means (whole for counts) and most probable levels filled in; original units
-  std::size_t draws = 0;           // that were averaged
+  Table completed;        // means (whole for counts) and most probable levels filled in; original units
+  std::size_t draws = 0;  // that were averaged
 };
 
-/// Error{configuration} for a run on principal components, whose rows had to be complete; Error{usage} if the run has no
-/// draws.
+/// Error{configuration} for a run on principal components, whose rows had to be complete; Error{usage} if the
+/// run has no draws.
 Imputation impute(const SavedRun& run, const ImputeOptions& options = {});
 
 }  // namespace coppice

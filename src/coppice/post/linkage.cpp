@@ -12,8 +12,8 @@ namespace coppice {
 
 namespace {
 
-// The smallest value of a row and the first place where it stands. Sixteen running minima, because one running minimum
-// is a chain of dependent comparisons.
+// The smallest value of a row and the first place where it stands. Sixteen running minima, because one
+// running minimum is a chain of dependent comparisons.
 template <typename Real>
 std::size_t first_minimum(const Real* row, std::size_t n) {
   constexpr std::size_t kLanes = 16;
@@ -62,7 +62,8 @@ struct RawMerge {
 
 // The chain finds the merges in an order of its own; sort them and give the nodes their ids.
 Linkage label_merges(std::vector<RawMerge> raw, std::size_t n) {
-  std::stable_sort(raw.begin(), raw.end(), [](const RawMerge& x, const RawMerge& y) { return x.height < y.height; });
+  std::stable_sort(raw.begin(), raw.end(),
+                   [](const RawMerge& x, const RawMerge& y) { return x.height < y.height; });
   Linkage tree;
   tree.leaves = n;
   tree.merges.reserve(raw.size());
@@ -130,7 +131,8 @@ Linkage nearest_neighbour_chain(std::vector<Real> distance, std::size_t n) {
 
 // Labels after the first `count` merges.
 Labels labels_after(const Linkage& tree, std::size_t count) {
-  // From the top down: a node made by a merge that is undone passes nothing on; any other passes on its cluster.
+  // From the top down: a node made by a merge that is undone passes nothing on; any other passes on its
+  // cluster.
   std::vector<Label> cluster(tree.nodes(), -1);
   Label next = 0;
   for (std::size_t node = tree.nodes(); node-- > 0;) {
@@ -181,7 +183,8 @@ Linkage average_linkage(std::vector<float> dissimilarity, std::size_t n) {
 
 Linkage coclustering_tree(std::span<const double> similarity, std::size_t n) {
   std::vector<double> dissimilarity(similarity.size());
-  std::transform(similarity.begin(), similarity.end(), dissimilarity.begin(), [](double s) { return 1.0 - s; });
+  std::transform(similarity.begin(), similarity.end(), dissimilarity.begin(),
+                 [](double s) { return 1.0 - s; });
   return average_linkage(std::move(dissimilarity), n);
 }
 
@@ -189,8 +192,8 @@ std::vector<double> to_scipy(const Linkage& tree) {
   std::vector<double> matrix;
   matrix.reserve(4 * tree.merges.size());
   for (const Merge& merge : tree.merges) {
-    matrix.insert(matrix.end(), {static_cast<double>(merge.left), static_cast<double>(merge.right), merge.height,
-                                 static_cast<double>(merge.size)});
+    matrix.insert(matrix.end(), {static_cast<double>(merge.left), static_cast<double>(merge.right),
+                                 merge.height, static_cast<double>(merge.size)});
   }
   return matrix;
 }
@@ -199,7 +202,8 @@ std::vector<std::size_t> leaf_order(const Linkage& tree) {
   std::vector<std::size_t> order;
   order.reserve(tree.leaves);
   if (tree.leaves == 0) return order;
-  std::vector<std::size_t> stack{tree.nodes() - 1};  // not recursive: a chain-like tree is as deep as it has leaves
+  std::vector<std::size_t> stack{tree.nodes() -
+                                 1};  // not recursive: a chain-like tree is as deep as it has leaves
   while (!stack.empty()) {
     const std::size_t node = stack.back();
     stack.pop_back();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
@@ -13,7 +12,8 @@
 namespace coppice {
 namespace {
 
-/// Training cells whose statistics are rebuilt in a few seconds, and the draws that are used whatever it takes.
+/// Training cells whose statistics are rebuilt in a few seconds, and the draws that are used whatever it
+/// takes.
 constexpr std::size_t kCellBudget = 500'000'000;
 constexpr std::size_t kLeastDraws = 100;
 constexpr std::size_t kRowsOfChunk = 32;
@@ -51,11 +51,12 @@ Overlap make_overlap(std::span<const Label> labels, std::size_t clusters, std::s
   overlap.begin.assign(clusters + 1, 0);
   overlap.size.assign(clusters, 0.0);
   PairCounter counter;
-  counter.for_each_cell(labels, clusters, consensus, groups, [&](std::size_t cluster, std::size_t group, std::size_t n) {
-    overlap.cells.push_back({group, static_cast<double>(n)});
-    overlap.begin[cluster + 1] = overlap.cells.size();
-    overlap.size[cluster] += static_cast<double>(n);
-  });
+  counter.for_each_cell(labels, clusters, consensus, groups,
+                        [&](std::size_t cluster, std::size_t group, std::size_t n) {
+                          overlap.cells.push_back({group, static_cast<double>(n)});
+                          overlap.begin[cluster + 1] = overlap.cells.size();
+                          overlap.size[cluster] += static_cast<double>(n);
+                        });
   for (std::size_t cluster = 0; cluster < clusters; ++cluster)
     overlap.begin[cluster + 1] = std::max(overlap.begin[cluster + 1], overlap.begin[cluster]);
   return overlap;
@@ -85,9 +86,28 @@ double entropy_of(std::span<const double> probabilities, double rest) {
   return std::max(entropy, 0.0);
 }
 
+/// All families judge a row by its present cells but one.
+void check_rows(const SavedRun& run, const Rows& rows) {
+  if (rows.size() == 0) return;
+  if (rows.width != run.setup().rows.width)
+    fail(ErrorCode::usage, "the new rows have {} cells, the rows of the run {}", rows.width,
+         run.setup().rows.width);
+  std::size_t place = 0;
+  for (const FamilyPlan::Block& block : run.setup().plan.blocks) {
+    for (const std::size_t column : block.columns) {
+      for (std::size_t i = 0; block.family == "multinomial" && i < rows.size(); ++i)
+        if (is_missing(rows[i][place]))
+          fail(ErrorCode::bad_data,
+               "new row {}: column '{}' is missing, but family multinomial needs complete rows", i + 1,
+               run.table().columns[column].name);
+      ++place;
+    }
+  }
+}
+
 /// One row under one draw.
-void add_draw(const Predictor& predictor, const Overlap& overlap, const double* row, std::span<double> weights,
-              Prediction& prediction, RunningLogSum& density) {
+void add_draw(const Predictor& predictor, const Overlap& overlap, const double* row,
+              std::span<double> weights, Prediction& prediction, RunningLogSum& density) {
   const std::size_t clusters = predictor.clusters();
   predictor.log_weights(row, weights);
   const double total = log_sum_exp(weights);
@@ -98,7 +118,8 @@ void add_draw(const Predictor& predictor, const Overlap& overlap, const double* 
   density.add(total);
   for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
     const double share = std::exp(weights[cluster] - total) / overlap.size[cluster];
-    for (const Overlap::Cell& cell : overlap.of(cluster)) prediction.probabilities[cell.group] += share * cell.count;
+    for (const Overlap::Cell& cell : overlap.of(cluster))
+      prediction.probabilities[cell.group] += share * cell.count;
   }
   prediction.new_probability += std::exp(weights[clusters] - total);
 }
@@ -138,8 +159,7 @@ std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws) {
 std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span<const Label> consensus,
                                 const PredictOptions& options) {
   const std::size_t groups = count_groups(consensus, run.rows());
-  if (rows.size() > 0 && rows.width != run.setup().rows.width)
-    fail(ErrorCode::usage, "the new rows have {} cells, the rows of the run {}", rows.width, run.setup().rows.width);
+  check_rows(run, rows);
   std::vector<Prediction> predictions(rows.size());
   for (Prediction& prediction : predictions) prediction.probabilities.assign(groups, 0.0);
   std::vector<RunningLogSum> densities(rows.size());
@@ -162,11 +182,13 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
       }
     });
   });
-  for (std::size_t i = 0; i < rows.size(); ++i) finish(predictions[i], densities[i], static_cast<double>(draws));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    finish(predictions[i], densities[i], static_cast<double>(draws));
   return predictions;
 }
 
-std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus, std::size_t threads) {
+std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,
+                                   std::size_t threads) {
   if (draws.draws() == 0) fail(ErrorCode::usage, "membership: there are no draws");
   const std::size_t n = draws.rows;
   const std::size_t groups = count_groups(consensus, n);
@@ -205,11 +227,15 @@ std::vector<AmbiguousRow> most_ambiguous(std::span<const Membership> rows, std::
     const Membership& row = rows[i];
     if (row.entropy <= kNoDoubt) continue;
     const auto own = static_cast<std::size_t>(row.cluster);
-    AmbiguousRow entry{i, row.cluster, row.probabilities[own], kNewCluster, row.alone, row.entropy};
+    AmbiguousRow entry{i, row.cluster, row.probabilities[own], kNewCluster, 0.0, row.entropy};
     for (std::size_t g = 0; g < row.probabilities.size(); ++g) {
       if (g == own || row.probabilities[g] <= entry.rival_probability) continue;
       entry.rival = static_cast<Label>(g);
       entry.rival_probability = row.probabilities[g];
+    }
+    if (row.alone > entry.rival_probability) {
+      entry.rival = kNewCluster;
+      entry.rival_probability = row.alone;
     }
     list.push_back(entry);
   }

@@ -1,12 +1,13 @@
-// Where a row belongs, and how surely: averages over the stored draws, never drawn anew. For a draw with clusters c and
-// weights w_c = p(row, row joins c), a new cluster among them, and a consensus partition of the training rows in
-// groups g,
+// Where a row belongs, and how surely: averages over the stored draws, never drawn anew. For a draw with
+// clusters c and weights w_c = p(row, row joins c), a new cluster among them, and a consensus partition of
+// the training rows in groups g,
 //   log density        = log of the average over draws of sum_c w_c,
 //   probability of g   = average over draws of sum_c (w_c / sum w) * |c and g| / |c|,
 //   probability of new = average over draws of w_new / sum w,
-// so that the probabilities of a row sum to one. The new row does not reweight the draws: it is placed into the
-// posterior of the training rows. Each row is judged by itself: results do not depend on the other rows, on their
-// order or on the number of threads, to the last bit. `membership` answers the same question for the training rows.
+// so that the probabilities of a row sum to one. The new row does not reweight the draws: it is placed into
+// the posterior of the training rows. Each row is judged by itself: results do not depend on the other rows,
+// on their order or on the number of threads, to the last bit. `membership` answers the same question for the
+// training rows.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ namespace coppice {
 inline constexpr Label kNewCluster = -1;
 
 struct PredictOptions {
-  /// At most this many draws, evenly spaced; 0: all, but in big data no more than are read in a few seconds (a function
-  /// of the run alone, see draws_for_prediction).
+  /// At most this many draws, evenly spaced; 0: all, but in big data no more than are read in a few seconds
+  /// (a function of the run alone, see draws_for_prediction).
   std::size_t most_draws = 0;
   std::size_t threads = 0;  // 0: all
 };
@@ -40,15 +41,15 @@ struct Prediction {
 /// The number of draws that `predict` averages over.
 std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws);
 
-/// One prediction per row of `rows` (encoded by the run's plan; missing cells allowed). `consensus` has a label (from 0)
-/// for every training row. A row that has density zero everywhere is new. Error{usage} if sizes do not fit or the run
-/// has no draws.
+/// One prediction per row of `rows` (encoded by the run's plan; missing cells allowed). `consensus` has a
+/// label (from 0) for every training row. A row that has density zero everywhere is new. Error{usage} if
+/// sizes do not fit or the run has no draws, Error{bad_data} for a missing cell of a multinomial column.
 std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span<const Label> consensus,
                                 const PredictOptions& options = {});
 
-/// A training row's share in each consensus group: the average over draws of the share of its cluster's other members
-/// that belong to the group. Draws in which the row is alone count as `alone`, or for its own group if the row is all
-/// there is of it. Probabilities and `alone` sum to one.
+/// A training row's share in each consensus group: the average over draws of the share of its cluster's other
+/// members that belong to the group. Draws in which the row is alone count as `alone`, or for its own group
+/// if the row is all there is of it. Probabilities and `alone` sum to one.
 struct Membership {
   Label cluster = 0;  // its consensus group
   std::vector<double> probabilities;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "coppice/base/error.hpp"
 #include "coppice/post/trait_words.hpp"
@@ -15,20 +14,24 @@ namespace {
 constexpr std::size_t kMostExemplars = 5;
 constexpr std::size_t kLeastNameTraits = 2;
 constexpr std::size_t kMostNameTraits = 3;
-constexpr double kNameShare = 0.25;      // of the strongest divergence: a third trait is worth naming from here on
+constexpr double kNameShare =
+    0.25;  // of the strongest divergence: a third trait is worth naming from here on
 constexpr double kLeastDivergence = 0.01;  // nats; below it a column is the same inside and outside
 
 /// Statistics of all clusters, and of all rows that are not in a cluster.
 class ClusterStatistics {
  public:
-  ClusterStatistics(const Family& family, const Rows& rows, std::span<const Label> labels, std::size_t clusters)
+  ClusterStatistics(const Family& family, const Rows& rows, std::span<const Label> labels,
+                    std::size_t clusters)
       : family_(family), inside_(clusters * family.stats_size()), outside_(inside_.size()) {
     for (std::size_t c = 0; c < clusters; ++c) {
       family_.clear(inside(c));
       family_.clear(outside(c));
     }
-    for (std::size_t i = 0; i < labels.size(); ++i) family_.add(inside(static_cast<std::size_t>(labels[i])), rows[i]);
-    // Everything before a cluster, then everything after it: two merges each instead of one for every other cluster.
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      family_.add(inside(static_cast<std::size_t>(labels[i])), rows[i]);
+    // Everything before a cluster, then everything after it: two merges each instead of one for every other
+    // cluster.
     std::vector<double> sum(family_.stats_size());
     family_.clear(sum.data());
     for (std::size_t c = 0; c < clusters; ++c) {
@@ -74,7 +77,8 @@ NormalDivergence divergence_of_normals(double mean_p, double variance_p, double 
 
 std::string family_of(const FamilyPlan& plan, std::size_t column) {
   for (const FamilyPlan::Block& block : plan.blocks)
-    if (std::find(block.columns.begin(), block.columns.end(), column) != block.columns.end()) return block.family;
+    if (std::find(block.columns.begin(), block.columns.end(), column) != block.columns.end())
+      return block.family;
   return {};
 }
 
@@ -115,31 +119,51 @@ std::vector<std::vector<std::size_t>> count_present(const Table& table, std::spa
   return present;
 }
 
-/// Log density of each row under its cluster's other rows, per present cell; NaN for a row without any.
+/// Log density of each row under its cluster's other rows. A missing cell counts like the average present
+/// cell of its column, lest a blank make a row look typical or odd. NaN for a row of missing cells alone.
 std::vector<double> typicality(const Family& family, const Rows& rows, std::span<const std::size_t> members,
                                const double* stats) {
+  struct Gap {
+    std::size_t column;
+    double sum = 0.0, count = 0.0;  // log densities of the present cells
+  };
+  std::vector<Gap> gaps;
+  for (std::size_t j = 0; j < rows.width; ++j)
+    if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return is_missing(rows[i][j]); }))
+      gaps.push_back({j});
   std::vector<double> scores;
   std::vector<double> others(family.stats_size());
+  std::vector<double> single_cell(rows.width, kMissing);
   for (const std::size_t i : members) {
-    const double present = static_cast<double>(
-        std::count_if(rows[i], rows[i] + rows.width, [](double cell) { return !is_missing(cell); }));
     std::copy(stats, stats + family.stats_size(), others.begin());
     if (!family.remove(others.data(), rows[i])) {
       family.clear(others.data());
       for (const std::size_t other : members)
         if (other != i) family.add(others.data(), rows[other]);
     }
-    scores.push_back(present > 0.0 ? family.log_predictive(others.data(), rows[i]) / present : kMissing);
+    const bool blank = std::all_of(rows[i], rows[i] + rows.width, is_missing);
+    scores.push_back(blank ? kMissing : family.log_predictive(others.data(), rows[i]));
+    for (Gap& gap : gaps) {
+      if (is_missing(rows[i][gap.column])) continue;
+      single_cell[gap.column] = rows[i][gap.column];
+      gap.sum += family.log_predictive(others.data(), single_cell.data());
+      gap.count += 1.0;
+      single_cell[gap.column] = kMissing;
+    }
   }
+  for (std::size_t k = 0; k < members.size(); ++k)
+    for (const Gap& gap : gaps)
+      if (is_missing(rows[members[k]][gap.column]) && gap.count > 0.0) scores[k] += gap.sum / gap.count;
   return scores;
 }
 
-void choose_examples(ClusterProfile& profile, std::span<const std::size_t> members, std::span<const double> scores,
-                     const Table& table) {
+void choose_examples(ClusterProfile& profile, std::span<const std::size_t> members,
+                     std::span<const double> scores, const Table& table) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < members.size(); ++k)
     if (!is_missing(scores[k])) order.push_back(k);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
   const std::size_t exemplars = std::min(kMostExemplars, (order.size() + 1) / 2);
   const std::size_t outliers = std::min(kMostExemplars, order.size() - exemplars);
   for (std::size_t k = 0; k < exemplars; ++k) profile.exemplars.push_back(table.row_ids[members[order[k]]]);
@@ -158,16 +182,20 @@ std::size_t name_length(const ClusterProfile& profile) {
   std::size_t length = 0;
   while (length < std::min(kMostNameTraits, profile.traits.size()) &&
          profile.traits[length].divergence >= kLeastDivergence &&
-         (length < kLeastNameTraits || profile.traits[length].divergence >= kNameShare * profile.traits[0].divergence))
+         (length < kLeastNameTraits ||
+          profile.traits[length].divergence >= kNameShare * profile.traits[0].divergence))
     ++length;
   return length;
 }
 
-/// Names by the strongest traits; clusters that would share a name get further traits, as long as there are any.
+/// Names by the strongest traits; clusters that would share a name get further traits, as long as there are
+/// any.
 void name_clusters(std::vector<ClusterProfile>& profiles) {
   for (ClusterProfile& profile : profiles) {
     const std::size_t length = name_length(profile);
-    profile.name = length > 0 ? name_of(profile, length) : profiles.size() == 1 ? "all rows" : "like the others";
+    profile.name = length > 0             ? name_of(profile, length)
+                   : profiles.size() == 1 ? "all rows"
+                                          : "like the others";
   }
   for (std::size_t traits = kLeastNameTraits + 1; traits <= 2 * kMostNameTraits; ++traits) {
     std::vector<bool> shared(profiles.size());
@@ -179,7 +207,8 @@ void name_clusters(std::vector<ClusterProfile>& profiles) {
   }
 }
 
-void check_sizes(const SavedRun& run, std::span<const Label> consensus, std::span<const double> row_confidence) {
+void check_sizes(const SavedRun& run, std::span<const Label> consensus,
+                 std::span<const double> row_confidence) {
   if (consensus.size() != run.rows())
     fail(ErrorCode::usage, "there are {} consensus labels for {} rows", consensus.size(), run.rows());
   if (!row_confidence.empty() && row_confidence.size() != run.rows())
@@ -198,7 +227,8 @@ double mean_confidence(std::span<const std::size_t> members, std::span<const dou
 }  // namespace
 
 std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
-                                             std::span<const double> row_confidence, std::size_t most_traits) {
+                                             std::span<const double> row_confidence,
+                                             std::size_t most_traits) {
   check_sizes(run, consensus, row_confidence);
   const FamilyPlan& plan = run.setup().plan;
   const Rows& rows = run.setup().rows;
@@ -235,7 +265,8 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
     }
     std::stable_sort(profile.traits.begin(), profile.traits.end(),
                      [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
-    choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)), table);
+    choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)),
+                    table);
     profiles.push_back(std::move(profile));
   }
   name_clusters(profiles);

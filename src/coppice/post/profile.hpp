@@ -1,8 +1,8 @@
-// What makes a cluster different: every modelled column's predictive inside the cluster against that of all other rows,
-// both given the consensus labels and the run's family. Columns are sorted by the symmetrised Kullback-Leibler
-// divergence, the mean of both directions in nats: exact for binary and category columns, between Poisson
-// distributions of the predictive rates for poisson and multinomial, otherwise between normal distributions of the
-// predictive means and variances. Joint gaussians are compared by their marginals.
+// What makes a cluster different: every modelled column's predictive inside the cluster against that of all
+// other rows, both given the consensus labels and the run's family. Columns are sorted by the symmetrised
+// Kullback-Leibler divergence, the mean of both directions in nats: exact for binary and category columns,
+// between Poisson distributions of the predictive rates for poisson and multinomial, otherwise between normal
+// distributions of the predictive means and variances. Joint gaussians are compared by their marginals.
 #pragma once
 
 #include <cstddef>
@@ -23,29 +23,31 @@ struct Trait {
   std::string words;        // "has_feathers (96 % against 3 %)", "visits higher: 12.3 against 4.1"
   std::string short_words;  // "has_feathers", "visits higher": for names
   double divergence = 0.0;
-  double inside = 0.0;   // mean of numbers, probability of 1 of binary columns, probability of `level` of categories
+  double inside =
+      0.0;  // mean of numbers, probability of 1 of binary columns, probability of `level` of categories
   double outside = 0.0;
   double inside_sd = 0.0;  // of the predictive
   double outside_sd = 0.0;
-  std::string level;                          // of category columns, the level the words are about
-  std::vector<double> inside_probabilities;   // of each level of binary and category columns
+  std::string level;                         // of category columns, the level the words are about
+  std::vector<double> inside_probabilities;  // of each level of binary and category columns
   std::vector<double> outside_probabilities;
 };
 
 struct ClusterProfile {
   Label cluster = 0;
   std::size_t size = 0;
-  double confidence = 0.0;  // mean of its rows' confidence; NaN if none was given
-  std::string name;         // its two or three strongest traits; more where two clusters would share a name
-  std::vector<Trait> traits;           // strongest first
-  std::vector<std::string> exemplars;  // row ids of highest predictive density under the cluster's other rows, best first
-  std::vector<std::string> outliers;   // of lowest, worst first; none that is an exemplar
+  double confidence = 0.0;    // mean of its rows' confidence; NaN if none was given
+  std::string name;           // its two or three strongest traits; more where two clusters would share a name
+  std::vector<Trait> traits;  // strongest first
+  std::vector<std::string>
+      exemplars;  // row ids of highest predictive density under the cluster's other rows, best first
+  std::vector<std::string> outliers;  // of lowest, worst first; none that is an exemplar
 };
 
-/// One profile per cluster of the labels (numbers from 0), in their order, with at most `most_traits` traits (0: all).
-/// Columns without a present cell inside or outside have no trait; a single cluster has none at all. Densities of rows
-/// with missing cells are compared by their average over the present cells. `row_confidence` may be empty. Error{usage}
-/// if sizes do not fit.
+/// One profile per cluster of the labels (numbers from 0), in their order, with at most `most_traits` traits
+/// (0: all). Columns without a present cell inside or outside have no trait; a single cluster has none at
+/// all. For exemplars and outliers a missing cell counts like the cluster's average present cell of its
+/// column. `row_confidence` may be empty. Error{usage} if sizes do not fit.
 std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
                                              std::span<const double> row_confidence, std::size_t most_traits);
 

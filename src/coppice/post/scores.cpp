@@ -112,13 +112,15 @@ double vi_of(const Comparison& c) { return c.class_given_cluster + c.cluster_giv
 
 double f_of(const Comparison& c) {
   double sum = 0.0;
-  for (std::size_t k = 0; k < c.best_f.size(); ++k) sum += static_cast<double>(c.class_sizes[k]) * c.best_f[k];
+  for (std::size_t k = 0; k < c.best_f.size(); ++k)
+    sum += static_cast<double>(c.class_sizes[k]) * c.best_f[k];
   return sum / c.rows;
 }
 
 double pairwise_f_of(const Comparison& c) {
   const double total = c.class_pairs() + c.cluster_pairs();
-  return total == 0.0 ? 1.0 : 2.0 * c.joint_pairs / total;  // no pair to find and none claimed: nothing is wrong
+  return total == 0.0 ? 1.0
+                      : 2.0 * c.joint_pairs / total;  // no pair to find and none claimed: nothing is wrong
 }
 
 double purity_of(const Comparison& c) {
@@ -127,7 +129,9 @@ double purity_of(const Comparison& c) {
   return sum / c.rows;
 }
 
-double explained(double conditional, double entropy) { return entropy == 0.0 ? 1.0 : 1.0 - conditional / entropy; }
+double explained(double conditional, double entropy) {
+  return entropy == 0.0 ? 1.0 : 1.0 - conditional / entropy;
+}
 
 }  // namespace
 
@@ -156,19 +160,25 @@ double normalized_mutual_information(std::span<const Label> truth, std::span<con
   return nmi_of(compare(truth, found));
 }
 
-double variation_of_information(std::span<const Label> a, std::span<const Label> b) { return vi_of(compare(a, b)); }
+double variation_of_information(std::span<const Label> a, std::span<const Label> b) {
+  return vi_of(compare(a, b));
+}
 
 double binder_distance(std::span<const Label> a, std::span<const Label> b) {
   const Comparison c = compare(a, b);
   return 2.0 * (c.class_pairs() + c.cluster_pairs() - 2.0 * c.joint_pairs) / (c.rows * c.rows);
 }
 
-double f_measure(std::span<const Label> truth, std::span<const Label> found) { return f_of(compare(truth, found)); }
+double f_measure(std::span<const Label> truth, std::span<const Label> found) {
+  return f_of(compare(truth, found));
+}
 
 double pairwise_f_measure(std::span<const Label> truth, std::span<const Label> found) {
   return pairwise_f_of(compare(truth, found));
 }
 
-double purity(std::span<const Label> truth, std::span<const Label> found) { return purity_of(compare(truth, found)); }
+double purity(std::span<const Label> truth, std::span<const Label> found) {
+  return purity_of(compare(truth, found));
+}
 
 }  // namespace coppice

@@ -1,8 +1,9 @@
-// Agreement of a found clustering with known classes, from their contingency table. ARI, NMI (arithmetic mean of the
-// entropies) and the entropies follow scikit-learn's conventions. The clustering F-measure is
+// Agreement of a found clustering with known classes, from their contingency table. ARI, NMI (arithmetic mean
+// of the entropies) and the entropies follow scikit-learn's conventions. The clustering F-measure is
 //   F = sum over classes c of (n_c / N) * max over clusters k of 2 n_ck / (n_c + n_k),
-// the best match of each class weighted by its size: it is not symmetric. The pairwise F-measure is the harmonic mean of
-// precision and recall over the pairs of rows put together. Rows whose truth is negative (missing) are skipped.
+// the best match of each class weighted by its size: it is not symmetric. The pairwise F-measure is the
+// harmonic mean of precision and recall over the pairs of rows put together. Rows whose truth is negative
+// (missing) are skipped.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,8 @@ double adjusted_rand_index(std::span<const Label> truth, std::span<const Label> 
 double normalized_mutual_information(std::span<const Label> truth, std::span<const Label> found);
 /// Variation of information H(a|b) + H(b|a) in nats: a metric on partitions.
 double variation_of_information(std::span<const Label> a, std::span<const Label> b);
-/// Binder's loss with equal costs: the share of ordered pairs (i, j) that one of the two joins and the other separates,
-/// 2 * |pairs in disagreement| / n^2.
+/// Binder's loss with equal costs: the share of ordered pairs (i, j) that one of the two joins and the other
+/// separates, 2 * |pairs in disagreement| / n^2.
 double binder_distance(std::span<const Label> a, std::span<const Label> b);
 double f_measure(std::span<const Label> truth, std::span<const Label> found);
 double pairwise_f_measure(std::span<const Label> truth, std::span<const Label> found);

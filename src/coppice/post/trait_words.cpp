@@ -17,7 +17,8 @@ constexpr double kMostly = 0.5;
 constexpr double kHardlyEver = 0.1;
 
 std::string number(double value, int decimals, bool exponent) {
-  std::string text = exponent ? fmt::format("{:.{}e}", value, decimals) : fmt::format("{:.{}f}", value, decimals);
+  std::string text =
+      exponent ? fmt::format("{:.{}e}", value, decimals) : fmt::format("{:.{}f}", value, decimals);
   // A rounded -0.0 is 0.
   if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
   return text;
@@ -51,7 +52,8 @@ std::string flag_words(const std::string& name, double inside, double outside) {
   return inside <= 1.0 - kAsARule ? "no " + name : name + " less often";
 }
 
-/// The usual level if the cluster has one that the others lack, otherwise the level that adds most to the divergence.
+/// The usual level if the cluster has one that the others lack, otherwise the level that adds most to the
+/// divergence.
 std::size_t telling_level(const std::vector<double>& inside, const std::vector<double>& outside) {
   const auto mode = static_cast<std::size_t>(std::max_element(inside.begin(), inside.end()) - inside.begin());
   if (inside[mode] >= kMostly && inside[mode] > outside[mode]) return mode;

@@ -1,5 +1,5 @@
-// A difference between a cluster and the other rows, in words: "has_feathers (96 % against 3 %)", "no has_fur",
-// "visits higher: 12.3 against 4.1", "colour mostly red (88 % against 21 %)".
+// A difference between a cluster and the other rows, in words: "has_feathers (96 % against 3 %)", "no
+// has_fur", "visits higher: 12.3 against 4.1", "colour mostly red (88 % against 21 %)".
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace coppice {
 /// "96 %"; "<1 %" and ">99 %" where rounding would claim certainty.
 std::string percent(double probability);
 
-/// Fills in words, short_words and, for a category, level, inside and outside, from the trait's numbers. `by_spread`: a
-/// column of numbers differs more by its spread than by its mean.
+/// Fills in words, short_words and, for a category, level, inside and outside, from the trait's numbers.
+/// `by_spread`: a column of numbers differs more by its spread than by its mean.
 void put_into_words(Trait& trait, const Column& column, bool by_spread);
 
 }  // namespace coppice

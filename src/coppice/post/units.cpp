@@ -27,7 +27,8 @@ std::vector<OriginalUnits> original_units(const Transform& transform, const Tabl
   std::unordered_map<std::string_view, OriginalUnits> scales;
   for (const Transform::Scale& scale : transform.scales) scales[scale.column] = {scale.mean, scale.deviation};
   for (std::size_t j = 0; j < units.size(); ++j)
-    if (const auto found = scales.find(table.columns[j].name); found != scales.end()) units[j] = found->second;
+    if (const auto found = scales.find(table.columns[j].name); found != scales.end())
+      units[j] = found->second;
   return units;
 }
 

@@ -1,5 +1,5 @@
-// From the units a model works in back to those of the data as read: the inverse of standardising. Principal components
-// have no units to go back to.
+// From the units a model works in back to those of the data as read: the inverse of standardising. Principal
+// components have no units to go back to.
 #pragma once
 
 #include <string_view>

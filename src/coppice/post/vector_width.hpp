@@ -1,5 +1,5 @@
-// The bytes of one vector register of the machine we compile for. GCC and Clang accept wider vectors everywhere, but
-// comparisons are slow where a wider one must be taken apart.
+// The bytes of one vector register of the machine we compile for. GCC and Clang accept wider vectors
+// everywhere, but comparisons are slow where a wider one must be taken apart.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,8 @@ namespace coppice {
 
 namespace {
 
-// The draws to add per chain so that `have` effective draws become `need`, rounded up to a number people type.
+// The draws to add per chain so that `have` effective draws become `need`, rounded up to a number people
+// type.
 std::size_t draws_to_add(double have, double need, std::size_t draws) {
   const auto current = static_cast<double>(std::max<std::size_t>(draws, 1));
   const double wanted = current * (need / std::max(have, 1.0)) * 1.2 - current;
@@ -41,14 +42,17 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
     if (trace.constant) continue;
     ++informative;
     if (!std::isfinite(trace.mean)) {
-      return {false,
-              fmt::format("Do not trust it: {} is not a finite number in some draw; the model does not fit this data or "
-                          "its settings: check the columns and priors, then fit again.",
-                          trace.name),
-              trace.name};
+      return {
+          false,
+          fmt::format(
+              "Do not trust it: {} is not a finite number in some draw; the model does not fit this data or "
+              "its settings: check the columns and priors, then fit again.",
+              trace.name),
+          trace.name};
     }
     if (!std::isnan(trace.rhat) && (!highest_rhat || trace.rhat > highest_rhat->rhat)) highest_rhat = &trace;
-    if (!std::isnan(ess_of(trace)) && (!lowest_ess || ess_of(trace) < ess_of(*lowest_ess))) lowest_ess = &trace;
+    if (!std::isnan(ess_of(trace)) && (!lowest_ess || ess_of(trace) < ess_of(*lowest_ess)))
+      lowest_ess = &trace;
   }
   if (draws < 4) {
     return {false,
@@ -59,58 +63,68 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
   if (informative == 0) {
     const char* reason = traces.empty() ? "no trace was recorded" : "every trace is constant";
     return {false,
-            fmt::format("Cannot tell: {}, so either the answer is certain or the chains never moved: fit again with "
-                        "another --seed and compare (coppice compare A B).",
-                        reason),
+            fmt::format(
+                "Cannot tell: {}, so either the answer is certain or the chains never moved: fit again with "
+                "another --seed and compare (coppice compare A B).",
+                reason),
             traces.empty() ? std::string() : traces.front().name};
   }
   const double need = std::max(kEssTotal, kEssPerChain * static_cast<double>(chains));
   const bool few_draws = lowest_ess && ess_of(*lowest_ess) < need;
   if (chains < 2) {
     const std::string draws_part =
-        !lowest_ess ? std::string("the traces cannot be diagnosed")
-                    : fmt::format("{} has {} effective draws{}", lowest_ess->name, round_down(ess_of(*lowest_ess)),
-                                  few_draws ? fmt::format(" (below {:.0f})", need) : std::string());
+        !lowest_ess
+            ? std::string("the traces cannot be diagnosed")
+            : fmt::format("{} has {} effective draws{}", lowest_ess->name, round_down(ess_of(*lowest_ess)),
+                          few_draws ? fmt::format(" (below {:.0f})", need) : std::string());
     return {false,
-            fmt::format("Do not trust it yet: with one chain, agreement between chains cannot be checked ({}): fit "
-                        "again with --chains 4.",
-                        draws_part),
+            fmt::format(
+                "Do not trust it yet: with one chain, agreement between chains cannot be checked ({}): fit "
+                "again with --chains 4.",
+                draws_part),
             lowest_ess ? lowest_ess->name : std::string()};
   }
   if (highest_rhat && highest_rhat->rhat > kRhatLimit) {
     if (std::isinf(highest_rhat->rhat)) {
       return {false,
-              fmt::format("Do not trust it: {} is stuck at a different value in every chain: run longer with more "
-                          "warm-up (--warmup), or try another --sampler.",
-                          highest_rhat->name),
+              fmt::format(
+                  "Do not trust it: {} is stuck at a different value in every chain: run longer with more "
+                  "warm-up (--warmup), or try another --sampler.",
+                  highest_rhat->name),
               highest_rhat->name};
     }
     // Chains that are nearly apart will not meet by patience alone.
     const bool apart = highest_rhat->rhat > 1.5;
     const double have = lowest_ess ? ess_of(*lowest_ess) : 1.0;
     const std::size_t more = std::max(draws_to_add(have, need, draws), draws);
-    return {false,
-            fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree: {}.",
-                        highest_rhat->name, show_rhat(highest_rhat->rhat), kRhatLimit, chains,
-                        apart ? "fit again with more --warmup or another --sampler, since more draws alone are "
-                                "unlikely to help"
-                              : more_draws(more) + " or fit again with more --warmup"),
-            highest_rhat->name};
+    return {
+        false,
+        fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree: {}.",
+                    highest_rhat->name, show_rhat(highest_rhat->rhat), kRhatLimit, chains,
+                    apart ? "fit again with more --warmup or another --sampler, since more draws alone are "
+                            "unlikely to help"
+                          : more_draws(more) + " or fit again with more --warmup"),
+        highest_rhat->name};
   }
   if (few_draws) {
     const double have = ess_of(*lowest_ess);
-    return {false,
-            fmt::format("Do not trust it yet: {} has only {} effective draws (below {:.0f}), although the {} chains "
-                        "agree: {}.",
-                        lowest_ess->name, round_down(have), need, chains, more_draws(draws_to_add(have, need, draws))),
-            lowest_ess->name};
+    return {
+        false,
+        fmt::format(
+            "Do not trust it yet: {} has only {} effective draws (below {:.0f}), although the {} chains "
+            "agree: {}.",
+            lowest_ess->name, round_down(have), need, chains, more_draws(draws_to_add(have, need, draws))),
+        lowest_ess->name};
   }
   if (!highest_rhat || !lowest_ess) {
-    return {false, "Cannot tell: no trace has an R-hat and an effective sample size; look at the table of traces.", ""};
+    return {false,
+            "Cannot tell: no trace has an R-hat and an effective sample size; look at the table of traces.",
+            ""};
   }
   return {true,
-          fmt::format("Trust it: {} chains agree (R-hat {} at most) and every trace has at least {} effective draws.",
-                      chains, show_rhat(highest_rhat->rhat), round_down(ess_of(*lowest_ess))),
+          fmt::format(
+              "Trust it: {} chains agree (R-hat {} at most) and every trace has at least {} effective draws.",
+              chains, show_rhat(highest_rhat->rhat), round_down(ess_of(*lowest_ess))),
           lowest_ess->name};
 }
 

@@ -27,7 +27,8 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sha256 TEXT NOT NU
 CREATE TABLE draws (chain INTEGER NOT NULL, block INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
                     traces BLOB NOT NULL, labels BLOB NOT NULL, PRIMARY KEY (chain, block));
 CREATE TABLE checkpoints (chain INTEGER PRIMARY KEY, sweep INTEGER NOT NULL, state BLOB NOT NULL);
-CREATE TABLE status (chain INTEGER PRIMARY KEY, sweeps INTEGER NOT NULL, seconds REAL NOT NULL, moves TEXT NOT NULL);
+CREATE TABLE status (chain INTEGER PRIMARY KEY, sweeps INTEGER NOT NULL, seconds REAL NOT NULL, moves TEXT NOT NULL,
+                     sha256 TEXT NOT NULL);
 )";
 
 void put_meta(Database& database, const std::string& key, std::string_view value) {
@@ -36,6 +37,10 @@ void put_meta(Database& database, const std::string& key, std::string_view value
       .bind_blob(value)
       .bind_text(sha256_hex(value))
       .run();
+}
+
+std::string status_digest(std::size_t chain, std::int64_t sweeps, double seconds, std::string_view moves) {
+  return sha256_hex(fmt::format("{} {} {:a} {}", chain, sweeps, seconds, moves));
 }
 
 std::string now_utc() {
@@ -68,10 +73,14 @@ RunFile::~RunFile() = default;
 RunFile::RunFile(RunFile&&) noexcept = default;
 
 RunFile RunFile::create(const std::string& path, const RunContents& contents) {
-  if (fs::exists(fs::symlink_status(path)))
+  std::error_code problem;
+  const fs::file_status there = fs::symlink_status(path, problem);
+  if (problem && there.type() != fs::file_type::not_found)
+    fail(ErrorCode::cannot_write, "{}: {}", path, problem.message());
+  if (fs::exists(there))
     fail(ErrorCode::cannot_write, "{}: the file exists; resume it, or choose another name, or add --overwrite", path);
   const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
-  fs::remove(temporary);
+  fs::remove(temporary, problem);
   try {
     Database database(temporary, Database::Mode::create);
     database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kRunFormat));
@@ -96,10 +105,10 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents) {
   // link() does not replace a file that somebody else made meanwhile.
   if (::link(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
-    fs::remove(temporary);
+    fs::remove(temporary, problem);
     fail(ErrorCode::cannot_write, "{}: {}", path, std::strerror(reason));
   }
-  fs::remove(temporary);
+  fs::remove(temporary, problem);
   return open(path, true);
 }
 
@@ -159,8 +168,11 @@ void RunFile::set_draws(std::size_t draws) {
 void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoint> checkpoints,
                      std::span<const ChainStatus> statuses) {
   Transaction transaction(*database_);
+  // A run that is resumed repeats its last block; stopped again before it is through, it must not shorten the block.
   Statement insert(*database_,
-                   "INSERT OR REPLACE INTO draws (chain, block, first, count, traces, labels) VALUES (?, ?, ?, ?, ?, ?)");
+                   "INSERT INTO draws (chain, block, first, count, traces, labels) VALUES (?, ?, ?, ?, ?, ?) "
+                   "ON CONFLICT (chain, block) DO UPDATE SET first = excluded.first, count = excluded.count, "
+                   "traces = excluded.traces, labels = excluded.labels WHERE excluded.count >= count");
   for (const DrawBlock& block : blocks) {
     insert.bind(static_cast<std::int64_t>(block.chain))
         .bind(static_cast<std::int64_t>(block.block))
@@ -177,15 +189,18 @@ void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoi
         .bind_blob(encode_checkpoint(checkpoint));
     save.run();
   }
-  Statement status(*database_, "INSERT OR REPLACE INTO status (chain, sweeps, seconds, moves) VALUES (?, ?, ?, ?)");
+  Statement status(*database_, "INSERT OR REPLACE INTO status (chain, sweeps, seconds, moves, sha256) VALUES (?, ?, ?, ?, ?)");
   for (std::size_t chain = 0; chain < statuses.size(); ++chain) {
     nlohmann::json moves = nlohmann::json::array();
     for (const MoveStatistics& move : statuses[chain].moves)
       moves.push_back({{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}});
+    const std::string text = moves.dump();
+    const auto sweeps = static_cast<std::int64_t>(statuses[chain].sweeps);
     status.bind(static_cast<std::int64_t>(chain))
-        .bind(static_cast<std::int64_t>(statuses[chain].sweeps))
+        .bind(sweeps)
         .bind(statuses[chain].seconds)
-        .bind_text(moves.dump());
+        .bind_text(text)
+        .bind_text(status_digest(chain, sweeps, statuses[chain].seconds, text));
     status.run();
   }
   transaction.commit();
@@ -199,12 +214,14 @@ std::optional<Checkpoint> RunFile::checkpoint(std::size_t chain) const {
 }
 
 ChainStatus RunFile::status(std::size_t chain) const {
-  Statement statement(*database_, "SELECT sweeps, seconds, moves FROM status WHERE chain = ?");
+  Statement statement(*database_, "SELECT sweeps, seconds, moves, sha256 FROM status WHERE chain = ?");
   statement.bind(static_cast<std::int64_t>(chain));
   ChainStatus status;
   if (!statement.step()) return status;
   status.sweeps = static_cast<std::size_t>(std::max<std::int64_t>(0, statement.integer(0)));
   status.seconds = statement.real(1);
+  if (status_digest(chain, statement.integer(0), status.seconds, statement.bytes(2)) != statement.bytes(3))
+    fail(ErrorCode::bad_data, "{}: the run file is damaged: the status of chain {} does not match its checksum", path_, chain);
   const nlohmann::json moves = nlohmann::json::parse(statement.bytes(2), nullptr, false);
   if (moves.is_discarded() || !moves.is_array()) fail(ErrorCode::bad_data, "{}: the run file is damaged (status)", path_);
   for (const nlohmann::json& move : moves)

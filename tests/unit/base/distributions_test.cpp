@@ -1,5 +1,5 @@
-// Distributions against their exact laws: Kolmogorov-Smirnov for the continuous ones, chi-square and moments for
-// the discrete ones, over the ranges in which the samplers call them.
+// Distributions against their exact laws: Kolmogorov-Smirnov for the continuous ones, chi-square and moments
+// for the discrete ones, over the ranges in which the samplers call them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,9 @@ using test::test_seeds;
 
 constexpr std::size_t kDraws = 50000;
 
-Stream stream_for(std::uint64_t seed, std::uint64_t site) { return Stream({seed, 0, 0}, Purpose::test, site); }
+Stream stream_for(std::uint64_t seed, std::uint64_t site) {
+  return Stream({seed, 0, 0}, Purpose::test, site);
+}
 
 template <typename Draw>
 std::vector<double> draws(Draw&& draw, std::size_t count = kDraws) {
@@ -109,8 +111,8 @@ TEST(Distributions, LogGammaDoesNotUnderflow) {
 }
 
 TEST(Distributions, Beta) {
-  const std::vector<std::pair<double, double>> parameters{{0.5, 0.5}, {0.1, 0.2}, {1.0, 1.0}, {3.0, 0.4}, {40.0, 7.0},
-                                                          {1e4, 2e4}, {2.0, 1e3}};
+  const std::vector<std::pair<double, double>> parameters{{0.5, 0.5},  {0.1, 0.2}, {1.0, 1.0}, {3.0, 0.4},
+                                                          {40.0, 7.0}, {1e4, 2e4}, {2.0, 1e3}};
   for (const std::uint64_t seed : test_seeds()) {
     for (const auto& [a, b] : parameters) {
       SCOPED_TRACE(::testing::Message() << a << ", " << b);
@@ -149,7 +151,8 @@ TEST(Distributions, Poisson) {
       Stream stream = stream_for(seed, 7);
       expect_moments(draws([&] { return static_cast<double>(draw_poisson(stream, mean)); }), mean, mean);
       const auto largest = static_cast<std::size_t>(mean + 8.0 * std::sqrt(mean) + 8.0);
-      expect_discrete(boost::math::poisson_distribution<>(mean), largest, [&] { return draw_poisson(stream, mean); });
+      expect_discrete(boost::math::poisson_distribution<>(mean), largest,
+                      [&] { return draw_poisson(stream, mean); });
     }
   }
 }
@@ -164,15 +167,16 @@ TEST(Distributions, PoissonOfLargeAndZeroMeans) {
 }
 
 TEST(Distributions, Binomial) {
-  const std::vector<std::pair<std::uint64_t, double>> parameters{{1, 0.3},  {10, 0.5},   {10, 0.02}, {50, 0.97},
-                                                                 {50, 0.4}, {1000, 0.3}, {1000, 0.999}};
+  const std::vector<std::pair<std::uint64_t, double>> parameters{
+      {1, 0.3}, {10, 0.5}, {10, 0.02}, {50, 0.97}, {50, 0.4}, {1000, 0.3}, {1000, 0.999}};
   for (const std::uint64_t seed : test_seeds()) {
     for (const auto& [trials, p] : parameters) {
       SCOPED_TRACE(::testing::Message() << trials << ", " << p);
       Stream stream = stream_for(seed, 9);
       const auto n = static_cast<double>(trials);
-      expect_moments(draws([&, t = trials, p = p] { return static_cast<double>(draw_binomial(stream, t, p)); }), n * p,
-                     n * p * (1.0 - p));
+      expect_moments(
+          draws([&, t = trials, p = p] { return static_cast<double>(draw_binomial(stream, t, p)); }), n * p,
+          n * p * (1.0 - p));
       expect_discrete(boost::math::binomial_distribution<>(n, p), trials,
                       [&, t = trials, p = p] { return draw_binomial(stream, t, p); });
     }

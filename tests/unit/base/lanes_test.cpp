@@ -1,4 +1,5 @@
-// Eight-lane exp, log and log-gamma against long double over their whole ranges, edges included; loads and stores.
+// Eight-lane exp, log and log-gamma against long double over their whole ranges, edges included; loads and
+// stores.
 #include "coppice/base/lanes.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ std::vector<double> log_spaced(double low, double high, std::size_t count) {
 }
 
 /// Calls the function on the values in all lanes, a value in every lane once.
-std::vector<double> map_lanes(const std::function<Lanes(Lanes)>& function, const std::vector<double>& values) {
+std::vector<double> map_lanes(const std::function<Lanes(Lanes)>& function,
+                              const std::vector<double>& values) {
   std::vector<double> results;
   for (std::size_t begin = 0; begin < values.size(); begin += kLanes) {
     Lanes lanes = broadcast(1.0);
@@ -55,11 +57,13 @@ TEST(Lanes, ExpIsWithinTwoUlpsOnItsWholeRange) {
   }
   // Around the places where the reduction changes its integer, and the two ends.
   for (int n = -1020; n <= 1020; n += 3)
-    for (const double nudge : {-1e-12, 0.0, 1e-12}) values.push_back((n + 0.5) * 0.693147180559945309 + nudge);
+    for (const double nudge : {-1e-12, 0.0, 1e-12})
+      values.push_back((n + 0.5) * 0.693147180559945309 + nudge);
   for (const double x : {0.0, -0.0, 1.0, -1.0, -708.0, 709.0}) values.push_back(x);
   const std::vector<double> results = map_lanes([](Lanes x) { return exp(x); }, values);
   for (std::size_t i = 0; i < values.size(); ++i)
-    ASSERT_LE(ulps(results[i], std::exp(static_cast<long double>(values[i]))), 2.0) << "exp(" << values[i] << ")";
+    ASSERT_LE(ulps(results[i], std::exp(static_cast<long double>(values[i]))), 2.0)
+        << "exp(" << values[i] << ")";
 }
 
 TEST(Lanes, ExpOfVerySmallNumbersIsAlmostZero) {
@@ -93,14 +97,16 @@ TEST(Lanes, LogIsWithinTwoUlpsOfAllPositiveNormalNumbers) {
 
 TEST(Lanes, LogGammaIsWithinItsStatedError) {
   std::vector<double> values = log_spaced(1e-30, 1e15, 40001);
-  for (int i = 1; i <= 20000; ++i) values.push_back(i * 1e-3);  // through the zeros at 1 and 2 and the seam at 8
+  for (int i = 1; i <= 20000; ++i)
+    values.push_back(i * 1e-3);  // through the zeros at 1 and 2 and the seam at 8
   for (const double x : {1.0, 2.0, 8.0, std::nextafter(8.0, 0.0), 1e-30, 1e15, 0.5, 170.6, 171.7})
     values.push_back(x);
   const std::vector<double> results = map_lanes([](Lanes x) { return log_gamma(x); }, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const long double truth = boost::math::lgamma(static_cast<long double>(values[i]));
     const double error = static_cast<double>(std::abs(static_cast<long double>(results[i]) - truth));
-    ASSERT_LE(error, 1e-14 * std::max(1.0, std::abs(static_cast<double>(truth)))) << "log_gamma(" << values[i] << ")";
+    ASSERT_LE(error, 1e-14 * std::max(1.0, std::abs(static_cast<double>(truth))))
+        << "log_gamma(" << values[i] << ")";
   }
 }
 

@@ -30,8 +30,10 @@ TEST(Math, LogGammaMultivariate) {
   // Gamma_d(x) = pi^((d-1)/2) Gamma(x) Gamma_{d-1}(x - 1/2).
   for (const std::size_t d : {2u, 3u, 10u, 50u}) {
     const double x = 0.5 * static_cast<double>(d) + 1.3;
-    expect_close(log_gamma_multivariate(d, x),
-                 0.5 * static_cast<double>(d - 1) * kLogPi + log_gamma(x) + log_gamma_multivariate(d - 1, x - 0.5), 1e-13);
+    expect_close(
+        log_gamma_multivariate(d, x),
+        0.5 * static_cast<double>(d - 1) * kLogPi + log_gamma(x) + log_gamma_multivariate(d - 1, x - 0.5),
+        1e-13);
   }
   EXPECT_EQ(log_gamma_multivariate(0, 1.0), 0.0);
 }

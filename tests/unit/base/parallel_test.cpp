@@ -61,7 +61,9 @@ TEST(Parallel, NamedStreamsGiveTheSameDrawsForAnyNumberOfThreads) {
 
 TEST(Parallel, SumIsTheSameToTheLastBitForAnyNumberOfThreads) {
   // Terms of very different sizes: any other order of addition would give other bits.
-  const auto part = [](std::size_t i) { return std::sin(static_cast<double>(i)) * std::pow(10.0, static_cast<double>(i % 30)); };
+  const auto part = [](std::size_t i) {
+    return std::sin(static_cast<double>(i)) * std::pow(10.0, static_cast<double>(i % 30));
+  };
   const double alone = parallel_sum(10000, 1, part);
   for (int repeat = 0; repeat < 20; ++repeat) EXPECT_EQ(parallel_sum(10000, 2, part), alone);
   std::vector<double> parts;  // kept first: inlined, product and sum would be rounded once instead of twice

@@ -129,7 +129,8 @@ TEST(ParameterValues, GivenValuesWin) {
 TEST(ParameterValues, RefusesUnknownNamesAndBadValues) {
   const std::vector<Parameter> parameters = table();
   EXPECT_EQ(message_of([&] { ParameterValues(parameters, {{"alfa", Setting::number(1.0)}}); }),
-            "there is no parameter 'alfa'; the parameters are alpha, scans, learn, sampler, prior, weights, offset");
+            "there is no parameter 'alfa'; the parameters are alpha, scans, learn, sampler, prior, weights, "
+            "offset");
   EXPECT_EQ(message_of([&] { ParameterValues(parameters, {{"alpha", Setting::number(-1.0)}}); }),
             "--alpha takes a number > 0 and <= 100, not -1");
   EXPECT_EQ(message_of([&] { ParameterValues(parameters, {{"sampler", Setting::number(1.0)}}); }),
@@ -139,7 +140,8 @@ TEST(ParameterValues, RefusesUnknownNamesAndBadValues) {
 TEST(ParameterValues, ReadingWhatHasNoValueIsOurBug) {
   const std::vector<Parameter> parameters = table();
   const ParameterValues values(parameters, {});
-  EXPECT_EQ(message_of([&] { values.real("offset"); }, ErrorCode::bug), "parameter 'offset' was read but has no value");
+  EXPECT_EQ(message_of([&] { values.real("offset"); }, ErrorCode::bug),
+            "parameter 'offset' was read but has no value");
   EXPECT_EQ(message_of([&] { ParameterValues().real("alpha"); }, ErrorCode::bug),
             "parameter 'alpha' was read but has no value");
 }
@@ -148,7 +150,8 @@ TEST(Error, CarriesItsExitCode) {
   const Error error(ErrorCode::cannot_read, "no file");
   EXPECT_EQ(static_cast<int>(error.code()), 66);
   EXPECT_STREQ(error.what(), "no file");
-  EXPECT_EQ(message_of([] { fail(ErrorCode::configuration, "{} of {}", 3, "x"); }, ErrorCode::configuration), "3 of x");
+  EXPECT_EQ(message_of([] { fail(ErrorCode::configuration, "{} of {}", 3, "x"); }, ErrorCode::configuration),
+            "3 of x");
 }
 
 }  // namespace

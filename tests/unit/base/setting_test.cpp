@@ -65,7 +65,8 @@ TEST(Setting, RoundTripIsExact) {
       {Shape::matrix, {}, 2, {}},
       {Shape::text, {}, 0, ""},
       {Shape::text, {}, 0, "a \"quoted\" \\ text,\nwith\ta tab, \x01, \x7f and \xc3\xa9"}};
-  for (const Setting& setting : settings) EXPECT_EQ(parse_setting(to_toml(setting)), setting) << to_toml(setting);
+  for (const Setting& setting : settings)
+    EXPECT_EQ(parse_setting(to_toml(setting)), setting) << to_toml(setting);
 }
 
 TEST(Setting, TomlTextIsShort) {
@@ -82,8 +83,10 @@ TEST(Setting, RefusesWhatIsNotToml) {
 }
 
 TEST(Setting, RefusesOtherTomlTypes) {
-  for (const std::string text : {"1979-05-27", "{a = 1}", "[\"a\"]", "[true]", "[1, [2]]", "[[1], [\"a\"]]", "[[[1]]]"})
-    expect_refused(text, "'" + text + "' is not a number, an array of numbers or an array of arrays of numbers");
+  for (const std::string text :
+       {"1979-05-27", "{a = 1}", "[\"a\"]", "[true]", "[1, [2]]", "[[1], [\"a\"]]", "[[[1]]]"})
+    expect_refused(text,
+                   "'" + text + "' is not a number, an array of numbers or an array of arrays of numbers");
 }
 
 TEST(Setting, RefusesRaggedMatrices) {

@@ -14,11 +14,13 @@ namespace {
 
 using test::test_seeds;
 
-// Computed with a separate implementation of Philox4x64-10 that reproduces Random123's known answers. Runs on disk
-// depend on these bits, so a change here breaks resume for every user.
+// Computed with a separate implementation of Philox4x64-10 that reproduces Random123's known answers. Runs on
+// disk depend on these bits, so a change here breaks resume for every user.
 TEST(Stream, BitsAreThoseOfPhiloxWithTheNameAsKeyAndCounter) {
   Stream stream({42, 3, 11}, Purpose::gibbs, 5);
-  const std::vector<std::uint64_t> expected{0x73e429d8719b7720, 0xa297acbfc3bc19f8, 0xfb0c2815a1741d94, 0x74aeb6711b4afd5e, 0x447ab5d48d229b75, 0x53597c18ce96da50, 0x1a5d1e9c2f716647, 0xc5a0bfab103dd873};
+  const std::vector<std::uint64_t> expected{0x73e429d8719b7720, 0xa297acbfc3bc19f8, 0xfb0c2815a1741d94,
+                                            0x74aeb6711b4afd5e, 0x447ab5d48d229b75, 0x53597c18ce96da50,
+                                            0x1a5d1e9c2f716647, 0xc5a0bfab103dd873};
   for (const std::uint64_t bits : expected) EXPECT_EQ(stream(), bits);
 }
 
@@ -95,7 +97,8 @@ TEST(Stream, FirstNumbersOfManyStreamsAreUniformAndUncorrelated) {
     }
     double sum = 0.0;
     for (std::size_t i = 1; i < values.size(); ++i) sum += (values[i] - 0.5) * (values[i - 1] - 0.5);
-    EXPECT_LT(std::abs(12.0 * sum / std::sqrt(static_cast<double>(values.size() - 1))), test::kStandardErrors);
+    EXPECT_LT(std::abs(12.0 * sum / std::sqrt(static_cast<double>(values.size() - 1))),
+              test::kStandardErrors);
     test::expect_distribution(values, [](double x) { return x; });
   }
 }
@@ -110,7 +113,8 @@ TEST(Stream, EveryBitIsFair) {
       for (std::size_t bit = 0; bit < 64; ++bit) ones[bit] += static_cast<double>((bits >> bit) & 1u);
     }
     for (const double sum : ones)
-      EXPECT_LT(std::abs(sum - 0.5 * count), test::kStandardErrors * 0.5 * std::sqrt(static_cast<double>(count)));
+      EXPECT_LT(std::abs(sum - 0.5 * count),
+                test::kStandardErrors * 0.5 * std::sqrt(static_cast<double>(count)));
   }
 }
 

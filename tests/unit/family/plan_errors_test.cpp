@@ -11,7 +11,8 @@ namespace {
 
 Table two_reals() { return real_table(2, 30); }
 
-Codebook codebook_for(const std::string& column, const std::string& family, const std::vector<std::string>& settings) {
+Codebook codebook_for(const std::string& column, const std::string& family,
+                      const std::vector<std::string>& settings) {
   Codebook codebook;
   codebook.columns = {{column, Kind::real, {}, family, set(settings)}};
   return codebook;
@@ -21,16 +22,19 @@ TEST(PlanErrors, NoColumn) { EXPECT_EQ(refusal({}, "auto"), "there is no column 
 
 TEST(PlanErrors, UnknownFamily) {
   const std::string families =
-      "the families are auto, gaussian, gaussian-diagonal, gaussian-known, bernoulli, binomial, categorical, multinomial, "
+      "the families are auto, gaussian, gaussian-diagonal, gaussian-known, bernoulli, binomial, categorical, "
+      "multinomial, "
       "poisson";
   EXPECT_EQ(refusal(two_reals(), "gausian"), "there is no family 'gausian'; " + families);
-  EXPECT_EQ(refusal(two_reals(), "auto", {}, codebook_for("x1", "normal", {})), "there is no family 'normal'; " + families);
+  EXPECT_EQ(refusal(two_reals(), "auto", {}, codebook_for("x1", "normal", {})),
+            "there is no family 'normal'; " + families);
 }
 
 TEST(PlanErrors, WrongKind) {
   const Table table = make_table({category_column("town", {0, 1}, {"A", "B"})});
   EXPECT_EQ(refusal(table, "gaussian"),
-            "family gaussian cannot model the category column 'town': use --family auto, --drop town, or give the column "
+            "family gaussian cannot model the category column 'town': use --family auto, --drop town, or "
+            "give the column "
             "another family in the codebook");
   EXPECT_NE(refusal(two_reals(), "bernoulli"), "accepted");
   EXPECT_NE(refusal(two_reals(), "poisson"), "accepted");
@@ -51,13 +55,16 @@ TEST(PlanErrors, MissingCells) {
 
 TEST(PlanErrors, UnknownSettings) {
   EXPECT_EQ(refusal(two_reals(), "gaussian", {"dofs=3"}),
-            "--set dofs: no family in use has that hyper-parameter; they have prior_mean, mean_strength, dof, scale, preset");
+            "--set dofs: no family in use has that hyper-parameter; they have prior_mean, mean_strength, "
+            "dof, scale, preset");
   const Table mixed = make_table({real_column("x", {1, 2}), count_column("n", {1, 2})});
   EXPECT_EQ(refusal(mixed, "auto", {"trials=3"}),
-            "--set trials: no family in use has that hyper-parameter; they have prior_mean, mean_strength, shape, rate");
-  EXPECT_EQ(refusal(mixed, "auto", {}, codebook_for("x", "", {"trials=3"})),
-            "codebook: column 'x': family gaussian-diagonal has no hyper-parameter 'trials'; it has prior_mean, "
-            "mean_strength, shape, rate");
+            "--set trials: no family in use has that hyper-parameter; they have prior_mean, mean_strength, "
+            "shape, rate");
+  EXPECT_EQ(
+      refusal(mixed, "auto", {}, codebook_for("x", "", {"trials=3"})),
+      "codebook: column 'x': family gaussian-diagonal has no hyper-parameter 'trials'; it has prior_mean, "
+      "mean_strength, shape, rate");
 }
 
 TEST(PlanErrors, VectorsOfTheWrongLength) {
@@ -74,12 +81,16 @@ TEST(PlanErrors, VectorsOfTheWrongLength) {
 }
 
 TEST(PlanErrors, ValuesOutOfRange) {
-  EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"shape=[1, 0]"}), "column 'x2': shape = 0 must be greater than 0");
+  EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"shape=[1, 0]"}),
+            "column 'x2': shape = 0 must be greater than 0");
   EXPECT_EQ(refusal(two_reals(), "gaussian-known", {"noise_variance=-1"}),
             "column 'x1': noise_variance = -1 must be greater than 0");
-  EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"rate=nan"}), "column 'x1': rate = nan must be a finite number");
-  EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"rate=inf"}), "column 'x1': rate = inf must be a finite number");
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"prior_mean=-inf"}), "column 'x1': prior_mean = -inf must be a finite number");
+  EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"rate=nan"}),
+            "column 'x1': rate = nan must be a finite number");
+  EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"rate=inf"}),
+            "column 'x1': rate = inf must be a finite number");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"prior_mean=-inf"}),
+            "column 'x1': prior_mean = -inf must be a finite number");
   EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {}, codebook_for("x2", "", {"mean_strength=0"})),
             "column 'x2': mean_strength = 0 must be greater than 0");
   for (const std::string setting : {"a=0", "b=-2"})
@@ -110,12 +121,15 @@ TEST(PlanErrors, Concentrations) {
 }
 
 TEST(PlanErrors, GaussianNumbers) {
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"dof=1"}), "--set dof=1 must be a finite number greater than 1");
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"dof=inf"}), "--set dof=inf must be a finite number greater than 1");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"dof=1"}),
+            "--set dof=1 must be a finite number greater than 1");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"dof=inf"}),
+            "--set dof=inf must be a finite number greater than 1");
   EXPECT_EQ(refusal(two_reals(), "gaussian", {"dof=[4, 4]"}), "--set dof=[4, 4] must be a number");
   EXPECT_EQ(refusal(two_reals(), "gaussian", {"mean_strength=0"}),
             "--set mean_strength=0 must be a finite number greater than 0");
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"mean_strength=\"weak\""}), "--set mean_strength=\"weak\" must be a number");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"mean_strength=\"weak\""}),
+            "--set mean_strength=\"weak\" must be a number");
 }
 
 TEST(PlanErrors, GaussianScales) {
@@ -133,23 +147,28 @@ TEST(PlanErrors, GaussianScales) {
               "gaussian: scale must be a symmetric positive definite 2 x 2 matrix")
         << scale;
   EXPECT_EQ(refusal(two_reals(), "gaussian", {"scale=nan"}), "--set scale=nan: every number must be finite");
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"scale=[1, inf]"}), "--set scale=[1, inf]: every number must be finite");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"scale=[1, inf]"}),
+            "--set scale=[1, inf]: every number must be finite");
 }
 
 TEST(PlanErrors, GaussianPresets) {
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"preset=\"icml\""}), "--set preset=\"icml\": the only preset is \"nips2015\"");
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {"preset=1"}), "--set preset=1: the only preset is \"nips2015\"");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"preset=\"icml\""}),
+            "--set preset=\"icml\": the only preset is \"nips2015\"");
+  EXPECT_EQ(refusal(two_reals(), "gaussian", {"preset=1"}),
+            "--set preset=1: the only preset is \"nips2015\"");
   Table constant = two_reals();
   for (double& value : constant.columns[1].values) value = 3.0;
   EXPECT_EQ(refusal(constant, "gaussian", {"preset=\"nips2015\""}),
-            "--set preset=\"nips2015\": the covariance of the columns is singular (a constant column, or one that follows "
+            "--set preset=\"nips2015\": the covariance of the columns is singular (a constant column, or one "
+            "that follows "
             "from the others): drop such columns, or leave the preset out");
 }
 
 TEST(PlanErrors, WhatTheColumnsOfAGaussianShareIsNotInTheCodebook) {
   // It used to be ignored, which is worse than an error.
-  EXPECT_EQ(refusal(two_reals(), "gaussian", {}, codebook_for("x1", "", {"dof=9"})),
-            "codebook: column 'x1': dof is shared by all columns of family gaussian: give --set dof=9 instead");
+  EXPECT_EQ(
+      refusal(two_reals(), "gaussian", {}, codebook_for("x1", "", {"dof=9"})),
+      "codebook: column 'x1': dof is shared by all columns of family gaussian: give --set dof=9 instead");
 }
 
 TEST(PlanErrors, TooManyColumnsForAFullCovariance) {

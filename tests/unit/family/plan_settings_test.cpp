@@ -1,4 +1,5 @@
-// Hyper-parameters of a plan: numbers, vectors, matrices, the codebook's per-column values, defaults from the data.
+// Hyper-parameters of a plan: numbers, vectors, matrices, the codebook's per-column values, defaults from the
+// data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,7 +74,8 @@ TEST(PlanSettings, GaussianScaleAsMatrixDiagonalAndNumber) {
   const FamilyPlan diagonal = plan_with("[4, 9]");
   EXPECT_DOUBLE_EQ(prior_cell(diagonal, 1).variance, 9.0);
   EXPECT_NE(log_marginal_of_first(matrix, table), log_marginal_of_first(diagonal, table));
-  EXPECT_EQ(log_marginal_of_first(plan_with("[[4, 0], [0, 9]]"), table), log_marginal_of_first(diagonal, table));
+  EXPECT_EQ(log_marginal_of_first(plan_with("[[4, 0], [0, 9]]"), table),
+            log_marginal_of_first(diagonal, table));
   EXPECT_EQ(log_marginal_of_first(plan_with("[4, 4]"), table), log_marginal_of_first(plan_with("4"), table));
 }
 
@@ -94,14 +96,16 @@ TEST(PlanSettings, GaussianDefaultsFollowTheUnits) {
     for (double& value : column.values) value = 1000.0 * value - 5.0;
   for (const std::string family : {"gaussian", "gaussian-diagonal", "gaussian-known"})
     EXPECT_NEAR(log_marginal_of_first(plan_family(scaled, {}, family, {}), scaled),
-                log_marginal_of_first(plan_family(table, {}, family, {}), table) - 3.0 * std::log(1000.0), 1e-9)
+                log_marginal_of_first(plan_family(table, {}, family, {}), table) - 3.0 * std::log(1000.0),
+                1e-9)
         << family;
 }
 
 TEST(PlanSettings, TheGaussianPreset) {
   const Table table = real_table(2, 30);
   const FamilyPlan plan = plan_family(table, {}, "gaussian", set({"preset=\"nips2015\""}));
-  // dof = D + 6, strength 0.1, scale = covariance with determinant 0.1: E[S] = scale / 5, times 11 for the mean.
+  // dof = D + 6, strength 0.1, scale = covariance with determinant 0.1: E[S] = scale / 5, times 11 for the
+  // mean.
   double xx = 0.0;
   double yy = 0.0;
   double xy = 0.0;

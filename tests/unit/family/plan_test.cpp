@@ -46,7 +46,8 @@ Table mixed_table() {
 
 TEST(Plan, ColumnsOfOneFamilyStandTogether) {
   const FamilyPlan plan = plan_family(mixed_table(), {}, "auto", {});
-  EXPECT_EQ(plan.description(), "categorical on 2 columns, gaussian-diagonal on 2 columns, poisson on 1 column");
+  EXPECT_EQ(plan.description(),
+            "categorical on 2 columns, gaussian-diagonal on 2 columns, poisson on 1 column");
   EXPECT_EQ(plan.order, (std::vector<std::size_t>{0, 3, 1, 4, 2}));
   EXPECT_EQ(plan.family->name(), "row");
   EXPECT_EQ(plan.family->width(), 5u);
@@ -104,18 +105,21 @@ TEST(Plan, TheCodebookOverrules) {
                       {"height", Kind::real, {}, "gaussian-known", {}},
                       {"not in the table", Kind::real, {}, "gaussian", {}}};
   const std::string expected =
-      "categorical on 2 columns, gaussian-known on 1 column, binomial on 1 column, gaussian-diagonal on 1 column";
+      "categorical on 2 columns, gaussian-known on 1 column, binomial on 1 column, gaussian-diagonal on 1 "
+      "column";
   EXPECT_EQ(automatic(mixed_table(), codebook), expected);
   // Also over a family named for all columns.
   Table counts = make_table({count_column("visits", {1, 2, 3}), count_column("calls", {4, 5, 6})});
-  EXPECT_EQ(plan_family(counts, codebook, "poisson", {}).description(), "binomial on 1 column, poisson on 1 column");
+  EXPECT_EQ(plan_family(counts, codebook, "poisson", {}).description(),
+            "binomial on 1 column, poisson on 1 column");
 }
 
 TEST(Plan, AutoInTheCodebookIsTheDefaultOfTheKind) {
   Codebook codebook;
   codebook.columns = {{"visits", Kind::count, {}, "auto", {}}};
   const Table counts = make_table({count_column("visits", {1, 2, 3}), count_column("calls", {4, 5, 6})});
-  EXPECT_EQ(plan_family(counts, codebook, "binomial", {}).description(), "poisson on 1 column, binomial on 1 column");
+  EXPECT_EQ(plan_family(counts, codebook, "binomial", {}).description(),
+            "poisson on 1 column, binomial on 1 column");
 }
 
 TEST(Encode, MeasuresFromTheOriginInTheOrderOfThePlan) {
@@ -155,7 +159,8 @@ TEST(Decode, UndoesEncode) {
     for (std::size_t i = 0; i < table.rows(); ++i) {
       const double cell = table.columns[j].values[i];
       EXPECT_EQ(is_missing(back.columns[j].values[i]), is_missing(cell));
-      if (!is_missing(cell)) EXPECT_NEAR(back.columns[j].values[i], cell, 1e-13);
+      if (is_missing(cell)) continue;
+      EXPECT_NEAR(back.columns[j].values[i], cell, 1e-13);
     }
   }
 }

@@ -32,7 +32,8 @@ inline Table make_table(std::vector<Column> columns) {
   Table table;
   table.columns = std::move(columns);
   if (!table.columns.empty())
-    for (std::size_t i = 0; i < table.columns[0].values.size(); ++i) table.row_ids.push_back(fmt::format("r{}", i));
+    for (std::size_t i = 0; i < table.columns[0].values.size(); ++i)
+      table.row_ids.push_back(fmt::format("r{}", i));
   return table;
 }
 
@@ -41,7 +42,8 @@ inline Table real_table(std::size_t columns, std::size_t rows) {
   std::vector<Column> list;
   for (std::size_t j = 0; j < columns; ++j) {
     std::vector<double> values;
-    for (std::size_t i = 0; i < rows; ++i) values.push_back(static_cast<double>((i * (j + 3) * 7 + j) % 11) * 0.5 + 1.0);
+    for (std::size_t i = 0; i < rows; ++i)
+      values.push_back(static_cast<double>((i * (j + 3) * 7 + j) % 11) * 0.5 + 1.0);
     list.push_back(real_column(fmt::format("x{}", j + 1), std::move(values)));
   }
   return make_table(std::move(list));
@@ -54,8 +56,8 @@ inline Settings set(const std::vector<std::string>& assignments) {
 }
 
 /// The message of the Error{configuration} that planning throws.
-inline std::string refusal(const Table& table, const std::string& family, const std::vector<std::string>& settings = {},
-                           const Codebook& codebook = {}) {
+inline std::string refusal(const Table& table, const std::string& family,
+                           const std::vector<std::string>& settings = {}, const Codebook& codebook = {}) {
   try {
     plan_family(table, codebook, family, set(settings));
   } catch (const Error& error) {

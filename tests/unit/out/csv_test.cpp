@@ -27,7 +27,14 @@ std::string written(double value) {
 TEST_F(Csv, QuotesOnlyWhereNeeded) {
   std::string text;
   CsvWriter csv(&text);
-  csv.cell("plain").cell("a,b").cell("say \"hi\"").cell("two\nlines").cell(" padded").cell("").cell("naïve").end_row();
+  csv.cell("plain")
+      .cell("a,b")
+      .cell("say \"hi\"")
+      .cell("two\nlines")
+      .cell(" padded")
+      .cell("")
+      .cell("naïve")
+      .end_row();
   csv.close();
   EXPECT_EQ(text, "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" padded\",,naïve\n");
 }

@@ -24,13 +24,15 @@ std::vector<NcGroup> example(std::size_t chains, std::size_t draws) {
   for (std::size_t i = 0; i < log_joint.size(); ++i) log_joint[i] = -0.5 * static_cast<double>(i);
   std::vector<std::int32_t> labels(chains * draws * 3);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % 7);
-  const std::vector<NcVariable> coords{{"chain", {"chain"}, chain},
-                                       {"draw", {"draw"}, draw},
-                                       {"row", {"row"}, std::vector<std::string>{"ant", "bée", "a much longer name"}}};
-  NcGroup posterior{"posterior",
-                    {{"labels", {"chain", "draw", "row"}, labels, {{"long_name", std::string("cluster of a row")}}}},
-                    coords,
-                    {{"model", std::string("nrmm")}, {"seed", std::int64_t{42}}}};
+  const std::vector<NcVariable> coords{
+      {"chain", {"chain"}, chain},
+      {"draw", {"draw"}, draw},
+      {"row", {"row"}, std::vector<std::string>{"ant", "bée", "a much longer name"}}};
+  NcGroup posterior{
+      "posterior",
+      {{"labels", {"chain", "draw", "row"}, labels, {{"long_name", std::string("cluster of a row")}}}},
+      coords,
+      {{"model", std::string("nrmm")}, {"seed", std::int64_t{42}}}};
   NcGroup stats{"sample_stats", {{"lp", {"chain", "draw"}, log_joint}}, {coords[0], coords[1]}};
   NcGroup observed{"observed_data", {{"x", {"row_without_names"}, std::vector<double>{1.5, 2.5}}}, {}};
   observed.dimensions.emplace_back("row_without_names", 2);
@@ -38,7 +40,9 @@ std::vector<NcGroup> example(std::size_t chains, std::size_t draws) {
 }
 
 struct OpenFile {
-  explicit OpenFile(const std::filesystem::path& path) { EXPECT_EQ(nc_open(path.c_str(), NC_NOWRITE, &id), NC_NOERR); }
+  explicit OpenFile(const std::filesystem::path& path) {
+    EXPECT_EQ(nc_open(path.c_str(), NC_NOWRITE, &id), NC_NOERR);
+  }
   ~OpenFile() { nc_close(id); }
   int group(const char* name) const {
     int group_id = -1;
@@ -50,7 +54,8 @@ struct OpenFile {
 
 TEST_F(Netcdf, ReadsBackWhatWasWritten) {
   const auto groups = example(2, 300);
-  write_netcdf(path("run.nc"), groups, {{"created_by", std::string("coppice")}, {"weights", std::vector<double>{1.0, 2.0}}});
+  write_netcdf(path("run.nc"), groups,
+               {{"created_by", std::string("coppice")}, {"weights", std::vector<double>{1.0, 2.0}}});
   const OpenFile file(path("run.nc"));
 
   std::size_t length = 0;
@@ -89,6 +94,15 @@ TEST_F(Netcdf, ReadsBackWhatWasWritten) {
   EXPECT_STREQ(strings[1], "bée");
   EXPECT_STREQ(strings[2], "a much longer name");
   nc_free_string(3, strings);
+
+  int draw = -1;
+  ASSERT_EQ(nc_inq_varid(posterior, "draw", &draw), NC_NOERR);
+  nc_type type = NC_NAT;
+  nc_inq_vartype(posterior, draw, &type);
+  EXPECT_EQ(type, NC_INT64);
+  std::vector<long long> numbers(300);
+  ASSERT_EQ(nc_get_var_longlong(posterior, draw, numbers.data()), NC_NOERR);
+  for (std::size_t d = 0; d < 300; ++d) EXPECT_EQ(numbers[d], static_cast<long long>(d));
 
   const int stats = file.group("sample_stats");
   int lp = -1;

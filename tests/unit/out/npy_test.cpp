@@ -17,7 +17,8 @@ class Npy : public TemporaryFolder {};
 template <typename T>
 std::vector<T> numbers_in(const std::string& bytes, std::string& header) {
   EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
-  const std::size_t length = static_cast<unsigned char>(bytes[8]) + 256U * static_cast<unsigned char>(bytes[9]);
+  const std::size_t length =
+      static_cast<unsigned char>(bytes[8]) + 256U * static_cast<unsigned char>(bytes[9]);
   EXPECT_EQ((10 + length) % 64, 0U);
   header = bytes.substr(10, length);
   EXPECT_EQ(header.back(), '\n');
@@ -30,11 +31,13 @@ TEST_F(Npy, OneToThreeAxes) {
   const std::vector<double> values{1.0, -2.5, 3e10, 4.0, 5.0, 6.0};
   std::string header;
   EXPECT_EQ(numbers_in<double>(npy_bytes(values, std::vector<std::size_t>{6}), header), values);
-  EXPECT_EQ(header.substr(0, header.find('}') + 1), "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }");
+  EXPECT_EQ(header.substr(0, header.find('}') + 1),
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }");
   EXPECT_EQ(numbers_in<double>(npy_bytes(values, std::vector<std::size_t>{2, 3}), header), values);
   EXPECT_NE(header.find("'shape': (2, 3), "), std::string::npos);
   const std::vector<std::int32_t> integers{1, -2, 3, 4};
-  EXPECT_EQ(numbers_in<std::int32_t>(npy_bytes(integers, std::vector<std::size_t>{1, 2, 2}), header), integers);
+  EXPECT_EQ(numbers_in<std::int32_t>(npy_bytes(integers, std::vector<std::size_t>{1, 2, 2}), header),
+            integers);
   EXPECT_NE(header.find("'descr': '<i4'"), std::string::npos);
   EXPECT_NE(header.find("'shape': (1, 2, 2), "), std::string::npos);
 }

@@ -15,8 +15,8 @@ class TemporaryFolder : public testing::Test {
  protected:
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / ("coppice-" + std::to_string(::getpid()) + "-" +
-                                                        info->test_suite_name() + "-" + info->name());
+    folder_ = std::filesystem::temp_directory_path() /
+              ("coppice-" + std::to_string(::getpid()) + "-" + info->test_suite_name() + "-" + info->name());
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -13,9 +13,7 @@ namespace coppice {
 namespace {
 
 // ((a, b):0.25, (c, (d, e):0.5):0.75): 1
-Linkage small_tree() {
-  return {5, {{0, 1, 0.25, 2}, {3, 4, 0.5, 2}, {2, 6, 0.75, 3}, {5, 7, 1.0, 5}}};
-}
+Linkage small_tree() { return {5, {{0, 1, 0.25, 2}, {3, 4, 0.5, 2}, {2, 6, 0.75, 3}, {5, 7, 1.0, 5}}}; }
 
 const std::vector<std::string> kNames{"a", "b", "c", "d", "e"};
 
@@ -67,7 +65,8 @@ TEST(Dot, NodesEdgesAndCollapse) {
   EXPECT_NE(text.find("n8 -> n7;"), std::string::npos);
   const std::string collapsed = to_dot(small_tree(), kNames, std::vector<double>{0.1, 0.2, 0.3, 0.4},
                                        {.collapse_at = 0.5, .max_names = 1});
-  EXPECT_NE(collapsed.find("n6 [label=\"[2 rows: d, ...]\", style=rounded];"), std::string::npos) << collapsed;
+  EXPECT_NE(collapsed.find("n6 [label=\"[2 rows: d, ...]\", style=rounded];"), std::string::npos)
+      << collapsed;
   EXPECT_NE(collapsed.find("label=\"0.75 (0.3)\""), std::string::npos) << collapsed;
   EXPECT_EQ(collapsed.find("n3"), std::string::npos);
   EXPECT_NE(to_dot({1, {}}, std::vector<std::string>{"a\"b\\"}).find("\"a\\\"b\\\\\""), std::string::npos);
@@ -90,7 +89,8 @@ TEST(AsciiTree, LinesAreNeverTooWide) {
   for (const std::size_t width : {40U, 41U, 60U, 100U}) {
     for (const double collapse : {-1.0, 0.3, 2.0}) {
       for (const bool unicode : {true, false}) {
-        const std::string text = ascii_tree(small_tree(), names, {.width = width, .collapse_at = collapse, .unicode = unicode});
+        const std::string text =
+            ascii_tree(small_tree(), names, {.width = width, .collapse_at = collapse, .unicode = unicode});
         for (const std::string& line : lines_of(text)) EXPECT_LE(display_width(line), width) << text;
       }
     }
@@ -98,14 +98,17 @@ TEST(AsciiTree, LinesAreNeverTooWide) {
 }
 
 TEST(AsciiTree, CollapsesLowMerges) {
-  const std::string text = ascii_tree(small_tree(), kNames, {.width = 60, .collapse_at = 0.5, .ruler = false});
+  const std::string text =
+      ascii_tree(small_tree(), kNames, {.width = 60, .collapse_at = 0.5, .ruler = false});
   ASSERT_EQ(lines_of(text).size(), 3U) << text;
   EXPECT_NE(text.find("[2 rows: a, b]"), std::string::npos) << text;
   EXPECT_NE(text.find("[2 rows: d, e]"), std::string::npos) << text;
-  const std::string limited = ascii_tree(caterpillar(100000), {}, {.width = 80, .max_lines = 20, .ruler = false});
+  const std::string limited =
+      ascii_tree(caterpillar(100000), {}, {.width = 80, .max_lines = 20, .ruler = false});
   EXPECT_EQ(lines_of(limited).size(), 20U);
   EXPECT_NE(limited.find("[99981 rows: 99980, 99979"), std::string::npos) << limited;
-  EXPECT_NE(ascii_tree(small_tree(), kNames, {.collapse_at = 5.0}).find("[5 rows: a, b, c, d, e]"), std::string::npos);
+  EXPECT_NE(ascii_tree(small_tree(), kNames, {.collapse_at = 5.0}).find("[5 rows: a, b, c, d, e]"),
+            std::string::npos);
 }
 
 TEST(AsciiTree, EqualHeightsAreOneFork) {
@@ -137,7 +140,11 @@ TEST(FitToWidth, CutsAndCleans) {
   EXPECT_EQ(fit_to_width("abcd", 3, false), "...");
   EXPECT_EQ(fit_to_width("a\033[31mb\nc", 9), "a[31mbc");
   EXPECT_EQ(fit_to_width("日本語", 5), "日本…");
-  EXPECT_EQ(fit_to_width("a\xff" "b", 5), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(fit_to_width("a\xff"
+                         "b",
+                         5),
+            "a\xef\xbf\xbd"
+            "b");
   EXPECT_EQ(display_width("e\xcc\x81"), 1U);
   EXPECT_EQ(display_width("日本"), 4U);
 }

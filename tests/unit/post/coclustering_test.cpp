@@ -43,7 +43,8 @@ TEST(Coclustering, ExactForEverySizeAroundATile) {
 }
 
 TEST(Coclustering, ExactAcrossTheFlushOfEightBitCounts) {
-  for (const std::size_t draws : {254U, 255U, 256U, 511U, 600U}) expect_exact(random_draws(2, 40, draws, 3, 0.3));
+  for (const std::size_t draws : {254U, 255U, 256U, 511U, 600U})
+    expect_exact(random_draws(2, 40, draws, 3, 0.3));
 }
 
 TEST(Coclustering, ExactForManyClustersAndHugeLabels) {

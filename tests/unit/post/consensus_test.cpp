@@ -1,4 +1,5 @@
-// The consensus against all partitions of small n, its loss against the definition, and its promises on larger draws.
+// The consensus against all partitions of small n, its loss against the definition, and its promises on
+// larger draws.
 #include "coppice/post/consensus.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ TEST_P(ConsensusOf, LossIsTheAverageOverTheDraws) {
     const LabelMatrix draws = random_draws(seed, 30, 25, 4, 0.5);
     const LabelMatrix others = random_draws(seed + 100, 30, 3, 7, 0.5);
     for (std::size_t d = 0; d < others.draws(); ++d) {
-      EXPECT_NEAR(expected_loss(draws, others[d], GetParam()), loss_by_definition(draws, others[d], GetParam()), 1e-12);
+      EXPECT_NEAR(expected_loss(draws, others[d], GetParam()),
+                  loss_by_definition(draws, others[d], GetParam()), 1e-12);
     }
     const Consensus found = consensus(draws, {.loss = GetParam()});
     EXPECT_NEAR(found.expected_loss, loss_by_definition(draws, found.labels, GetParam()), 1e-12);
@@ -57,7 +59,8 @@ TEST_P(ConsensusOf, IsTheOptimumForSmallN) {
     for (unsigned seed = 0; seed < 30; ++seed) {
       // From nearly certain to pure noise, with and without repeated draws.
       const double noise = 0.1 + 0.9 * (seed % 10) / 9.0;
-      const LabelMatrix draws = random_draws(seed, rows, 2 + 5 * (seed % 7), 1 + static_cast<Label>(seed % 4), noise);
+      const LabelMatrix draws =
+          random_draws(seed, rows, 2 + 5 * (seed % 7), 1 + static_cast<Label>(seed % 4), noise);
       const Consensus found = consensus(draws, {.loss = GetParam()});
       const double best = best_of_all_partitions(draws, GetParam());
       ASSERT_GE(found.expected_loss, best - 1e-12);

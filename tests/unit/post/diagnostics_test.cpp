@@ -1,5 +1,6 @@
-// Diagnostics against the numbers of ArviZ (diagnostics_reference.json, made by tools/make_diagnostics_reference.py),
-// and their conventions where ArviZ and R posterior disagree or have no answer.
+// Diagnostics against the numbers of ArviZ (diagnostics_reference.json, made by
+// tools/make_diagnostics_reference.py), and their conventions where ArviZ and R posterior disagree or have no
+// answer.
 #include "coppice/post/diagnostics.hpp"
 
 #include <gtest/gtest.h>
@@ -85,8 +86,8 @@ TEST(Diagnostics, ConstantTraceIsNotInformative) {
   EXPECT_EQ(summary.mean, 3.0);
   EXPECT_EQ(summary.sd, 0.0);
   EXPECT_EQ(summary.median, 3.0);
-  for (const double value : {summary.rhat, summary.ess_bulk, summary.ess_tail, summary.mcse_mean, ess_sd(chains),
-                             mcse_sd(chains), mcse_quantile(chains, 0.5)}) {
+  for (const double value : {summary.rhat, summary.ess_bulk, summary.ess_tail, summary.mcse_mean,
+                             ess_sd(chains), mcse_sd(chains), mcse_quantile(chains, 0.5)}) {
     EXPECT_TRUE(std::isnan(value));
   }
 }

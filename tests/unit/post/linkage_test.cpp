@@ -19,7 +19,8 @@ std::vector<Real> to_square(const std::vector<double>& condensed, std::size_t n)
   std::vector<Real> square(n * n, Real{0});
   std::size_t next = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i + 1; j < n; ++j) square[i * n + j] = square[j * n + i] = static_cast<Real>(condensed[next++]);
+    for (std::size_t j = i + 1; j < n; ++j)
+      square[i * n + j] = square[j * n + i] = static_cast<Real>(condensed[next++]);
   }
   return square;
 }
@@ -41,10 +42,12 @@ TEST(Linkage, EqualsScipy) {
     ASSERT_EQ(matrix.size(), 4 * (n - 1));
     for (std::size_t k = 0; k + 1 < n; ++k) {
       EXPECT_NEAR(matrix[4 * k + 2], one["linkage"][k][2].get<double>(), 1e-12) << "height of merge " << k;
-      EXPECT_NEAR(rough.merges[k].height, one["linkage"][k][2].get<double>(), 1e-5) << "float height of merge " << k;
+      EXPECT_NEAR(rough.merges[k].height, one["linkage"][k][2].get<double>(), 1e-5)
+          << "float height of merge " << k;
       // With ties, which of two equal merges comes first is rounding; the heights are not.
       if (!one["unique"].get<bool>()) continue;
-      for (const std::size_t c : {0U, 1U, 3U}) EXPECT_EQ(matrix[4 * k + c], one["linkage"][k][c].get<double>());
+      for (const std::size_t c : {0U, 1U, 3U})
+        EXPECT_EQ(matrix[4 * k + c], one["linkage"][k][c].get<double>());
     }
     if (!one["unique"].get<bool>()) continue;
     EXPECT_EQ(leaf_order(tree), one["leaves"].get<std::vector<std::size_t>>());

@@ -7,7 +7,8 @@
 
 namespace coppice {
 
-inline LabelMatrix random_draws(unsigned seed, std::size_t rows, std::size_t draws, Label clusters, double noise) {
+inline LabelMatrix random_draws(unsigned seed, std::size_t rows, std::size_t draws, Label clusters,
+                                double noise) {
   std::mt19937 engine(seed);  // its numbers are the same everywhere; the distributions of <random> are not
   const auto uniform = [&] { return static_cast<double>(engine()) / 4294967296.0; };
   LabelMatrix matrix;

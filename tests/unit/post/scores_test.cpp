@@ -1,4 +1,5 @@
-// Scores against scikit-learn (scores_reference.json, made by tools/make_post_reference.py) and against their definitions.
+// Scores against scikit-learn (scores_reference.json, made by tools/make_post_reference.py) and against their
+// definitions.
 #include "coppice/post/scores.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,8 @@ TEST(Scores, SkipsRowsWithoutTruth) {
 }
 
 TEST(Scores, FMeasureByHand) {
-  // Class 0 has 3 rows, of which 2 are in cluster 0 (size 3): F = 4/6. Class 1 has 2 rows, 1 in cluster 0, 1 alone: 2/3.
+  // Class 0 has 3 rows, of which 2 are in cluster 0 (size 3): F = 4/6. Class 1 has 2 rows, 1 in cluster 0, 1
+  // alone: 2/3.
   const Labels truth{0, 0, 0, 1, 1};
   const Labels found{0, 0, 1, 0, 2};
   EXPECT_DOUBLE_EQ(f_measure(truth, found), (3.0 * 4.0 / 6.0 + 2.0 * 2.0 / 3.0) / 5.0);

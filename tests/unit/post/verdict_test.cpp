@@ -17,18 +17,23 @@ TraceSummary trace(std::string name, double rhat, double bulk, double tail) {
   return summary;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Verdict, TrustsAgreeingChainsWithEnoughDraws) {
-  const std::vector<TraceSummary> traces{trace("log_joint", 1.0031, 900.0, 812.7), trace("clusters", 1.0, 2000.0, 1500.0)};
+  const std::vector<TraceSummary> traces{trace("log_joint", 1.0031, 900.0, 812.7),
+                                         trace("clusters", 1.0, 2000.0, 1500.0)};
   const Verdict verdict = judge(traces, 4, 1000);
   EXPECT_TRUE(verdict.trusted);
-  EXPECT_EQ(verdict.sentence,
-            "Trust it: 4 chains agree (R-hat 1.003 at most) and every trace has at least 812 effective draws.");
+  EXPECT_EQ(
+      verdict.sentence,
+      "Trust it: 4 chains agree (R-hat 1.003 at most) and every trace has at least 812 effective draws.");
 }
 
 TEST(Verdict, NamesTheTraceThatDisagrees) {
-  const std::vector<TraceSummary> traces{trace("clusters", 1.02, 300.0, 300.0), trace("log_joint", 1.31, 40.0, 60.0)};
+  const std::vector<TraceSummary> traces{trace("clusters", 1.02, 300.0, 300.0),
+                                         trace("log_joint", 1.31, 40.0, 60.0)};
   const Verdict verdict = judge(traces, 4, 1000);
   EXPECT_FALSE(verdict.trusted);
   EXPECT_EQ(verdict.worst_trace, "log_joint");

@@ -25,7 +25,8 @@ TEST(Partition, EnumerationCountsAreBellNumbers) {
 TEST(Partition, EnumerationByClustersCountsStirlingNumbers) {
   std::map<std::size_t, std::size_t> counts;
   for_each_partition(7, [&](std::span<const Label>, std::size_t clusters) { ++counts[clusters]; });
-  const std::map<std::size_t, std::size_t> stirling{{1, 1}, {2, 63}, {3, 301}, {4, 350}, {5, 140}, {6, 21}, {7, 1}};
+  const std::map<std::size_t, std::size_t> stirling{{1, 1},   {2, 63}, {3, 301}, {4, 350},
+                                                    {5, 140}, {6, 21}, {7, 1}};
   EXPECT_EQ(counts, stirling);
 }
 
@@ -61,7 +62,8 @@ TEST(Partition, CanonicalizeNumbersByFirstAppearance) {
 TEST(Partition, CanonicalizeMakesRenamedPartitionsEqual) {
   for_each_partition(6, [](std::span<const Label> labels, std::size_t clusters) {
     Labels renamed;
-    for (const Label label : labels) renamed.push_back(static_cast<Label>(5 * (clusters - static_cast<std::size_t>(label))));
+    for (const Label label : labels)
+      renamed.push_back(static_cast<Label>(5 * (clusters - static_cast<std::size_t>(label))));
     canonicalize(renamed);
     EXPECT_EQ(partition_key(renamed), partition_key(labels));
   });

@@ -1,0 +1,37 @@
+// log(offset + n) and log Gamma(offset + n) for whole n: what count families evaluate all the time, tabulated once.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "coppice/base/math.hpp"
+
+namespace coppice {
+
+class CountTable {
+ public:
+  CountTable(double offset, std::size_t largest) : offset_(offset) {
+    for (std::size_t n = 0; n <= largest; ++n) {
+      logs_.push_back(std::log(offset + static_cast<double>(n)));
+      log_gammas_.push_back(log_gamma(offset + static_cast<double>(n)));
+    }
+  }
+
+  /// log(offset + n) for a whole number n >= 0.
+  double log(double n) const {
+    const auto index = static_cast<std::size_t>(n);
+    return index < logs_.size() ? logs_[index] : std::log(offset_ + n);
+  }
+  /// log Gamma(offset + n).
+  double log_gamma_at(double n) const {
+    const auto index = static_cast<std::size_t>(n);
+    return index < log_gammas_.size() ? log_gammas_[index] : log_gamma(offset_ + n);
+  }
+
+ private:
+  double offset_;
+  std::vector<double> logs_, log_gammas_;
+};
+
+}  // namespace coppice

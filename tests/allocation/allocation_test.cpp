@@ -1,0 +1,77 @@
+// A sweep allocates nothing once the sampler has warmed up. This program replaces the global operator new by one that
+// counts, so it holds no other test.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "laws/law_case.hpp"
+#include "support/variants.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size, alignof(std::max_align_t)); }
+void* operator new[](std::size_t size) { return allocate(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace coppice::test {
+namespace {
+
+class Allocation : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(Allocation, SweepsAllocateNothing) {
+  for (const char* family : {"gaussian", "gaussian-diagonal", "bernoulli"}) {
+    const Kind kind = std::string(family) == "bernoulli" ? Kind::binary : Kind::real;
+    const Fixture fixture({"allocation", family, {{kind}, {kind}, {kind}}}, 1, 300);
+    SamplerChain chain(model_by_name(GetParam().model), fixture.family(), fixture.rows, settings_from(GetParam().settings));
+    chain.init({1, 0, 0});
+    std::size_t sweep = 0;
+    while (sweep < 300) chain.step({1, 0, ++sweep});
+    const std::size_t before = allocations;
+    std::size_t sweeps_that_allocate = 0;
+    for (int i = 0; i < 300; ++i) {
+      const std::size_t at = allocations;
+      chain.step({1, 0, ++sweep});
+      sweeps_that_allocate += allocations != at ? 1 : 0;
+    }
+    EXPECT_EQ(allocations - before, 0u) << family << ": in " << sweeps_that_allocate << " of 300 sweeps";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(all_variants()),
+                         [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
+
+TEST(AllocationCounter, Counts) {
+  const std::size_t before = allocations;
+  const std::vector<double> some(100);
+  EXPECT_GT(allocations, before);
+}
+
+}  // namespace
+}  // namespace coppice::test

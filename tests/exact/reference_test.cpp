@@ -1,0 +1,88 @@
+// The enumeration itself and the samplers against cases computed elsewhere: log joint of given labels, the law of K,
+// co-clustering, the probability of every partition, the posterior mean of alpha.
+#include <gtest/gtest.h>
+
+#include "support/chains.hpp"
+#include "support/reference_case.hpp"
+#include "support/variants.hpp"
+
+namespace coppice::test {
+namespace {
+
+constexpr std::size_t kSweeps = 40'000;
+
+class Reference : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    reference_ = read_reference(std::string(GetParam()) + ".json");
+    if (!reference_) GTEST_SKIP() << "the folder of reference cases is not beside the source tree";
+    problem_ = std::make_unique<ReferenceProblem>(reference_->at("input"));
+    exact_ = std::make_unique<ExactPosterior>(problem_->family(), problem_->rows, problem_->law);
+  }
+  std::optional<nlohmann::json> reference_;
+  std::unique_ptr<ReferenceProblem> problem_;
+  std::unique_ptr<ExactPosterior> exact_;
+};
+
+TEST_P(Reference, EnumerationAgrees) {
+  const nlohmann::json& reference = *reference_;
+  EXPECT_NEAR(exact_->log_evidence(), reference.at("log_marginal_likelihood").get<double>(), 1e-9);
+  EXPECT_NEAR(exact_->alpha_mean(), reference.at("posterior_moments").at("alpha").get<double>(), 1e-8);
+  EXPECT_EQ(exact_->size(), reference.at("n_partitions").get<std::size_t>());
+  for (const auto& entry : reference.at("partitions")) {
+    Labels labels;
+    for (const char digit : entry.at(0).get<std::string>()) labels.push_back(digit - '0');
+    EXPECT_NEAR(exact_->probability(exact_->index(labels)), entry.at(1).get<double>(), 1e-10) << entry;
+  }
+  for (std::size_t k = 1; k <= exact_->rows(); ++k) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < exact_->size(); ++i)
+      if (exact_->clusters(i) == k) total += exact_->probability(i);
+    EXPECT_NEAR(total, reference.at("K_distribution").at(std::to_string(k)).get<double>(), 1e-10);
+  }
+  for (std::size_t a = 0; a < exact_->rows(); ++a)
+    for (std::size_t b = 0; b < exact_->rows(); ++b) {
+      double total = 0.0;
+      for (std::size_t i = 0; i < exact_->size(); ++i)
+        if (exact_->partition(i)[a] == exact_->partition(i)[b]) total += exact_->probability(i);
+      EXPECT_NEAR(total, reference.at("coclustering").at(a).at(b).get<double>(), 1e-10);
+    }
+}
+
+TEST_P(Reference, LogJointOfGivenLabels) {
+  if (!reference_->contains("labels_eval")) GTEST_SKIP() << "this case gives no labels";
+  const nlohmann::json& given = reference_->at("labels_eval");
+  const auto labels = given.at("labels").get<Labels>();
+  SamplerChain chain(model_by_name("nrmm"), problem_->family(), problem_->rows, problem_->model_settings);
+  chain.init({1, 0, 0});
+  // The labels are the last bytes of a checkpoint.
+  std::string state = chain.sampler().save();
+  const std::size_t size = labels.size() * sizeof(Label);
+  state.replace(state.size() - size, size, reinterpret_cast<const char*>(labels.data()), size);
+  chain.sampler().load(state);
+  Labels loaded(labels.size());
+  chain.shape(loaded);
+  ASSERT_EQ(loaded, labels);
+  const double expected = given.at("log_joint_u_integrated");
+  EXPECT_NEAR(chain.sampler().log_joint(), expected, 1e-9);
+  EXPECT_NEAR(chain.sampler().log_joint_from_scratch(), expected, 1e-9);
+}
+
+TEST_P(Reference, SamplersAgree) {
+  for (const Variant& variant : mixture_variants()) {
+    Settings settings = settings_from(variant.settings);
+    settings.insert(problem_->model_settings.begin(), problem_->model_settings.end());
+    for (const std::uint64_t seed : test_seeds()) {
+      SamplerChain chain(model_by_name("nrmm"), problem_->family(), problem_->rows, settings);
+      const Agreement agreement = compare_chain(*exact_, chain, seed, scaled(kSweeps), !problem_->law.fixed);
+      EXPECT_TRUE(agreement.holds()) << variant.name << ", seed " << seed << ": " << agreement;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Reference,
+                         ::testing::Values("nrmm_a_dp_niw", "nrmm_d_dp_bernoulli", "nrmm_e_dp_hyper_niw1d"),
+                         [](const ::testing::TestParamInfo<const char*>& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace coppice::test

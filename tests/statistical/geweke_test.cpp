@@ -1,0 +1,189 @@
+// Geweke's joint-distribution test. Shape, concentration and data are drawn in two ways: afresh from prior and model each
+// time; and by a chain that alternates one sweep of the sampler given the data with new data given the shape. Both have
+// the same law if and only if the sampler leaves the posterior invariant for the data the model makes. Compared are
+// thirteen averages for each of about forty pairs of family and sampler, some 550 checks; at |z| < 4 a correct program
+// would show 550 x 6.3e-5 = 0.035 false alarms in a run with a new seed (Bonferroni: fewer than one run in 28), and the
+// seed is fixed. With many seeds the limit grows as in sampling_error.hpp, so that this number is for all seeds together.
+#include <gtest/gtest.h>
+
+#include <boost/math/distributions/normal.hpp>
+#include <functional>
+
+#include "laws/law_case.hpp"
+#include "support/broken_chain.hpp"
+#include "support/variants.hpp"
+
+namespace coppice::test {
+namespace {
+
+constexpr std::size_t kRows = 8;
+constexpr std::size_t kDraws = 20'000;
+
+double z_limit() {
+  const boost::math::normal normal;
+  const double tail = boost::math::cdf(boost::math::complement(normal, 4.0));
+  return boost::math::quantile(boost::math::complement(normal, tail / static_cast<double>(test_seeds().size())));
+}
+
+const std::vector<std::string>& functional_names() {
+  static const std::vector<std::string> names{"clusters",         "largest cluster", "singletons",
+                                              "log alpha",        "rows 0, 1 together", "first moment",
+                                              "second moment",    "product of rows 0, 1", "difference of rows 0, 1",
+                                              "difference, together", "first x clusters", "second x clusters",
+                                              "log alpha x clusters"};
+  return names;
+}
+
+/// Averages that exist whatever the tails of the data: cells enter as x / (scale + |x|), which for binary and category
+/// columns is a relabelling of the values.
+class Functionals {
+ public:
+  explicit Functionals(const Rows& rows) : scale_(1e-9), columns_(functional_names().size()) {
+    double count = 0.0;
+    for (const double cell : rows.cells)
+      if (!is_missing(cell)) {
+        scale_ += std::abs(cell);
+        count += 1.0;
+      }
+    scale_ /= count;
+  }
+
+  void record(const TestChain& chain, const Rows& rows) {
+    Labels labels(rows.size());
+    chain.shape(labels);
+    const std::vector<std::size_t> sizes = cluster_sizes(labels);
+    const double clusters = static_cast<double>(sizes.size());
+    const double log_alpha = std::log(chain.alpha());
+    double first = 0.0;
+    double second = 0.0;
+    for (const double cell : rows.cells) {
+      first += bounded(cell) / static_cast<double>(rows.cells.size());
+      second += bounded(cell) * bounded(cell) / static_cast<double>(rows.cells.size());
+    }
+    const double x = bounded(rows[0][0]);
+    const double y = bounded(rows[1][0]);
+    const double together = labels[0] == labels[1] ? 1.0 : 0.0;
+    const double values[] = {clusters,
+                             static_cast<double>(*std::max_element(sizes.begin(), sizes.end())),
+                             static_cast<double>(std::count(sizes.begin(), sizes.end(), 1)),
+                             log_alpha,
+                             together,
+                             first,
+                             second,
+                             x * y,
+                             std::abs(x - y),
+                             together * std::abs(x - y),
+                             first * clusters,
+                             second * clusters,
+                             log_alpha * clusters};
+    for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].push_back(values[i]);
+  }
+  const std::vector<std::vector<double>>& columns() const { return columns_; }
+
+ private:
+  double bounded(double cell) const { return cell / (scale_ + std::abs(cell)); }
+  double scale_;
+  std::vector<std::vector<double>> columns_;
+};
+
+/// The worst |z| over all functionals. Both chains write into `rows`, the rows of their problem.
+Agreement geweke(const std::function<std::unique_ptr<TestChain>()>& make_chain, Rows& rows, std::uint64_t seed) {
+  const std::size_t draws = scaled(kDraws);
+  Functionals fresh(rows);
+  Functionals successive = fresh;
+  const std::unique_ptr<TestChain> prior = make_chain();
+  for (std::size_t i = 0; i < draws; ++i) {
+    prior->draw_prior({seed, 1, i});
+    prior->draw_data({seed, 1, i}, rows);
+    fresh.record(*prior, rows);
+  }
+  const std::unique_ptr<TestChain> chain = make_chain();
+  chain->draw_prior({seed, 2, 0});
+  chain->draw_data({seed, 2, 0}, rows);
+  for (std::size_t i = 1; i <= draws; ++i) {
+    chain->step({seed, 2, i});
+    chain->draw_data({seed, 2, i}, rows);
+    successive.record(*chain, rows);
+  }
+  Agreement agreement;
+  for (std::size_t i = 0; i < functional_names().size(); ++i) {
+    const Estimate a = batch_estimate(fresh.columns()[i]);
+    const Estimate b = batch_estimate(successive.columns()[i]);
+    agreement.check(functional_names()[i], {b.mean, std::hypot(a.error, b.error)}, a.mean);
+  }
+  return agreement;
+}
+
+struct Chosen {
+  std::size_t law_case;
+  std::size_t variant;
+};
+
+/// Data drawn anew have no missing cells, so cases are used without.
+LawCase complete_case(std::size_t index) {
+  LawCase law_case = narrow_cases()[index];
+  law_case.missing = 0.0;
+  return law_case;
+}
+
+std::vector<Variant> variants() {
+  std::vector<Variant> list;
+  for (Variant& variant : mixture_variants())
+    if (variant.name == "gibbs" || variant.name == "sequential_1_gibbs" || variant.name == "random_2_alone")
+      list.push_back(std::move(variant));
+  return list;
+}
+
+std::vector<Chosen> all_chosen() {
+  std::vector<Chosen> list;
+  for (std::size_t law_case = 0; law_case < narrow_cases().size(); ++law_case)
+    for (std::size_t variant = 0; variant < variants().size(); ++variant) list.push_back({law_case, variant});
+  return list;
+}
+
+class Geweke : public ::testing::TestWithParam<Chosen> {};
+
+TEST_P(Geweke, BothWaysHaveTheSameLaw) {
+  const Variant variant = variants()[GetParam().variant];
+  Settings settings = settings_from(variant.settings);
+  parse_assignment("alpha-prior=[2, 1.5]", settings);
+  for (const std::uint64_t seed : test_seeds()) {
+    Fixture fixture(complete_case(GetParam().law_case), seed, kRows);
+    const auto make_chain = [&]() -> std::unique_ptr<TestChain> {
+      return std::make_unique<SamplerChain>(model_by_name(variant.model), fixture.family(), fixture.rows, settings);
+    };
+    const Agreement agreement = geweke(make_chain, fixture.rows, seed);
+    EXPECT_LT(agreement.worst, z_limit()) << "seed " << seed << ": " << agreement;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Geweke, ::testing::ValuesIn(all_chosen()),
+                         [](const ::testing::TestParamInfo<Chosen>& info) {
+                           return narrow_cases()[info.param.law_case].name + "_" + variants()[info.param.variant].name;
+                         });
+
+class GewekeMistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(GewekeMistakes, AreNoticed) {
+  const Mistake mistake = GetParam();
+  const bool correct = mistake == Mistake::none_gibbs || mistake == Mistake::none_split_merge;
+  for (const std::uint64_t seed : test_seeds()) {
+    Fixture fixture({"mistakes", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, seed, kRows);
+    const auto make_chain = [&]() -> std::unique_ptr<TestChain> {
+      return std::make_unique<BrokenChain>(fixture.family(), fixture.rows, AlphaLaw{std::nullopt, 2.0, 1.5}, mistake);
+    };
+    const Agreement agreement = geweke(make_chain, fixture.rows, seed);
+    EXPECT_EQ(agreement.worst < z_limit(), correct) << "seed " << seed << ": " << agreement;
+    std::printf("[ MISTAKE  ] %s: %.1f errors off, %s\n", mistake_name(mistake), agreement.worst, agreement.where.c_str());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, GewekeMistakes,
+                         ::testing::Values(Mistake::none_gibbs, Mistake::none_split_merge,
+                                           Mistake::new_cluster_10_percent, Mistake::row_predicts_itself,
+                                           Mistake::split_without_q, Mistake::merge_without_q,
+                                           Mistake::one_cluster_too_many),
+                         [](const ::testing::TestParamInfo<Mistake>& info) { return mistake_name(info.param); });
+
+}  // namespace
+}  // namespace coppice::test

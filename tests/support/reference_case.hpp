@@ -1,0 +1,74 @@
+// Reference cases computed by other programs, as JSON beside the source tree. They are not part of the
+// distribution; where they are absent the tests that read them are skipped.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "laws/law_case.hpp"
+#include "support/enumeration.hpp"
+
+namespace coppice::test {
+
+/// Nothing if the file is not there.
+inline std::optional<nlohmann::json> read_reference(const std::string& file) {
+  const std::filesystem::path path =
+      std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases" / file;
+  std::ifstream in(path);
+  if (!in) return std::nullopt;
+  return nlohmann::json::parse(in);
+}
+
+/// The data, family and concentration of a reference case.
+struct ReferenceProblem {
+  explicit ReferenceProblem(const nlohmann::json& input) {
+    const bool gaussian = input.at("lik") == "niw";
+    const nlohmann::json& hyper = input.at("hyper");
+    const auto& data = input.at("X");
+    for (std::size_t j = 0; j < data.at(0).size(); ++j) {
+      Column column{fmt::format("c{}", j), gaussian ? Kind::real : Kind::binary, {}, {}};
+      for (const auto& row : data) column.values.push_back(row.at(j));
+      table.columns.push_back(column);
+    }
+    for (std::size_t i = 0; i < data.size(); ++i) table.row_ids.push_back(fmt::format("{}", i));
+    Settings settings;
+    const auto set = [&](const std::string& name, const char* key) {
+      parse_assignment(name + "=" + hyper.at(key).dump(), settings);
+    };
+    if (gaussian) {
+      set("prior_mean", "mu0");
+      set("mean_strength", "kappa0");
+      set("dof", "nu0");
+      set("scale", "Psi0");
+    } else {
+      set("a", "a");
+      set("b", "b");
+    }
+    plan = plan_family(table, Codebook(), gaussian ? "gaussian" : "bernoulli", settings);
+    rows = encode(plan, table);
+    if (input.at("alpha").is_number()) {
+      law.fixed = input.at("alpha").get<double>();
+      parse_assignment("alpha=" + input.at("alpha").dump(), model_settings);
+    } else {
+      law.shape = input.at("alpha_prior").at(0);
+      law.rate = input.at("alpha_prior").at(1);
+      parse_assignment("alpha-prior=" + input.at("alpha_prior").dump(), model_settings);
+    }
+  }
+  const Family& family() const { return *plan.family; }
+
+  Table table;
+  FamilyPlan plan;
+  Rows rows;
+  AlphaLaw law;
+  Settings model_settings;
+};
+
+}  // namespace coppice::test

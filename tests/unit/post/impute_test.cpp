@@ -1,0 +1,225 @@
+// Imputed cells against the enumeration of all partitions of five rows, and against their definition draw by
+// draw.
+#include "coppice/post/impute.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "coppice/base/error.hpp"
+#include "small_run.hpp"
+#include "support/enumeration.hpp"
+#include "support/sampling_error.hpp"
+
+namespace coppice {
+namespace {
+
+using ImputeTest = RunTest;
+
+/// What the row's cluster predicts for a cell in each draw, from statistics of its own.
+std::vector<CellPredictive> predictives(const SavedRun& run, std::size_t row, std::size_t place) {
+  const Family& family = *run.setup().plan.family;
+  std::vector<CellPredictive> list;
+  run.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
+    const std::vector<double> stats = stats_of(family, run.setup().rows, labels, labels[row]);
+    list.push_back(family.predict_cell(stats.data(), place));
+  });
+  return list;
+}
+
+double average_cdf(const std::vector<CellPredictive>& list, double x) {
+  double sum = 0.0;
+  for (const CellPredictive& one : list)
+    sum += 0.5 * std::erfc((one.mean - x) / std::sqrt(2.0 * one.variance));
+  return sum / static_cast<double>(list.size());
+}
+
+double average_mean(const std::vector<CellPredictive>& list) {
+  double sum = 0.0;
+  for (const CellPredictive& one : list) sum += one.mean;
+  return sum / static_cast<double>(list.size());
+}
+
+double total_sd(const std::vector<CellPredictive>& list) {
+  double squares = 0.0;
+  for (const CellPredictive& one : list) squares += one.variance + one.mean * one.mean;
+  const double mean = average_mean(list);
+  return std::sqrt(squares / static_cast<double>(list.size()) - mean * mean);
+}
+
+TEST_F(ImputeTest, BinaryCellsAgreeWithAllPartitions) {
+  const double alpha = 0.8;
+  const auto run = make_run({.csv = "a,b,c\n1,1,0\n1,,1\n0,0,1\n0,0,\n1,1,0\n",
+                             .parameters = {{"alpha", Setting::number(alpha)}},
+                             .chains = 1,
+                             .draws = test::scaled(20'000)});
+  const Imputation result = impute(*run);
+  ASSERT_EQ(result.cells.size(), 2u);
+  EXPECT_EQ(result.cells[0].row, 1u);
+  EXPECT_EQ(result.cells[0].column, 1u);
+  EXPECT_EQ(result.cells[1].row, 3u);
+  EXPECT_EQ(result.cells[1].column, 2u);
+  EXPECT_EQ(result.draws, run->draws_per_chain());
+  test::Agreement agreement;
+  double probability[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    const ImputedCell& cell = result.cells[k];
+    // P(cell = 1) is a ratio of the evidence with 0 and with 1 in its place.
+    double log_evidence[2];
+    for (std::size_t value = 0; value < 2; ++value) {
+      Rows filled = run->setup().rows;
+      filled[cell.row][cell.column] = static_cast<double>(value);
+      log_evidence[value] =
+          test::ExactPosterior(*run->setup().plan.family, filled, {.fixed = alpha}).log_evidence();
+    }
+    probability[k] = 1.0 / (1.0 + std::exp(log_evidence[0] - log_evidence[1]));
+    std::vector<double> series;
+    for (const CellPredictive& one : predictives(*run, cell.row, cell.column))
+      series.push_back(one.probabilities[1]);
+    test::Estimate estimate = test::batch_estimate(series);
+    EXPECT_NEAR(cell.mean,
+                std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size()),
+                1e-10);
+    estimate.mean = cell.mean;
+    agreement.check(fmt::format("cell {}", k), estimate, probability[k]);
+    EXPECT_NEAR(cell.probabilities[0] + cell.probabilities[1], 1.0, 1e-12);
+    EXPECT_EQ(cell.level, cell.mean > 0.5 ? "1" : "0");
+    EXPECT_EQ(cell.probability, std::max(cell.probabilities[0], cell.probabilities[1]));
+    EXPECT_EQ(result.completed.columns[cell.column].values[cell.row], cell.mean > 0.5 ? 1.0 : 0.0);
+  }
+  EXPECT_TRUE(agreement.holds()) << agreement;
+  EXPECT_GT(std::abs(probability[0] - probability[1]), 0.1) << "cells that are alike prove nothing";
+}
+
+TEST_F(ImputeTest, RealCellsInTheUnitsOfTheData) {
+  const std::string csv =
+      "x,y\n100.1,3\n101.4,3.5\n99.7,2.5\n,3.25\n180.3,-2.125\n178.9,-2\n181.2,\n179.8,-1.5\n";
+  const auto run = make_run({.csv = csv, .family = "gaussian-diagonal", .draws = 300, .standardize = true});
+  const Transform transform = transform_from_json(run->contents().transform);
+  const Imputation result = impute(*run, {.threads = 1});
+  ASSERT_EQ(result.cells.size(), 2u);
+  for (const ImputedCell& cell : result.cells) {
+    const Transform::Scale& scale = transform.scales[cell.column];
+    const std::vector<CellPredictive> list = predictives(*run, cell.row, cell.column);
+    EXPECT_NEAR(cell.mean, scale.mean + scale.deviation * average_mean(list), 1e-9);
+    EXPECT_NEAR(cell.sd, scale.deviation * total_sd(list), 1e-9);
+    EXPECT_NEAR(average_cdf(list, (cell.low - scale.mean) / scale.deviation), 0.05, 1e-9);
+    EXPECT_NEAR(average_cdf(list, (cell.high - scale.mean) / scale.deviation), 0.95, 1e-9);
+    EXPECT_EQ(result.completed.columns[cell.column].values[cell.row], cell.mean);
+    EXPECT_TRUE(cell.level.empty());
+  }
+  // The row with y = 3.25 belongs to the rows near 100, not to the average of all.
+  EXPECT_NEAR(result.cells[0].mean, 100.0, 20.0);
+  // Cells that were there are what was read, to the last bit.
+  const Table original = read_dataset_bytes(csv, "data.csv", {}).table;
+  for (std::size_t j = 0; j < 2; ++j)
+    for (std::size_t i = 0; i < original.rows(); ++i)
+      if (!is_missing(original.columns[j].values[i])) {
+        EXPECT_EQ(result.completed.columns[j].values[i], original.columns[j].values[i]) << i << " " << j;
+      }
+  const Imputation threaded = impute(*run, {.threads = 3});
+  EXPECT_EQ(threaded.cells[0].low, result.cells[0].low);
+  EXPECT_EQ(threaded.cells[1].sd, result.cells[1].sd);
+}
+
+TEST_F(ImputeTest, AgreesWithAllPartitionsOnReals) {
+  const double alpha = 1.3;
+  const auto run = make_run({.csv = "x,y\n-2.1,0.3\n-1.7,-0.2\n0.4,2.2\n1.9,\n2.3,1.8\n",
+                             .parameters = {{"alpha", Setting::number(alpha)}},
+                             .chains = 1,
+                             .draws = test::scaled(20'000)});
+  const Imputation result = impute(*run);
+  ASSERT_EQ(result.cells.size(), 1u);
+  const Family& family = *run->setup().plan.family;
+  const test::ExactPosterior exact(family, run->setup().rows, {.fixed = alpha});
+  double mean = 0.0;
+  double square = 0.0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const Labels& labels = exact.partition(i);
+    const CellPredictive one =
+        family.predict_cell(stats_of(family, run->setup().rows, labels, labels[3]).data(), 1);
+    mean += exact.probability(i) * one.mean;
+    square += exact.probability(i) * (one.variance + one.mean * one.mean);
+  }
+  std::vector<double> means;
+  std::vector<double> squares;
+  for (const CellPredictive& one : predictives(*run, 3, 1)) {
+    means.push_back(one.mean);
+    squares.push_back(one.variance + one.mean * one.mean);
+  }
+  test::Estimate first = test::batch_estimate(means);
+  test::Estimate second = test::batch_estimate(squares);
+  first.mean = result.cells[0].mean;
+  second.mean = result.cells[0].sd * result.cells[0].sd + first.mean * first.mean;
+  test::Agreement agreement;
+  agreement.check("mean", first, mean);
+  agreement.check("square", second, square);
+  EXPECT_TRUE(agreement.holds()) << agreement;
+}
+
+TEST_F(ImputeTest, CountsAreWholeAndLevelsAreNamed) {
+  std::string csv = "n,colour\n";
+  for (std::size_t i = 0; i < 12; ++i) csv += fmt::format("{},{}\n", i % 3, i % 6 == 0 ? "blue" : "red");
+  for (std::size_t i = 0; i < 12; ++i)
+    csv += fmt::format("{},{}\n", 20 + i % 7, i % 6 == 0 ? "red" : "green");
+  csv += "1,\n,green\n";
+  const auto run = make_run({.csv = csv, .codebook = "[[column]]\nname=\"n\"\nkind=\"count\"\n"});
+  const Imputation result = impute(*run);
+  ASSERT_EQ(result.cells.size(), 2u);
+  const ImputedCell& colour = result.cells[0];
+  const ImputedCell& count = result.cells[1];
+  EXPECT_EQ(colour.level, "red");
+  EXPECT_GT(colour.probability, 0.6);
+  EXPECT_TRUE(is_missing(colour.mean));
+  EXPECT_NEAR(std::accumulate(colour.probabilities.begin(), colour.probabilities.end(), 0.0), 1.0, 1e-12);
+  EXPECT_EQ(result.completed.columns[1].text(24), "red");
+  EXPECT_EQ(count.low, std::floor(count.low));
+  EXPECT_EQ(count.high, std::floor(count.high));
+  EXPECT_GE(count.low, 0.0);
+  const std::size_t place = run->setup().plan.order[0] == 0 ? 0 : 1;
+  const std::vector<CellPredictive> list = predictives(*run, 25, place);
+  // The least whole numbers that reach 5 % and 95 %.
+  for (const auto& [value, share] : {std::pair{count.low, 0.05}, std::pair{count.high, 0.95}}) {
+    EXPECT_GE(average_cdf(list, value + 0.5), share - 1e-9);
+    if (value > 0.0) {
+      EXPECT_LT(average_cdf(list, value - 0.5), share + 1e-9);
+    }
+  }
+  EXPECT_EQ(result.completed.columns[0].values[25], std::round(count.mean));
+  EXPECT_NE(count.mean, std::round(count.mean));
+}
+
+TEST_F(ImputeTest, PredictivesWithoutVarianceGiveOpenIntervals) {
+  const auto run = make_run({.csv = "x,y\n0.5,1\n0.25,2\n-0.5,3.5\n7,\n",
+                             .family = "gaussian-diagonal",
+                             .codebook = "[[column]]\nname=\"y\"\nkind=\"real\"\nshape=0.4\n"});
+  const Imputation result = impute(*run);
+  ASSERT_EQ(result.cells.size(), 1u);
+  double boundless = 0.0;
+  const std::vector<CellPredictive> list = predictives(*run, 3, 1);
+  for (const CellPredictive& one : list) boundless += std::isinf(one.variance) ? 1.0 : 0.0;
+  ASSERT_GT(boundless, 0.1 * static_cast<double>(list.size()));
+  EXPECT_TRUE(std::isinf(result.cells[0].sd));
+  EXPECT_EQ(result.cells[0].low, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(result.cells[0].high, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isfinite(result.completed.columns[1].values[3]));
+}
+
+TEST_F(ImputeTest, CompleteTablesAndPrincipalComponents) {
+  const std::string csv = "x,y\n1.5,2\n2.5,3.25\n-1.5,0.5\n4,4\n";
+  const Imputation nothing = impute(*make_run({.csv = csv, .standardize = true}));
+  EXPECT_TRUE(nothing.cells.empty());
+  EXPECT_EQ(nothing.completed.columns[0].values, (std::vector<double>{1.5, 2.5, -1.5, 4.0}));
+  const auto run = make_run({.csv = csv, .pca = 1});
+  try {
+    impute(*run);
+    FAIL() << "a run on components was imputed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::configuration);
+    EXPECT_NE(std::string(error.what()).find("--pca"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace coppice

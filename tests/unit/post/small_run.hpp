@@ -1,0 +1,87 @@
+// Runs small enough to be made inside a test, in a folder of their own that is removed at the end.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "coppice/data/read.hpp"
+#include "coppice/run/fit.hpp"
+#include "coppice/run/saved_run.hpp"
+
+namespace coppice {
+
+struct SmallRun {
+  std::string csv;  // with a header; the column "id" names the rows
+  std::string family = "auto";
+  std::string codebook = "";  // TOML
+  Settings parameters = {};
+  std::size_t chains = 2;
+  std::size_t warmup = 50;
+  std::size_t draws = 100;
+  bool standardize = false;
+  std::size_t pca = 0;
+};
+
+class RunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("coppice-" + std::to_string(::getpid()) + "-" + info->test_suite_name() + "-" + info->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<SavedRun> make_run(const SmallRun& request) {
+    RunContents contents;
+    contents.config.model = "nrmm";
+    contents.config.family = request.family;
+    contents.config.parameters = request.parameters;
+    contents.config.chains = request.chains;
+    contents.config.warmup = request.warmup;
+    contents.config.draws = request.draws;
+    contents.config.standardize = request.standardize;
+    contents.config.pca = request.pca;
+    const Codebook codebook = parse_codebook(request.codebook, "codebook.toml");
+    ReadOptions options;
+    if (request.csv.starts_with("id,")) options.id = "id";
+    if (!request.codebook.empty()) options.codebook = &codebook;
+    Dataset data = read_dataset_bytes(request.csv, "data.csv", options);
+    contents.input_codebook = data.codebook;
+    contents.codebook = data.codebook;
+    contents.table = std::move(data.table);
+    contents.transform = to_json(fit_transform(contents.table, request.standardize, request.pca));
+    const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    const std::string path = (folder_ / ("run" + std::to_string(++runs_) + ".coppice")).string();
+    RunFile file = RunFile::create(path, contents);
+    continue_run(file, *setup, {});
+    file.finish();
+    return std::make_unique<SavedRun>(path);
+  }
+
+  /// Rows of a table like the run's, transformed and encoded like the run's.
+  static Rows new_rows(const SavedRun& run, const std::string& csv) {
+    const Table like = empty_table(run.contents().input_codebook);
+    const Transform transform = transform_from_json(run.contents().transform);
+    return encode(run.setup().plan, apply(transform, read_like_bytes(csv, "new.csv", like, "")));
+  }
+
+  std::filesystem::path folder_;
+  std::size_t runs_ = 0;
+};
+
+/// Statistics of the rows that carry a label, from scratch.
+inline std::vector<double> stats_of(const Family& family, const Rows& rows, std::span<const Label> labels,
+                                    Label label) {
+  std::vector<double> stats(family.stats_size());
+  family.clear(stats.data());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] == label) family.add(stats.data(), rows[i]);
+  return stats;
+}
+
+}  // namespace coppice

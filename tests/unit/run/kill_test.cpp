@@ -1,0 +1,83 @@
+// kill -9 at random moments: the file opens each time, holds a prefix of what the uninterrupted run drew, and after
+// resuming equals it byte for byte. Twenty kills; COPPICE_TEST_KILLS=200 for the long run.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+
+#include "support/small_run.hpp"
+
+namespace coppice::test {
+namespace {
+
+std::size_t kills() {
+  const char* text = std::getenv("COPPICE_TEST_KILLS");
+  return text == nullptr || *text == '\0' ? 20 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+}
+
+/// A child that runs the fit until it ends or is killed. One thread: a forked child must not start a thread pool that
+/// its parent has already used.
+pid_t start_child(const std::string& path, bool create, const RunContents& contents) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  try {
+    if (create) RunFile::create(path, contents);
+    resume(path, {.threads = 1});
+    ::_exit(0);
+  } catch (...) {
+    ::_exit(1);
+  }
+}
+
+TEST(Kill, AtAnyMomentLeavesAPrefixAndResumesIdentically) {
+  const ScratchFolder folder;
+  const RunContents contents = small_contents("nrmm", {}, 30, 2, 100, 15'000);
+  const std::string whole_path = folder.file("whole.coppice");
+  RunFile::create(whole_path, contents);
+  const auto begin = std::chrono::steady_clock::now();
+  resume(whole_path, {.threads = 1});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::vector<ChainDraws> whole = draws_at(whole_path);
+
+  Stream stream({1, 0, 0}, Purpose::test);
+  const std::string path = folder.file("killed.coppice");
+  std::size_t killed = 0;
+  std::size_t rounds = 0;
+  std::size_t completed = 0;
+  std::vector<ChainDraws> before(2);
+  while (killed < kills() && ++rounds < 100 * kills()) {
+    const bool create = !std::filesystem::exists(path);
+    if (create) before.assign(2, {});
+    const pid_t child = start_child(path, create, contents);
+    // Mostly within a run, sometimes while the file is being made.
+    const double delay = draw_uniform(stream) * (rounds % 5 == 0 ? 0.02 : 0.8 * seconds);
+    ::usleep(static_cast<useconds_t>(delay * 1e6));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "the child failed on its own";
+    killed += WIFSIGNALED(status) ? 1 : 0;
+    if (!std::filesystem::exists(path)) continue;  // killed before the file appeared: it appears whole or not at all
+    const std::vector<ChainDraws> found = draws_at(path);
+    for (std::size_t chain = 0; chain < 2; ++chain) {
+      ASSERT_TRUE(found[chain].is_prefix_of(whole[chain])) << "after " << killed << " kills";
+      ASSERT_GE(found[chain].count, before[chain].count) << "committed draws were lost";
+    }
+    before = found;
+    if (found == whole) {
+      ++completed;
+      std::filesystem::remove(path);
+    }
+  }
+  EXPECT_GE(killed, kills());
+  if (std::filesystem::exists(path)) {
+    EXPECT_EQ(resume(path, {.threads = 1}), FitEnd::finished);
+    EXPECT_EQ(draws_at(path), whole);
+    EXPECT_FALSE(std::filesystem::exists(path + "-wal"));
+  }
+}
+
+}  // namespace
+}  // namespace coppice::test
