@@ -17,6 +17,18 @@ namespace {
 
 const std::map<std::string, std::uint64_t>& expected_hashes() {
   static const std::map<std::string, std::uint64_t> hashes{
+      {"nrmm gaussian", 0x11954b6313a8a14cULL},
+      {"nrmm gaussian-diagonal", 0xbb6e3cb0659d1ba5ULL},
+      {"nrmm bernoulli", 0x6f440b455cd22f7cULL},
+      {"nrmm_sampler_gibbs gaussian", 0x45004b13501c6f4aULL},
+      {"nrmm_sampler_gibbs gaussian-diagonal", 0x198cb564fa1a5bcfULL},
+      {"nrmm_sampler_gibbs bernoulli", 0x311e86c8361df0a2ULL},
+      {"nrmm_split_merge_launch_random gaussian", 0x82c96f07b8da607aULL},
+      {"nrmm_split_merge_launch_random gaussian-diagonal", 0x91865131a6be0124ULL},
+      {"nrmm_split_merge_launch_random bernoulli", 0x76dceb6a585a5e46ULL},
+      {"nrmm_gibbs_scan_false gaussian", 0x1ce0151a4e4ebdbdULL},
+      {"nrmm_gibbs_scan_false gaussian-diagonal", 0x31d2a42baad22de7ULL},
+      {"nrmm_gibbs_scan_false bernoulli", 0xca68404134069678ULL},
   };
   return hashes;
 }

@@ -51,6 +51,7 @@ Label Clusters::open() {
   if (sizes_.size() < slots_) {
     sizes_.resize(slots_);
     log_marginal_.resize(slots_);
+    free_.reserve(sizes_.capacity());  // emptying a cluster later must not allocate
   }
   sizes_[slots_ - 1] = 0;
   if (stats_.size() < slots_ * stats_size_) stats_.resize(slots_ * stats_size_);

@@ -17,6 +17,8 @@ RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span
   // The six lanes that are not used hold an empty cluster, so that the arithmetic stays finite.
   family_->clear(stats(0));
   for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_bank(stats(0), bank_.data() + lane);
+  items_.reserve(rows.size());
+  sides_.reserve(rows.size());
 }
 
 void RestrictedPair::set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b) {
@@ -117,7 +119,10 @@ SplitMerge::SplitMerge(const Family& family, const Rows& rows, std::span<const d
       log_kappa_(std::move(log_kappa)),
       options_(options),
       pair_(family, rows, log_join),
-      merged_(family.stats_size()) {}
+      merged_(family.stats_size()) {
+  items_.reserve(rows.size());
+  target_.reserve(rows.size());
+}
 
 double SplitMerge::log_weight(const Clusters& clusters, Label slot) const {
   return log_kappa_(clusters.size(slot)) + clusters.log_marginal(slot);

@@ -47,13 +47,12 @@ inline double nearest_quotient(std::uint64_t mantissa, std::size_t decimals) {
   return static_cast<double>(quotient) * scale;
 }
 
-/// The value of `count` <= 8 digits; eight bytes must be readable.
+/// The value of `count` digits, 1 to 8; eight bytes must be readable.
 [[gnu::always_inline]] inline std::uint64_t digits_value(const char* at, std::size_t count) {
   std::uint64_t bytes;
   std::memcpy(&bytes, at, 8);
-  // First digit in the lowest byte; the shift puts zeros in front of it and drops what follows the last. It
-  // is done in two steps because a shift by all 64 bits, for no digits, is not defined.
-  bytes = (bytes ^ 0x3030303030303030u) << (32 - 4 * count) << (32 - 4 * count);
+  // First digit in the lowest byte; the shift puts zeros in front of it and drops what follows the last.
+  bytes = (bytes ^ 0x3030303030303030u) << (64 - 8 * count);
   bytes = (bytes * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
   bytes = (bytes * (100 * 65536 + 1)) >> 16 & 0x0000ffff0000ffffu;
   return (bytes * (10000 * (std::uint64_t{1} << 32) + 1)) >> 32;
@@ -165,14 +164,68 @@ inline constexpr std::ptrdiff_t kReadAhead = 40;
 #endif
 }
 
+#if defined(__SSSE3__)
+/// For a number of `length` <= 16 characters with its point at `point` (== length: none): the order of bytes
+/// that puts its digits, without the point, at the end of 16 bytes of zeros.
+struct Alignments {
+  alignas(16) std::array<std::array<std::uint8_t, 16>, 17 * 17> order{};
+  constexpr Alignments() {
+    for (std::size_t length = 0; length <= 16; ++length) {
+      for (std::size_t point = 0; point <= 16; ++point) {
+        std::array<std::uint8_t, 16>& bytes = order[length * 17 + point];
+        std::size_t to = 16;
+        for (std::size_t from = length; from-- > 0;)
+          if (from != point) bytes[--to] = static_cast<std::uint8_t>(from);
+        while (to > 0) bytes[--to] = 0x80;
+      }
+    }
+  }
+};
+inline constexpr Alignments kAlignments;
+
+/// read_short_number for at most 16 characters after the sign, all of them in one register.
+[[gnu::always_inline]] inline bool read_shorter_number(const char* at, std::size_t length,
+                                                       double& magnitude) {
+  const __m128i digits =
+      _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), _mm_set1_epi8('0'));
+  const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+  const __m128i is_point = _mm_cmpeq_epi8(digits, _mm_set1_epi8('.' - '0'));
+  const std::uint32_t beyond = std::uint32_t{0xffffffff} << length;
+  const std::uint32_t others = ~static_cast<std::uint32_t>(_mm_movemask_epi8(is_digit)) & ~beyond;
+  const std::uint32_t points = static_cast<std::uint32_t>(_mm_movemask_epi8(is_point)) & ~beyond;
+  const auto point = static_cast<std::size_t>(std::countr_zero(others | std::uint32_t{1} << length));
+  const std::size_t decimals = length - point - (points != 0 ? 1 : 0);
+  if (others != points || (others & (others - 1)) != 0 || point + decimals == 0) return false;
+  const __m128i order =
+      _mm_load_si128(reinterpret_cast<const __m128i*>(kAlignments.order[length * 17 + point].data()));
+  const __m128i pairs =
+      _mm_maddubs_epi16(_mm_shuffle_epi8(digits, order), _mm_set1_epi16(1 << 8 | 10));  // 10, 1, 10, 1, ...
+  const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+  const __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+  const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(eights));
+  const std::uint64_t mantissa = (both & 0xffffffffu) * kWholePowersOfTen[8] + (both >> 32);
+  // Sixteen digits without a point may exceed 2^53, and then the conversion rounds, once and rightly.
+  magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[decimals];
+  return true;
+}
+#endif
+
 /// Reads [begin, stop), of which kReadAhead bytes from `begin` must be readable, if it is a short plain
-/// number: up to 8 digits, then up to 16 decimals, 19 in all. It makes no calls, so that a loop around it
-/// keeps its constants.
+/// number: 1 to 8 digits, perhaps a point and decimals, 19 digits in all. It makes no calls, so that a loop
+/// around it keeps its constants.
 [[gnu::always_inline]] inline bool read_short_number(const char* begin, const char* stop, double& value) {
   const bool negative = *begin == '-';
   const char* const at = begin + (negative ? 1 : 0);
   const auto length = static_cast<std::size_t>(stop - at);
-  if (length - 1 > 24) return false;
+#if defined(__SSSE3__)
+  if (length <= 16) {
+    double magnitude;
+    if (!read_shorter_number(at, length, magnitude)) return false;
+    value = with_sign(magnitude, negative);
+    return true;
+  }
+#endif
+  if (length - 1 > 19) return false;
   std::uint32_t others;
   std::uint32_t points;
   classify(at, others, points);
@@ -180,21 +233,23 @@ inline constexpr std::ptrdiff_t kReadAhead = 40;
   others &= inside;
   points &= inside;
   const auto whole = static_cast<std::size_t>(std::countr_zero(others | std::uint32_t{1} << length));
-  const std::size_t decimals = length - whole - (points != 0 ? 1 : 0);
-  const std::size_t digits = whole + decimals;
-  if (others != points || (points & (points - 1)) != 0 || digits - 1 > 18 || whole > 8 || decimals > 16)
-    return false;
+  if (others != points || (others & (others - 1)) != 0 || whole - 1 > 7) return false;
   std::uint64_t mantissa = digits_value(at, whole);
-  const char* const fraction = at + whole + 1;
-  if (decimals <= 8)
-    mantissa = mantissa * kWholePowersOfTen[decimals] + digits_value(fraction, decimals);
-  else
-    mantissa =
-        (mantissa * kWholePowersOfTen[8] + digits_value(fraction, 8)) * kWholePowersOfTen[decimals - 8] +
-        digits_value(fraction + 8, decimals - 8);
   double magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa));
-  // Multiplying is several times faster than even one division of doubles.
-  if (decimals != 0 && mantissa != 0 && !quick_quotient(mantissa, decimals, magnitude)) return false;
+  const std::size_t decimals = length - whole - 1;
+  if (length - whole > 1) {
+    const char* fraction = at + whole + 1;
+    std::size_t left = decimals;
+    for (; left > 8; left -= 8, fraction += 8)
+      mantissa = mantissa * kWholePowersOfTen[8] + digits_value(fraction, 8);
+    mantissa = mantissa * kWholePowersOfTen[left] + digits_value(fraction, left);
+    // By the number of digits, which hardly varies in a file, rather than by their value, which no processor
+    // can guess.
+    if (length <= 16)
+      magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[decimals];
+    else if (mantissa == 0 || !quick_quotient(mantissa, decimals, magnitude))
+      return false;
+  }
   value = with_sign(magnitude, negative);
   return true;
 }

@@ -7,6 +7,12 @@
 // co-clustering; the best few are improved by moving one row at a time to the cluster (or to a new one) that
 // lowers the expected loss most, until no row moves (in the manner of SALSO, Dahl, Johnson and Mueller 2022,
 // without its random restarts). Deterministic.
+//
+// Limits. With more than matrix_rows rows there is no matrix: candidates are the best of up to 128 evenly
+// spaced draws. With more than label_budget labels, evenly spaced draws stand for all: 100 of them for a
+// million rows. All losses refer to the draws used. The tables of a descent take at most 150 MB, and all
+// descents together at most about ten seconds; every step lowers the loss, so a descent cut short still gives
+// the best partition so far.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +43,9 @@ struct Consensus {
   double best_draw_loss = 0.0;     // the least expected loss of a draw that was evaluated
   double best_linkage_loss = 0.0;  // of a linkage cut; NaN if no linkage was made
   double ball_radius = 0.0;        // the given share of the draws is within this loss of the estimate
-  std::vector<double>
-      row_confidence;  // mean co-clustering of a row with the other rows of its cluster; 1 if alone
+  // Mean co-clustering of a row with the other rows of its cluster; for a lone row the share of draws in
+  // which it is alone.
+  std::vector<double> row_confidence;
   std::size_t draws_used = 0;
 };
 

@@ -59,6 +59,59 @@ double ExpectedLoss::operator()(std::span<const Label> labels, std::size_t clust
   return sum;
 }
 
+std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const ExpectedLoss& loss) {
+  const DrawSet& draws = loss.draws();
+  const auto terms = loss.terms();
+  const std::size_t lines = draws.all_clusters();
+  const std::size_t n = tree.leaves;
+  const Labels labels = cut_into(tree, count);
+  std::vector<std::uint32_t> overlaps(count * lines, 0);
+  for (std::size_t d = 0; d < draws.size(); ++d) {
+    const auto draw = draws[d];
+    for (std::size_t i = 0; i < n; ++i) {
+      ++overlaps[static_cast<std::size_t>(labels[i]) * lines + draws.offset(d) +
+                 static_cast<std::size_t>(draw[i])];
+    }
+  }
+  std::vector<double> weight(lines);
+  for (std::size_t d = 0; d < draws.size(); ++d) {
+    for (std::size_t l = 0; l < draws.clusters(d); ++l) weight[draws.offset(d) + l] = draws.weight(d);
+  }
+  // The cluster of a node at the finest cut: that of any of its leaves.
+  std::vector<std::size_t> slot(tree.nodes());
+  for (std::size_t i = 0; i < n; ++i) slot[i] = static_cast<std::size_t>(labels[i]);
+  for (std::size_t node = n; node < tree.nodes(); ++node) slot[node] = slot[tree.merge(node).left];
+  std::vector<std::size_t> sizes(count, 0);
+  for (const Label label : labels) ++sizes[static_cast<std::size_t>(label)];
+
+  double current = loss.constant();
+  for (const std::size_t size : sizes) current += terms[size];
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t line = 0; line < lines; ++line)
+      current -= 2.0 * weight[line] * terms[overlaps[k * lines + line]];
+  }
+  std::vector<double> result(count);
+  result[count - 1] = current;
+  for (std::size_t clusters = count - 1; clusters >= 1; --clusters) {
+    const Merge& merge = tree.merges[n - clusters - 1];
+    const std::size_t a = slot[merge.left];
+    const std::size_t b = slot[merge.right];
+    std::uint32_t* kept = overlaps.data() + a * lines;
+    const std::uint32_t* gone = overlaps.data() + b * lines;
+    double change = 0.0;
+    for (std::size_t line = 0; line < lines; ++line) {
+      if (gone[line] == 0) continue;
+      const std::uint32_t both = kept[line] + gone[line];
+      change += weight[line] * (terms[both] - terms[kept[line]] - terms[gone[line]]);
+      kept[line] = both;
+    }
+    current += terms[sizes[a] + sizes[b]] - terms[sizes[a]] - terms[sizes[b]] - 2.0 * change;
+    sizes[a] += sizes[b];
+    result[clusters - 1] = current;
+  }
+  return result;
+}
+
 Descent::Descent(const ExpectedLoss& loss, std::size_t max_clusters, std::size_t max_cells)
     : draws_(loss.draws()),
       terms_(loss.terms()),

@@ -18,6 +18,7 @@
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/contingency.hpp"
 #include "coppice/post/draw_set.hpp"
+#include "coppice/post/linkage.hpp"
 
 namespace coppice {
 
@@ -48,6 +49,10 @@ class ExpectedLoss {
   double constant_ = 0.0;
   PairCounter counter_;
 };
+
+/// Exact expected losses of the cuts of a tree into 1, ..., count clusters; entry k - 1 belongs to k
+/// clusters. Starts from the finest cut; each merge after it changes the overlaps of two clusters only.
+std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const ExpectedLoss& loss);
 
 class Descent {
  public:

@@ -4,13 +4,13 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
 
 #include "coppice/base/error.hpp"
+#include "coppice/post/autocovariance.hpp"
 
 namespace coppice {
 
@@ -18,16 +18,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMinDraws = 4;
-constexpr std::ptrdiff_t kDirectLags =
-    256;  // beyond, the Fourier transform of all lags is cheaper than one sum each
 
-// Chains of equal length, one after the other.
-struct Block {
-  std::size_t chains = 0;
-  std::size_t draws = 0;
-  std::vector<double> values;
-  std::span<const double> chain(std::size_t c) const { return {values.data() + c * draws, draws}; }
-};
+using Block = ChainBlock;
 
 Block pool(Chains chains) {
   Block block;
@@ -44,18 +36,10 @@ Block pool(Chains chains) {
   return block;
 }
 
-bool all_equal(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
-}
-
 bool can_be_diagnosed(const Block& block) {
   return block.chains > 0 && block.draws >= kMinDraws && !all_equal(block.values) &&
          std::all_of(block.values.begin(), block.values.end(),
                      [](double value) { return std::isfinite(value); });
-}
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double variance_of(std::span<const double> values) {
@@ -141,79 +125,6 @@ double plain_rhat(const Block& block) {
   const double between = draws * variance_of(means);
   return std::sqrt((between / within + draws - 1.0) / draws);
 }
-
-void fourier_transform(std::vector<std::complex<double>>& values) {
-  const std::size_t n = values.size();  // a power of two
-  for (std::size_t i = 1, j = 0; i < n; ++i) {
-    std::size_t bit = n >> 1;
-    for (; j & bit; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(values[i], values[j]);
-  }
-  std::vector<std::complex<double>> roots(n / 2);
-  for (std::size_t k = 0; k < n / 2; ++k) {
-    const double angle = -2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-    roots[k] = {std::cos(angle), std::sin(angle)};
-  }
-  for (std::size_t length = 2; length <= n; length *= 2) {
-    const std::size_t stride = n / length;
-    for (std::size_t start = 0; start < n; start += length) {
-      for (std::size_t k = 0; k < length / 2; ++k) {
-        const auto& root = roots[k * stride];
-        const auto odd = values[start + k + length / 2];
-        const std::complex<double> turned(odd.real() * root.real() - odd.imag() * root.imag(),
-                                          odd.real() * root.imag() + odd.imag() * root.real());
-        values[start + k + length / 2] = values[start + k] - turned;
-        values[start + k] += turned;
-      }
-    }
-  }
-}
-
-// Autocovariance at a lag, averaged over the chains, with the divisor n at every lag.
-class MeanAutocovariance {
- public:
-  explicit MeanAutocovariance(Block block) : block_(std::move(block)) {
-    for (std::size_t c = 0; c < block_.chains; ++c) {
-      const auto chain = block_.chain(c);
-      const double mean = all_equal(chain) ? chain.front() : mean_of(chain);
-      for (std::size_t i = 0; i < block_.draws; ++i) block_.values[c * block_.draws + i] -= mean;
-    }
-  }
-
-  double operator()(std::ptrdiff_t lag) {
-    if (lag >= kDirectLags && transformed_.empty()) transform();
-    if (lag >= kDirectLags) return transformed_[static_cast<std::size_t>(lag)];
-    double sum = 0.0;
-    for (std::size_t c = 0; c < block_.chains; ++c) {
-      const auto chain = block_.chain(c);
-      sum += std::inner_product(chain.begin() + lag, chain.end(), chain.begin(), 0.0);
-    }
-    return sum / static_cast<double>(block_.chains * block_.draws);
-  }
-
- private:
-  void transform() {
-    std::size_t length = 1;
-    while (length < 2 * block_.draws) length *= 2;
-    std::vector<std::complex<double>> power(length);
-    std::vector<std::complex<double>> spectrum;
-    for (std::size_t c = 0; c < block_.chains; ++c) {
-      const auto chain = block_.chain(c);
-      spectrum.assign(length, 0.0);
-      std::copy(chain.begin(), chain.end(), spectrum.begin());
-      fourier_transform(spectrum);
-      for (std::size_t k = 0; k < length; ++k) power[k] += std::norm(spectrum[k]);
-    }
-    fourier_transform(power);  // the power is real and even, so forward and inverse differ by the length only
-    transformed_.resize(block_.draws);
-    const double scale = static_cast<double>(length) * static_cast<double>(block_.chains * block_.draws);
-    for (std::size_t lag = 0; lag < block_.draws; ++lag) transformed_[lag] = power[lag].real() / scale;
-  }
-
-  Block block_;
-  std::vector<double> transformed_;
-};
 
 // Effective sample size by Geyer's initial monotone sequence over pairs of lags, for chains already split.
 double effective_draws(const Block& block) {

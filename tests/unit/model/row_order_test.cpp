@@ -11,7 +11,7 @@ namespace coppice::test {
 namespace {
 
 constexpr std::size_t kRows = 8;
-constexpr std::size_t kSweeps = 10'000;
+constexpr std::size_t kSweeps = 4'000;
 
 /// together[a * kRows + b][draw], in the order of the original rows, at the finest level.
 std::vector<std::vector<double>> run(const Variant& variant, const Family& family, const Rows& rows,

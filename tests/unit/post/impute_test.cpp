@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/post/units.hpp"
 #include "small_run.hpp"
 #include "support/enumeration.hpp"
 #include "support/sampling_error.hpp"
@@ -121,6 +122,18 @@ TEST_F(ImputeTest, RealCellsInTheUnitsOfTheData) {
   const Imputation threaded = impute(*run, {.threads = 3});
   EXPECT_EQ(threaded.cells[0].low, result.cells[0].low);
   EXPECT_EQ(threaded.cells[1].sd, result.cells[1].sd);
+}
+
+TEST(OriginalUnits, GiveBackTheNumberThatWasRead) {
+  const OriginalUnits units{3.7123, 0.91237};
+  std::size_t rounded = 0;
+  for (int k = -2000; k <= 2000; ++k) {
+    const double read = k / 100.0;
+    const double standardised = (read - units.mean) / units.deviation;
+    EXPECT_EQ(units.cell(standardised), read);
+    rounded += units.location(standardised) == read ? 0 : 1;
+  }
+  EXPECT_GT(rounded, 100u) << "plain arithmetic would do";
 }
 
 TEST_F(ImputeTest, AgreesWithAllPartitionsOnReals) {

@@ -168,7 +168,7 @@ TEST(Interrupt, AfterEverySweepEqualsUninterrupted) {
   };
   const std::string path = folder.file("stopped.coppice");
   for (std::size_t sweeps = 1; sweeps < contents.config.total_sweeps(); ++sweeps) {
-    std::filesystem::remove(path);
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
     RunFile file = RunFile::create(path, contents);
     const std::unique_ptr<ProblemSetup> setup = set_up(file);
     setup->model = &counting;

@@ -1,0 +1,168 @@
+"""The contract of the command line: outputs, headers, JSON keys, formats."""
+import io
+import json
+
+import numpy as np
+import pytest
+from conftest import ROOT, blobs, write_table
+
+SHORT = ("--chains", 2, "--warmup", 50, "--draws", 60)
+
+
+@pytest.fixture
+def run(coppice):
+    points, labels = blobs(1)
+    write_table(coppice.folder / "data.csv", points, labels)
+    coppice("fit", "nrmm", "data.csv", "--truth", "truth", "-o", "r.coppice", *SHORT)
+    return coppice
+
+
+def test_fit_says_nothing_on_stdout_and_names_memory(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    result = coppice("fit", "nrmm", "data.csv", "-o", "r.coppice", *SHORT)
+    assert result.stdout == ""
+    assert "of memory" in result.stderr
+    assert coppice("fit", "nrmm", "data.csv", "-q", "-o", "q.coppice", *SHORT).stderr == ""
+
+
+def test_summary_json_has_the_promised_keys(run):
+    answer = run.json("summary", "r.coppice")
+    for key in ("model", "rows", "columns", "chains", "draws", "verdict", "clusters"):
+        assert key in answer
+    assert answer["model"] == "nrmm" and answer["rows"] == 50 and answer["columns"] == 2
+    assert answer["chains"] == 2 and answer["draws"] == 60
+    assert len(answer["clusters"]) == 1 and 2.5 < answer["clusters"][0] < 6
+    assert run("summary", "r.coppice").stdout.splitlines()[0].startswith(("Trust it", "Do not trust"))
+
+
+def test_labels_csv(run):
+    lines = run("export", "r.coppice", "--what", "labels", "--to", "csv").stdout.splitlines()
+    assert lines[0] == "chain,draw,level," + ",".join(str(i) for i in range(1, 51))
+    assert len(lines) == 1 + 2 * 60
+    cells = lines[1].split(",")
+    assert cells[:4] == ["0", "0", "1", "0"] and len(cells) == 53
+
+
+def test_trace_csv_and_npy_agree(run):
+    text = run("export", "r.coppice", "--what", "trace", "--to", "csv").stdout
+    assert text.startswith("chain,draw,log_joint,clusters,entropy,largest_share,alpha\n")
+    table = np.genfromtxt(io.StringIO(text), delimiter=",", skip_header=1)
+    run("export", "r.coppice", "--what", "trace", "--to", "npy", "-o", "t.npy")
+    array = np.load(run.folder / "t.npy")
+    assert array.shape == (2, 60, 5)
+    assert np.array_equal(array.reshape(-1, 5), table[:, 2:])
+
+
+def test_coclustering_is_a_named_square_matrix_of_shares(run):
+    lines = run("export", "r.coppice", "--what", "coclustering").stdout.splitlines()
+    assert lines[0].split(",")[1:] == [str(i) for i in range(1, 51)]
+    matrix = np.array([[float(x) for x in line.split(",")[1:]] for line in lines[1:]])
+    assert matrix.shape == (50, 50) and np.allclose(matrix, matrix.T) and np.all(np.diag(matrix) == 1)
+    labels = np.array([[int(x) for x in line.split(",")[3:]]
+                       for line in run("export", "r.coppice", "--what", "labels").stdout.splitlines()[1:]])
+    exact = (labels[:, :, None] == labels[:, None, :]).mean(0)
+    assert np.allclose(matrix, exact, atol=1e-12)
+
+
+def test_every_answer_has_json(run):
+    for command in (["summary"], ["diagnose"], ["tree"], ["profile"], ["score"], ["impute"]):
+        run.json(*command, "r.coppice")
+    for command in ("models", "families"):
+        assert json.loads(run(command, "--json").stdout)
+    assert run.json("codebook", "data.csv")["rows"] == 50
+    assert run.json("predict", "r.coppice", "data.csv")[0]["probabilities"]
+
+
+def test_scores_of_separated_blobs_are_perfect(run):
+    score = run.json("score", "r.coppice", "--truth", "truth")["scores"][0]["levels"][0]
+    assert score["ari"] == 1.0 and score["f_measure"] == 1.0 and score["vi"] == 0.0
+    run.write("more.csv", "name,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(50)))
+    assert run.json("score", "r.coppice", "--truth", "more.csv:kind")["scores"][0]["levels"][0]["ari"] < 0.2
+    assert "no truth column 'nothing'" in run("score", "r.coppice", "--truth", "nothing", code=78).stderr
+
+
+@pytest.mark.parametrize("form", ["ascii", "newick", "linkage", "dot", "json"])
+def test_tree_formats(run, form):
+    text = run("tree", "r.coppice", "--format", form).stdout
+    start = {"ascii": "Height", "newick": "(", "linkage": "left,right,height,size", "dot": "digraph", "json": "{"}[form]
+    assert text.startswith(start)
+
+
+def test_predict_places_training_rows_in_their_clusters(run):
+    header, *lines = run("predict", "r.coppice", "data.csv").stdout.splitlines()
+    assert header.startswith("row,cluster,probability,log_density,entropy,p0,")
+    consensus = run("export", "r.coppice", "--what", "consensus").stdout.splitlines()[1:]
+    assert [line.split(",")[1] for line in lines] == [line.split(",")[1] for line in consensus]
+    for line in lines:
+        probabilities = [float(x) for x in line.split(",")[5:]]
+        assert abs(sum(probabilities) - 1) < 1e-9
+
+
+def test_predict_does_not_depend_on_the_batch(run):
+    whole = run("predict", "r.coppice", "data.csv").stdout.splitlines()
+    rows = (run.folder / "data.csv").read_text().splitlines()
+    run.write("one.csv", rows[0] + "\n" + rows[7] + "\n")
+    single = run("predict", "r.coppice", "one.csv").stdout.splitlines()[1]
+    assert single.split(",")[1:] == whole[7].split(",")[1:]
+
+
+def test_impute_fills_a_mixed_table(coppice):
+    data = ROOT / "examples" / "mixed.csv"
+    coppice("fit", "nrmm", data, "--truth", "group", "-o", "m.coppice", *SHORT)
+    cells = coppice("impute", "m.coppice").stdout.splitlines()
+    blank = sum(line.split(",").count("") for line in data.read_text().splitlines())
+    assert len(cells) - 1 == blank > 0
+    completed = coppice("impute", "m.coppice", "--completed").stdout.splitlines()
+    assert not any("" in line.split(",") for line in completed)
+
+
+def test_config_file_and_flags_that_win_over_it(coppice):
+    write_table(coppice.folder / "data.csv", blobs(2)[0])
+    coppice.write("run.toml", 'model = "nrmm"\ndata = "data.csv"\noutput = "c.coppice"\nchains = 3\ndraws = 20\n'
+                  'warmup = 10\nalpha = 2.5\n[set]\nmean_strength = 0.2\n')
+    coppice("fit", "--config", "run.toml", "--chains", 2)
+    answer = coppice.json("summary", "c.coppice")
+    assert answer["chains"] == 2 and answer["draws"] == 20
+    trace = coppice("export", "c.coppice", "--what", "trace").stdout.splitlines()[1]
+    assert trace.endswith(",2.5")
+    assert "run2.toml:1:" in coppice("fit", "--config", coppice.write("run2.toml", "nonsense = 1\n"), code=65).stderr
+
+
+def test_compare_and_merge(coppice):
+    write_table(coppice.folder / "data.csv", blobs(3)[0])
+    for seed in (1, 2):
+        coppice("fit", "nrmm", "data.csv", "-o", f"{seed}.coppice", "--seed", seed, "--chains", 2, "--draws", 500)
+    assert coppice.json("compare", "1.coppice", "2.coppice")["same"] is True
+    coppice("merge", "1.coppice", "2.coppice", "-o", "both.coppice")
+    assert coppice.json("summary", "both.coppice")["chains"] == 4
+    assert "cannot be resumed" in coppice("resume", "both.coppice", code=78).stderr
+    write_table(coppice.folder / "other.csv", blobs(4)[0])
+    coppice("fit", "nrmm", "other.csv", "-o", "other.coppice", *SHORT)
+    coppice("compare", "1.coppice", "other.coppice", code=78)
+
+
+def test_simulate_and_selfcheck(coppice):
+    for family in ("gaussian", "poisson", "categorical"):
+        coppice("simulate", "nrmm", "--n", 30, "--family", family, "--seed", 3, "-o", "sim.csv", "--truth-out", "truth.csv")
+        assert len((coppice.folder / "sim.csv").read_text().splitlines()) == 31
+        assert (coppice.folder / "truth.csv").read_text().startswith("row,cluster\n1,0\n")
+    assert coppice("selfcheck").stdout.count("ok") == 2
+
+
+def test_shell_completion_and_manual(coppice):
+    for shell in ("bash", "zsh", "fish"):
+        text = coppice("completion", shell).stdout
+        assert "resume" in text and "alpha-prior" in text
+    manual = coppice("man").stdout
+    assert manual.startswith(".TH COPPICE 1") and "split\\-merge\\-moves" in manual
+
+
+def test_netcdf_is_written(run):
+    run("export", "r.coppice", "--what", "draws", "--to", "netcdf", "-o", "r.nc")
+    assert (run.folder / "r.nc").read_bytes()[1:4] == b"HDF"
+
+
+def test_stdin(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    coppice("fit", "nrmm", "-", "-o", "s.coppice", *SHORT, stdin=(coppice.folder / "data.csv").read_text())
+    assert coppice.json("summary", "s.coppice")["rows"] == 50

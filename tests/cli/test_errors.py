@@ -1,0 +1,107 @@
+"""What goes wrong is said in one line, with place and remedy, and the right exit code."""
+import gzip
+import shutil
+import sqlite3
+
+import pytest
+from conftest import blobs, write_table
+
+
+def one_line(result):
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize("content, expected", [
+    ("a,b\n1,2\n3\n", ["bad.csv:3"]),
+    ("a,b\n1,2\n3,inf\n", ["bad.csv:3", "'b'", "inf"]),
+    ("a,a\n1,2\n", ["bad.csv:1", "'a'"]),
+    ("", ["bad.csv"]),
+    ("a,b\n", ["bad.csv"]),
+    ('a,b\n1,"2\n', ["bad.csv:2"]),
+    ("a,b\n1,\x002\n", ["bad.csv:2"]),
+])
+def test_bad_tables(coppice, content, expected):
+    message = one_line(coppice("fit", "nrmm", coppice.write("bad.csv", content), "-o", "r.coppice", code=65))
+    for part in expected:
+        assert part in message
+    assert not (coppice.folder / "r.coppice").exists()
+
+
+def test_bad_cell_of_a_declared_column(coppice):
+    coppice.write("book.toml", '[[column]]\nname = "b"\nkind = "count"\n')
+    coppice.write("bad.csv", "a,b\n1.5,2\n2.5,many\n")
+    message = one_line(coppice("fit", "nrmm", "bad.csv", "--codebook", "book.toml", "-o", "r.coppice", code=65))
+    assert "bad.csv:3" in message and "'b'" in message and "many" in message
+
+
+def test_damaged_compression(coppice):
+    whole = gzip.compress(b"a,b\n" + b"1.5,2\n" * 1000)
+    one_line(coppice("fit", "nrmm", coppice.write("bad.csv.gz", whole[:-20]), "-o", "r.coppice", code=65))
+
+
+def test_usage_and_configuration(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    fit = ("fit", "nrmm", "data.csv", "-o", "r.coppice")
+    assert "coppice --help" in one_line(coppice("nonsense", code=2))
+    assert "nrmm" in one_line(coppice("fit", "nonsense", "data.csv", "-o", "r.coppice", code=2))
+    assert "a number > 0" in one_line(coppice(*fit, "--alpha", "-1", code=2))
+    assert "gibbs" in one_line(coppice(*fit, "--sampler", "nuts", code=2))
+    assert "mean_strength" in one_line(coppice(*fit, "--set", "nothing=1", code=78))
+    assert "poisson" in one_line(coppice(*fit, "--family", "poisson", code=78))
+    assert "gaussian" in one_line(coppice(*fit, "--family", "nothing", code=78))
+    assert "2 x 2" in one_line(coppice(*fit, "--family", "gaussian", "--set", "scale=[[1,2]]", code=78))
+    assert "nothing" in one_line(coppice(*fit, "--id", "nothing", code=78))
+    assert "-o" in one_line(coppice("fit", "nrmm", "data.csv", code=2))
+    assert not (coppice.folder / "r.coppice").exists()
+
+
+def test_files_that_are_not_there(coppice):
+    assert "nothing.csv" in one_line(coppice("fit", "nrmm", "nothing.csv", "-o", "r.coppice", code=66))
+    assert "nothing.coppice" in one_line(coppice("summary", "nothing.coppice", code=66))
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    assert "nowhere" in coppice("fit", "nrmm", "data.csv", "-o", "nowhere/r.coppice", code=74).stderr.splitlines()[-1]
+
+
+def small_run(coppice, name="r.coppice"):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    coppice("fit", "nrmm", "data.csv", "-o", name, "--chains", 2, "--warmup", 10, "--draws", 30)
+
+
+def test_an_existing_file_is_not_replaced(coppice):
+    small_run(coppice)
+    before = (coppice.folder / "r.coppice").read_bytes()
+    fit = ("fit", "nrmm", "data.csv", "-o", "r.coppice", "--chains", 1, "--draws", 5)
+    assert "exists" in coppice(*fit, code=74).stderr
+    assert (coppice.folder / "r.coppice").read_bytes() == before
+    coppice(*fit, "--overwrite")
+    coppice.write("letter.txt", "dear aunt")
+    coppice("fit", "nrmm", "data.csv", "-o", "letter.txt", "--overwrite", code=65)
+    assert (coppice.folder / "letter.txt").read_text() == "dear aunt"
+
+
+def test_damaged_and_foreign_run_files(coppice):
+    small_run(coppice)
+    good = (coppice.folder / "r.coppice").read_bytes()
+    coppice.write("cut.coppice", good[: len(good) // 2])
+    one_line(coppice("summary", "cut.coppice", code=65))
+    one_line(coppice("summary", coppice.write("text.coppice", "hello"), code=65))
+    one_line(coppice("summary", coppice.write("empty.coppice", ""), code=65))
+    shutil.copy(coppice.folder / "r.coppice", coppice.folder / "future.coppice")
+    with sqlite3.connect(coppice.folder / "future.coppice") as database:
+        database.execute("PRAGMA user_version = 99")
+    assert "newer" in one_line(coppice("summary", "future.coppice", code=65))
+    assert "newer" in one_line(coppice("resume", "future.coppice", code=65))
+
+
+def test_strict_diagnosis_of_a_hopeless_run(coppice):
+    small_run(coppice)
+    coppice("diagnose", "r.coppice", "--strict", code=1)
+    coppice("diagnose", "r.coppice")
+
+
+def test_write_errors_of_outputs(coppice):
+    small_run(coppice)
+    coppice("export", "r.coppice", "--what", "labels", "-o", "nowhere/x.csv", code=74)
+    assert "trace" in one_line(coppice("export", "r.coppice", "--what", "trace", "--to", "netcdf", "-o", "x.nc", code=2))
