@@ -1,5 +1,5 @@
-// A sweep allocates nothing once the sampler has warmed up. This program replaces the global operator new by one that
-// counts, so it holds no other test.
+// A sweep allocates nothing once the sampler has warmed up. This program replaces the global operator new by
+// one that counts, so it holds no other test.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -45,8 +45,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace coppice::test {
 namespace {
 
-/// A family that does not count what its merge() allocates: the full-covariance Gaussian adds two factorizations there
-/// with temporary matrices. Everything else a sweep does must do without.
+/// A family that does not count what its merge() allocates: the full-covariance Gaussian adds two
+/// factorizations there with temporary matrices. Everything else a sweep does must do without.
 class UncountedMerge final : public Family {
  public:
   explicit UncountedMerge(const Family& family) : family_(family) {}
@@ -71,7 +71,9 @@ class UncountedMerge final : public Family {
   void draw_theta(const double* stats, Stream& stream, double* theta) const override {
     family_.draw_theta(stats, stream, theta);
   }
-  void draw(const double* theta, Stream& stream, double* row) const override { family_.draw(theta, stream, row); }
+  void draw(const double* theta, Stream& stream, double* row) const override {
+    family_.draw(theta, stream, row);
+  }
   double log_likelihood(const double* theta, const double* row) const override {
     return family_.log_likelihood(theta, row);
   }
@@ -88,8 +90,8 @@ class UncountedMerge final : public Family {
   const Family& family_;
 };
 
-/// Every row in a cluster of its own: from then on no slot is new. Not every model keeps its labels at the end of a
-/// checkpoint; then warming up has to do.
+/// Every row in a cluster of its own: from then on no slot is new. Not every model keeps its labels at the
+/// end of a checkpoint; then warming up has to do.
 void open_all_slots(Sampler& sampler, std::size_t rows) {
   Labels alone(rows);
   std::iota(alone.begin(), alone.end(), 0);
@@ -114,7 +116,8 @@ TEST_P(Allocation, SweepsAllocateNothing) {
     const Fixture fixture({"allocation", name, {{kind}, {kind}, {kind}}}, 1, kRows);
     const UncountedMerge uncounted(fixture.family());
     const Family& family = gaussian ? static_cast<const Family&>(uncounted) : fixture.family();
-    SamplerChain chain(model_by_name(GetParam().model), family, fixture.rows, settings_from(GetParam().settings));
+    SamplerChain chain(model_by_name(GetParam().model), family, fixture.rows,
+                       settings_from(GetParam().settings));
     chain.init({1, 0, 0});
     open_all_slots(chain.sampler(), kRows);
     std::size_t sweep = 0;

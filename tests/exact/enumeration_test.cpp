@@ -1,5 +1,5 @@
-// Every family x every sampler x concentration fixed and learned: how often the sampler visits each partition of 5 to 7
-// rows, against the enumeration of all of them.
+// Every family x every sampler x concentration fixed and learned: how often the sampler visits each partition
+// of 5 to 7 rows, against the enumeration of all of them.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -11,7 +11,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kSweeps = 60'000;
+constexpr std::size_t kSweeps = 50'000;
 
 AlphaLaw alpha_law(bool learned) {
   if (learned) return {std::nullopt, 2.0, 1.5};
@@ -66,10 +66,11 @@ TEST_P(Mistakes, AreNoticed) {
     const Fixture fixture({"mistakes", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, seed, 6);
     const ExactPosterior exact(fixture.family(), fixture.rows, law);
     BrokenChain chain(fixture.family(), fixture.rows, law, mistake);
-    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kSweeps), true);
+    // Not scaled down: the power to notice is what is tested.
+    const Agreement agreement = compare_chain(exact, chain, seed, kSweeps, true);
     EXPECT_EQ(agreement.holds(), correct) << "seed " << seed << ": " << agreement;
-    RecordProperty("errors", std::to_string(agreement.worst));
-    std::printf("[ MISTAKE  ] %s: %.1f errors off, %s\n", mistake_name(mistake), agreement.worst, agreement.where.c_str());
+    std::printf("[ MISTAKE  ] %s: %.1f errors off, %s\n", mistake_name(mistake), agreement.worst,
+                agreement.where.c_str());
   }
 }
 
@@ -78,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Mistakes,
                                            Mistake::new_cluster_10_percent, Mistake::row_predicts_itself,
                                            Mistake::split_without_q, Mistake::merge_without_q,
                                            Mistake::one_cluster_too_many),
-                         [](const ::testing::TestParamInfo<Mistake>& info) { return mistake_name(info.param); });
+                         [](const ::testing::TestParamInfo<Mistake>& info) {
+                           return mistake_name(info.param);
+                         });
 
 }  // namespace
 }  // namespace coppice::test

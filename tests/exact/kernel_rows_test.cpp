@@ -1,5 +1,6 @@
-// One split-merge move at a time: from every partition of four and five rows, the law of the next partition against the
-// exact transition probabilities of Jain and Neal's move (random launch, no intermediate scan, ascending order).
+// One split-merge move at a time: from every partition of four and five rows, the law of the next partition
+// against the exact transition probabilities of Jain and Neal's move (random launch, no intermediate scan,
+// ascending order).
 #include <gtest/gtest.h>
 
 #include <cmath>

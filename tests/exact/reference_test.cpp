@@ -1,5 +1,5 @@
-// The enumeration itself and the samplers against cases computed elsewhere: log joint of given labels, the law of K,
-// co-clustering, the probability of every partition, the posterior mean of alpha.
+// The enumeration itself and the samplers against cases computed elsewhere: log joint of given labels, the
+// law of K, co-clustering, the probability of every partition, the posterior mean of alpha.
 #include <gtest/gtest.h>
 
 #include "support/chains.hpp"
@@ -82,7 +82,9 @@ TEST_P(Reference, SamplersAgree) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Reference,
                          ::testing::Values("nrmm_a_dp_niw", "nrmm_d_dp_bernoulli", "nrmm_e_dp_hyper_niw1d"),
-                         [](const ::testing::TestParamInfo<const char*>& info) { return std::string(info.param); });
+                         [](const ::testing::TestParamInfo<const char*>& info) {
+                           return std::string(info.param);
+                         });
 
 }  // namespace
 }  // namespace coppice::test

@@ -1,9 +1,10 @@
-// The draws of a few small runs, as a hash of their labels: an accidental change of the random numbers, of the order in
-// which they are used or of a weight is noticed here before a user finds that a seed no longer gives the same clusters.
+// The draws of a few small runs, as a hash of their labels: an accidental change of the random numbers, of
+// the order in which they are used or of a weight is noticed here before a user finds that a seed no longer
+// gives the same clusters.
 //
-// When a change is meant, run this program, copy the lines it prints under "actual" over the table below, and say in the
-// commit why the draws changed. Labels only: the last digits of scores may differ between compilers, labels do not for
-// data this small.
+// When a change is meant, run this program, copy the lines it prints under "actual" over the table below, and
+// say in the commit why the draws changed. Labels only: the last digits of scores may differ between
+// compilers, labels do not for data this small.
 #include <gtest/gtest.h>
 
 #include <cstdio>

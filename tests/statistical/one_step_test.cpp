@@ -1,7 +1,8 @@
-// One step from the posterior stays in the posterior: partitions are drawn from the enumeration, each is given to a
-// sampler, which takes a single step, and the law of the result is compared with the enumeration by chi-square. The draws
-// are independent, so nothing about mixing enters: a kernel that is invariant but slow passes, one that is wrong does
-// not, however well it mixes. The tail probability of one check is 5.7e-7; there are about a hundred.
+// One step from the posterior stays in the posterior: partitions are drawn from the enumeration, each is
+// given to a sampler, which takes a single step, and the law of the result is compared with the enumeration
+// by chi-square. The draws are independent, so nothing about mixing enters: a kernel that is invariant but
+// slow passes, one that is wrong does not, however well it mixes. The tail probability of one check
+// is 5.7e-7; there are about a hundred.
 #include <gtest/gtest.h>
 
 #include "coppice/prior/crp.hpp"
@@ -35,7 +36,8 @@ TEST_P(OneStep, KeepsThePosterior) {
       Labels labels(exact.rows());
       for (std::size_t i = 0; i < exact.size(); ++i) {
         states.push_back(state);
-        states.back().replace(state.size() - size, size, reinterpret_cast<const char*>(exact.partition(i).data()), size);
+        states.back().replace(state.size() - size, size,
+                              reinterpret_cast<const char*>(exact.partition(i).data()), size);
         chain.sampler().load(states.back());
         chain.shape(labels);
         ASSERT_EQ(labels, exact.partition(i));
@@ -67,8 +69,9 @@ TEST(OneStep, ConcentrationUpdateKeepsItsConditional) {
     double total = 0.0;
     constexpr double kStep = 1e-3;
     for (double alpha = kStep / 2; alpha < 40.0; alpha += kStep) {
-      total += std::exp(GammaPrior{kShape, kRate}.log_density(alpha) + static_cast<double>(clusters) * std::log(alpha) +
-                        log_gamma(alpha) - log_gamma(alpha + kRows));
+      total += std::exp(GammaPrior{kShape, kRate}.log_density(alpha) +
+                        static_cast<double>(clusters) * std::log(alpha) + log_gamma(alpha) -
+                        log_gamma(alpha + kRows));
       cumulative.push_back(total);
       grid.push_back(alpha + kStep / 2);
     }
@@ -83,7 +86,8 @@ TEST(OneStep, ConcentrationUpdateKeepsItsConditional) {
       std::vector<double> values;
       for (std::size_t i = 0; i < scaled(kSteps); ++i) {
         const double wanted = draw_uniform(stream) * total;
-        const auto place = std::lower_bound(cumulative.begin(), cumulative.end(), wanted) - cumulative.begin();
+        const auto place =
+            std::lower_bound(cumulative.begin(), cumulative.end(), wanted) - cumulative.begin();
         const double start = grid[static_cast<std::size_t>(place)] - kStep * draw_uniform(stream);
         values.push_back(update_concentration(stream, {kShape, kRate}, start, clusters, kRows));
       }

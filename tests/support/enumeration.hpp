@@ -134,8 +134,9 @@ class Visits {
     return batch_estimate(means);
   }
 
-  /// The frequency of an event of known probability. A rare event seen too seldom also scatters too little, so the
-  /// batches tell the autocorrelation time and the truth the variance; independent draws have the least error there is.
+  /// The frequency of an event of known probability. A rare event seen too seldom also scatters too little,
+  /// so the batches tell the autocorrelation time and the truth the variance; independent draws have the
+  /// least error there is.
   template <typename Event>
   void check(Agreement& agreement, const std::string& what, double truth, Event&& event) const {
     Estimate frequency = estimate([&](std::size_t i) { return event(i) ? 1.0 : 0.0; });

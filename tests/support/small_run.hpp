@@ -1,5 +1,5 @@
-// Small runs on disk: a folder that cleans up after itself, the contents of a run on a simulated table, and everything
-// a run file holds as one comparable value.
+// Small runs on disk: a folder that cleans up after itself, the contents of a run on a simulated table, and
+// everything a run file holds as one comparable value.
 #pragma once
 
 #include <fmt/format.h>
@@ -51,7 +51,8 @@ inline void write_bytes(const std::string& path, std::string_view bytes) {
 
 /// A run of the model on a simulated mixed table.
 inline RunContents small_contents(const std::string& model, const Settings& parameters, std::size_t rows,
-                                  std::size_t chains, std::size_t warmup, std::size_t draws, std::size_t thin = 1) {
+                                  std::size_t chains, std::size_t warmup, std::size_t draws,
+                                  std::size_t thin = 1) {
   const LawCase law_case{"small", "auto", {{Kind::real}, {Kind::category, 3}, {Kind::count}}, {}, 0.1};
   const Fixture fixture(law_case, 1, rows);
   RunContents contents;
@@ -105,27 +106,32 @@ inline std::vector<ChainDraws> all_draws(const RunFile& file) {
     file.for_each_block(chain, true, [&](const DrawBlock& block) {
       ChainDraws& draws = chains[chain];
       draws.count += block.count;
-      draws.traces.append(reinterpret_cast<const char*>(block.traces.data()), block.traces.size() * sizeof(double));
-      draws.labels.append(reinterpret_cast<const char*>(block.labels.data()), block.labels.size() * sizeof(Label));
+      draws.traces.append(reinterpret_cast<const char*>(block.traces.data()),
+                          block.traces.size() * sizeof(double));
+      draws.labels.append(reinterpret_cast<const char*>(block.labels.data()),
+                          block.labels.size() * sizeof(Label));
     });
   return chains;
 }
 
-inline std::vector<ChainDraws> draws_at(const std::string& path) { return all_draws(RunFile::open(path, false)); }
+inline std::vector<ChainDraws> draws_at(const std::string& path) {
+  return all_draws(RunFile::open(path, false));
+}
 
 /// Everything a run file holds, as text.
 inline std::string everything(const std::string& path) {
   const RunFile file = RunFile::open(path, false);
   std::string text;
-  for (const char* key : {"config", "codebook", "input_codebook", "transform", "data_digest", "table", "truth",
-                          "coppice_version", "compiler", "created_at"})
+  for (const char* key : {"config", "codebook", "input_codebook", "transform", "data_digest", "table",
+                          "truth", "coppice_version", "compiler", "created_at"})
     text += fmt::format("{}={};", key, file.meta(key));
   static_cast<void>(file.contents());
   const std::vector<ChainDraws> chains = all_draws(file);
   for (std::size_t chain = 0; chain < chains.size(); ++chain) {
     text += fmt::format("{}:{};", chains[chain].count, file.draws_of(chain));
     text += chains[chain].traces + chains[chain].labels;
-    if (const auto checkpoint = file.checkpoint(chain)) text += fmt::format("{}@{};", checkpoint->state, checkpoint->sweep);
+    if (const auto checkpoint = file.checkpoint(chain))
+      text += fmt::format("{}@{};", checkpoint->state, checkpoint->sweep);
     const ChainStatus status = file.status(chain);
     text += fmt::format("{},{};", status.sweeps, status.seconds);
     for (const MoveStatistics& move : status.moves)

@@ -39,7 +39,7 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
     return 0;
   }
   std::string text;
-  CsvWriter writer(text);
+  CsvWriter writer(&text);
   writer.cell("row").cell("cluster").cell("probability").cell("log_density").cell("entropy");
   for (std::size_t group = 0; group < estimate.clusters; ++group) writer.cell(fmt::format("p{}", group));
   writer.cell("new").end_row();
@@ -77,7 +77,7 @@ int impute_run(const std::string& path, const std::string& output, bool complete
     return 0;
   }
   std::string text;
-  CsvWriter writer(text);
+  CsvWriter writer(&text);
   if (completed) {
     writer.cell("row");
     for (const Column& column : table.columns) writer.cell(column.name);

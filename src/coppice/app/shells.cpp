@@ -88,7 +88,7 @@ std::string roff(std::string_view text) {
 std::string man_options(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
-    std::string names = option->get_name(true, false);
+    const std::string names = option->get_name(true, true);
     text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(names), roff(option->get_description()));
   }
   return text;

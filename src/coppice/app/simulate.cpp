@@ -60,7 +60,7 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   sampler->shape(labels);
 
   std::string text;
-  CsvWriter writer(text);
+  CsvWriter writer(&text);
   writer.cell("row");
   for (const Column& column : table.columns) writer.cell(column.name);
   writer.end_row();
@@ -73,7 +73,7 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   write_output(arguments.output, text);
   if (!arguments.truth.empty()) {
     std::string truth_text;
-    CsvWriter truth(truth_text);
+    CsvWriter truth(&truth_text);
     truth.cell("row");
     for (std::size_t level = 1; level <= model.levels; ++level) truth.cell(model.levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
     truth.end_row();

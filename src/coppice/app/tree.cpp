@@ -30,7 +30,7 @@ nlohmann::ordered_json tree_json(const Linkage& tree, const std::vector<std::str
 
 std::string linkage_csv(const Linkage& tree) {
   std::string text;
-  CsvWriter writer(text);
+  CsvWriter writer(&text);
   writer.cell("left").cell("right").cell("height").cell("size").end_row();
   for (const Merge& merge : tree.merges) writer.cell(merge.left).cell(merge.right).cell(merge.height).cell(merge.size).end_row();
   writer.close();

@@ -3,8 +3,8 @@
 #include "coppice/data/codebook.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "coppice/base/error.hpp"
@@ -37,6 +37,20 @@ bool is_reserved(std::string_view key) {
   return key == "name" || key == "kind" || key == "levels" || key == "family";
 }
 
+// A value as TOML again. (The library's own formatter computes line lengths from logarithms, which is
+// undefined for numbers below one.) Tables and dates, which no setting can be, are only hinted at.
+std::string source_text(const toml::node& node) {
+  if (node.is_string()) return quoted(*node.value<std::string>());
+  if (node.is_boolean()) return *node.value<bool>() ? "true" : "false";
+  if (node.is_integer()) return std::to_string(*node.value<std::int64_t>());
+  if (node.is_floating_point()) return fmt::format("{}", *node.value<double>());
+  const toml::array* array = node.as_array();
+  if (array == nullptr) return node.is_table() ? "{...}" : "a date or time";
+  std::string out = "[";
+  for (const toml::node& element : *array) out += (out.size() == 1 ? "" : ", ") + source_text(element);
+  return out + "]";
+}
+
 // One [[column]] table with the place needed for messages.
 class SpecReader {
  public:
@@ -62,12 +76,6 @@ class SpecReader {
 
   [[noreturn]] void fail_at(const toml::node& node, const std::string& problem) const {
     fail(ErrorCode::bad_data, "{}:{}: {}", file_, node.source().begin.line, problem);
-  }
-
-  static std::string source_text(const toml::node& node) {
-    std::ostringstream out;
-    out << toml::node_view<const toml::node>(node);
-    return out.str();
   }
 
   std::string text_of(std::string_view key) const {

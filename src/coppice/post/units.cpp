@@ -12,12 +12,17 @@ double OriginalUnits::cell(double value) const {
   if (mean == 0.0 && deviation == 1.0) return value;
   const double rough = location(value);
   if (is_missing(value)) return rough;
-  for (int digits = 1; digits <= 17; ++digits) {
-    const std::string text = fmt::format("{:.{}e}", rough, digits - 1);
-    double candidate = rough;
+  const auto fits = [&](const std::string& text, double& candidate) {
     std::from_chars(text.data(), text.data() + text.size(), candidate);
-    if ((candidate - mean) / deviation == value) return candidate;
-  }
+    candidate += 0.0;  // no negative zero
+    return (candidate - mean) / deviation == value;
+  };
+  double candidate = rough;
+  // Decimals first, because a rounded zero has many digits and no decimals.
+  for (int decimals = 0; decimals <= 12; ++decimals)
+    if (fits(fmt::format("{:.{}f}", rough, decimals), candidate)) return candidate;
+  for (int digits = 1; digits <= 17; ++digits)
+    if (fits(fmt::format("{:.{}e}", rough, digits - 1), candidate)) return candidate;
   return rough;
 }
 

@@ -16,7 +16,7 @@ struct OriginalUnits {
 
   double location(double value) const { return mean + deviation * value; }
   double spread(double sd) const { return deviation * sd; }
-  /// The number as it was read: of all that standardise to `value` bit for bit, the one of fewest digits.
+  /// The number as it was read: of all that standardise to `value` bit for bit, the one of fewest decimals.
   double cell(double value) const;
 };
 

@@ -1,6 +1,6 @@
-// The partition that carries statistics: after any sequence of moves, splits and merges it equals one built afresh from
-// its labels, its Gibbs weights are ratios of joint probabilities, and an outlier whose removal spoils the statistics is
-// followed by a recomputation.
+// The partition that carries statistics: after any sequence of moves, splits and merges it equals one built
+// afresh from its labels, its Gibbs weights are ratios of joint probabilities, and an outlier whose removal
+// spoils the statistics is followed by a recomputation.
 #include "coppice/cluster/clusters.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,9 @@ TEST(Clusters, AnyHistoryEqualsAFreshStart) {
       const auto row = static_cast<std::size_t>(draw_index(stream, 40));
       const Label target = clusters.label(draw_index(stream, 40));
       switch (draw_index(stream, 6)) {
-        case 0: clusters.move_to_new(row); break;
+        case 0:
+          clusters.move_to_new(row);
+          break;
         case 1:
           if (target != clusters.label(row)) clusters.merge(target, clusters.label(row));
           break;
@@ -58,8 +60,12 @@ TEST(Clusters, AnyHistoryEqualsAFreshStart) {
           clusters.split(target, members);
           break;
         }
-        case 3: clusters.rebuild(); break;
-        default: clusters.move(row, target); break;
+        case 3:
+          clusters.rebuild();
+          break;
+        default:
+          clusters.move(row, target);
+          break;
       }
       if (i % 10 == 0) {
         ASSERT_NO_FATAL_FAILURE(expect_same_as_fresh(clusters, crp)) << "after " << i << " changes";
@@ -69,7 +75,9 @@ TEST(Clusters, AnyHistoryEqualsAFreshStart) {
 }
 
 /// log p(partition, data) up to the constant of the CRP.
-double log_joint(const Clusters& clusters, const Crp& crp) { return crp.log_partition(clusters.sizes()) + clusters.log_marginal(); }
+double log_joint(const Clusters& clusters, const Crp& crp) {
+  return crp.log_partition(clusters.sizes()) + clusters.log_marginal();
+}
 
 TEST(Clusters, GibbsWeightsAreRatiosOfJoints) {
   for (const LawCase& law_case : law_cases()) {
@@ -156,7 +164,8 @@ TEST(Clusters, OutlierThatLeavesIsForgotten) {
       std::vector<double> stats(plan.family->stats_size());
       plan.family->clear(stats.data());
       for (std::size_t row = 0; row < 6; ++row) plan.family->add(stats.data(), rows[row]);
-      EXPECT_FALSE(plan.family->remove(stats.data(), rows[5])) << "at " << far << " the loss of digits goes unreported";
+      EXPECT_FALSE(plan.family->remove(stats.data(), rows[5]))
+          << "at " << far << " the loss of digits goes unreported";
       Clusters clusters(*plan.family, rows, crp.log_join_table());
       clusters.assign(Labels(6, 0));
       clusters.move_to_new(5);

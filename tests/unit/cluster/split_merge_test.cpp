@@ -1,5 +1,5 @@
-// Restricted Gibbs scans: the probability a scan reports is the product of the conditionals it drew from, a forced scan
-// reports the same number for the same path, and both directions of a move see the same launch.
+// Restricted Gibbs scans: the probability a scan reports is the product of the conditionals it drew from, a
+// forced scan reports the same number for the same path, and both directions of a move see the same launch.
 #include "coppice/cluster/split_merge.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ using Sides = std::vector<std::uint8_t>;
 Sides sides_of(const RestrictedPair& pair) { return {pair.sides().begin(), pair.sides().end()}; }
 
 /// Log weight of one group of the pair: kappa times marginal of its rows, from scratch.
-double log_weight(const Fixture& fixture, const Crp& crp, std::uint32_t anchor, const std::vector<std::uint32_t>& items,
-                  const Sides& sides, std::uint8_t group) {
+double log_weight(const Fixture& fixture, const Crp& crp, std::uint32_t anchor,
+                  const std::vector<std::uint32_t>& items, const Sides& sides, std::uint8_t group) {
   Stats stats(fixture.family());
   stats.add(fixture.rows[anchor]);
   std::size_t size = 1;
@@ -53,7 +53,8 @@ TEST(RestrictedPair, ReportedProbabilityIsTheProductOfConditionals) {
         double weight[2];
         for (std::uint8_t side = 0; side < 2; ++side) {
           sides[i] = side;
-          weight[side] = log_weight(fixture, crp, 1, items, sides, 0) + log_weight(fixture, crp, 4, items, sides, 1);
+          weight[side] =
+              log_weight(fixture, crp, 1, items, sides, 0) + log_weight(fixture, crp, 4, items, sides, 1);
         }
         sides[i] = after[i];
         expected += -std::log1p(std::exp(weight[1 - after[i]] - weight[after[i]]));
@@ -121,7 +122,8 @@ TEST(RestrictedPair, SequentialLaunchDrawsItsConditionals) {
       double weight[2];
       for (std::uint8_t side = 0; side < 2; ++side) {
         sides[i] = side;
-        weight[side] = log_weight(fixture, crp, 0, so_far, sides, 0) + log_weight(fixture, crp, 2, so_far, sides, 1);
+        weight[side] =
+            log_weight(fixture, crp, 0, so_far, sides, 0) + log_weight(fixture, crp, 2, so_far, sides, 1);
       }
       const auto chosen = static_cast<std::uint8_t>(code >> i & 1);
       sides[i] = chosen;
@@ -143,7 +145,8 @@ TEST(SplitMerge, OneRowIsLeftAlone) {
   const Crp crp(1.0, 1);
   Clusters clusters(fixture.family(), fixture.rows, crp.log_join_table());
   clusters.assign(Labels{0});
-  SplitMerge move(fixture.family(), fixture.rows, crp.log_join_table(), [&](std::size_t n) { return crp.log_kappa(n); }, {});
+  SplitMerge move(fixture.family(), fixture.rows, crp.log_join_table(),
+                  [&](std::size_t n) { return crp.log_kappa(n); }, {});
   Stream stream({5, 0, 0}, Purpose::test);
   move.step(clusters, stream);
   EXPECT_EQ(clusters.clusters(), 1u);

@@ -64,6 +64,16 @@ TEST(Codebook, ReadsWhatTheManualShows) {
   EXPECT_EQ(parse_codebook("", "book.toml").columns.size(), 0u);
 }
 
+TEST(Codebook, SmallNumbersInArraysSurvive) {
+  const Codebook codebook = parse_codebook(
+      "[[column]]\nname = \"v\"\nkind = \"real\"\nm = [0, 1e-3, -5e-324]\ns = [[0.001, 0], [0, 1e300]]\n",
+      "b");
+  EXPECT_EQ(codebook.columns[0].settings.at("m"), Setting::vector({0.0, 1e-3, -5e-324}));
+  EXPECT_EQ(codebook.columns[0].settings.at("s"),
+            (Setting{Setting::Shape::matrix, {0.001, 0, 0, 1e300}, 2, {}}));
+  EXPECT_EQ(parse_codebook(to_toml(codebook), "b"), codebook);
+}
+
 TEST(Codebook, WholeNumbersMayBeLevels) {
   const Codebook codebook =
       parse_codebook("[[column]]\nname = \"v\"\nkind = \"category\"\nlevels = [1, 2, \"x\"]", "b");
@@ -98,8 +108,9 @@ TEST(Codebook, ErrorsNameTheirLine) {
             "book.toml:4: column 'v': a level is the empty text, which means missing; remove it");
   EXPECT_EQ(error("[[column]]\nname = \"v\"\nkind = \"category\"\nlevels = \"a\"\n"),
             "book.toml:4: column 'v': levels is not an array; write levels = [\"a\", \"b\"]");
-  EXPECT_EQ(error("[[column]]\nname = \"v\"\nkind = \"real\"\nshape = {a = 1}\n"),
-            "book.toml:4: column 'v': shape = { a = 1 } is not a number, an array of numbers, a matrix or a text");
+  EXPECT_EQ(
+      error("[[column]]\nname = \"v\"\nkind = \"real\"\nshape = {a = 1}\n"),
+      "book.toml:4: column 'v': shape = {...} is not a number, an array of numbers, a matrix or a text");
   EXPECT_EQ(error("[[column]]\nname = \"v\"\nkind = \"real\"\n[[column]]\nname = \"v\"\nkind = \"real\"\n"),
             "book.toml:4: column 'v' is described twice; remove one");
   EXPECT_EQ(error("\ncolumns = 3\n"),

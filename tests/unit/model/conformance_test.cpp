@@ -1,6 +1,6 @@
-// What every model must keep, whatever it draws: over the list of models, every choice and flag of their parameter
-// tables, and every family. The kept score equals the score from scratch after every step, labels are canonical, a saved
-// and loaded sampler goes on as if nothing had happened, degenerate data do no harm.
+// What every model must keep, whatever it draws: over the list of models, every choice and flag of their
+// parameter tables, and every family. The kept score equals the score from scratch after every step, labels
+// are canonical, a saved and loaded sampler goes on as if nothing had happened, degenerate data do no harm.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -185,22 +185,26 @@ struct Degenerate {
 };
 
 std::vector<Degenerate> degenerate_tables() {
-  return {{"one row", "gaussian-diagonal", Kind::real, 2, {1.5, -2.0}},
-          {"one row, full covariance", "gaussian", Kind::real, 2, {1.5, -2.0}},
-          {"one binary row", "bernoulli", Kind::binary, 3, {0, 1, 0}},
-          {"two rows", "gaussian", Kind::real, 1, {1.0, 4.0}},
-          {"two equal rows", "gaussian-diagonal", Kind::real, 1, {1.0, 1.0}},
-          {"identical rows", "gaussian", Kind::real, 2, {3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 4}},
-          {"identical rows, diagonal", "gaussian-diagonal", Kind::real, 2, {3, 4, 3, 4, 3, 4, 3, 4}},
-          {"a constant column", "gaussian", Kind::real, 2, {7, 1, 7, 2, 7, 3, 7, -4, 7, 5}},
-          {"a constant column, diagonal", "gaussian-diagonal", Kind::real, 2, {7, 1, 7, 2, 7, 3, 7, -4, 7, 5}},
-          {"zeros only", "bernoulli", Kind::binary, 2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
-          {"zeros only, counts", "poisson", Kind::count, 2, {0, 0, 0, 0, 0, 0, 0, 0}},
-          {"zeros only, words", "multinomial", Kind::count, 2, {0, 0, 0, 0, 0, 0, 0, 0}},
-          {"a column without a cell", "gaussian-diagonal", Kind::real, 2,
-           {1, kMissing, 2, kMissing, 5, kMissing, 6, kMissing}},
-          {"far out", "gaussian", Kind::real, 1, {0, 0.1, -0.1, 0.2, 1e9}},
-          {"tiny unit", "gaussian-diagonal", Kind::real, 1, {1e-12, 2e-12, 9e-12, 1e-11}}};
+  return {
+      {"one row", "gaussian-diagonal", Kind::real, 2, {1.5, -2.0}},
+      {"one row, full covariance", "gaussian", Kind::real, 2, {1.5, -2.0}},
+      {"one binary row", "bernoulli", Kind::binary, 3, {0, 1, 0}},
+      {"two rows", "gaussian", Kind::real, 1, {1.0, 4.0}},
+      {"two equal rows", "gaussian-diagonal", Kind::real, 1, {1.0, 1.0}},
+      {"identical rows", "gaussian", Kind::real, 2, {3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 4}},
+      {"identical rows, diagonal", "gaussian-diagonal", Kind::real, 2, {3, 4, 3, 4, 3, 4, 3, 4}},
+      {"a constant column", "gaussian", Kind::real, 2, {7, 1, 7, 2, 7, 3, 7, -4, 7, 5}},
+      {"a constant column, diagonal", "gaussian-diagonal", Kind::real, 2, {7, 1, 7, 2, 7, 3, 7, -4, 7, 5}},
+      {"zeros only", "bernoulli", Kind::binary, 2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+      {"zeros only, counts", "poisson", Kind::count, 2, {0, 0, 0, 0, 0, 0, 0, 0}},
+      {"zeros only, words", "multinomial", Kind::count, 2, {0, 0, 0, 0, 0, 0, 0, 0}},
+      {"a column without a cell",
+       "gaussian-diagonal",
+       Kind::real,
+       2,
+       {1, kMissing, 2, kMissing, 5, kMissing, 6, kMissing}},
+      {"far out", "gaussian", Kind::real, 1, {0, 0.1, -0.1, 0.2, 1e9}},
+      {"tiny unit", "gaussian-diagonal", Kind::real, 1, {1e-12, 2e-12, 9e-12, 1e-11}}};
 }
 
 TEST_P(Conformance, DegenerateData) {
@@ -211,7 +215,8 @@ TEST_P(Conformance, DegenerateData) {
     for (std::size_t i = 0; i < rows; ++i) table.row_ids.push_back(std::to_string(i));
     for (std::size_t j = 0; j < degenerate.columns; ++j) {
       Column column{std::string(1, static_cast<char>('a' + j)), degenerate.kind, {}, {}};
-      for (std::size_t i = 0; i < rows; ++i) column.values.push_back(degenerate.cells[i * degenerate.columns + j]);
+      for (std::size_t i = 0; i < rows; ++i)
+        column.values.push_back(degenerate.cells[i * degenerate.columns + j]);
       table.columns.push_back(column);
     }
     const FamilyPlan plan = plan_family(table, {}, degenerate.family, {});

@@ -1,5 +1,5 @@
-// Predictive weights of a stored draw against the definition: p(row, joins c) = p(X and row, partition with row in c) /
-// p(X, partition), both from scratch.
+// Predictive weights of a stored draw against the definition: p(row, joins c) = p(X and row, partition with
+// row in c) / p(X, partition), both from scratch.
 #include <gtest/gtest.h>
 
 #include "coppice/base/math.hpp"
@@ -17,7 +17,8 @@ double log_joint(const Family& family, const Rows& rows, const Labels& labels, d
     family.clear(stats.data());
     for (std::size_t row = 0; row < labels.size(); ++row)
       if (labels[row] == static_cast<Label>(cluster)) family.add(stats.data(), rows[row]);
-    total += std::log(alpha) + log_gamma(static_cast<double>(sizes[cluster])) + family.log_marginal(stats.data());
+    total +=
+        std::log(alpha) + log_gamma(static_cast<double>(sizes[cluster])) + family.log_marginal(stats.data());
   }
   return total;
 }

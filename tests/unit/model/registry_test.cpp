@@ -1,10 +1,11 @@
 // The list of models: names are found, unknown names are refused with the list, tables hold together.
+#include "coppice/model/registry.hpp"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "coppice/base/error.hpp"
-#include "coppice/model/registry.hpp"
 
 namespace coppice {
 namespace {

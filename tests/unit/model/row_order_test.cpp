@@ -1,5 +1,5 @@
-// The posterior does not know the order of the rows: co-clustering of a table and of the same table with its rows
-// permuted agree within Monte Carlo error, for every model of the list.
+// The posterior does not know the order of the rows: co-clustering of a table and of the same table with its
+// rows permuted agree within Monte Carlo error, for every model of the list.
 #include <gtest/gtest.h>
 
 #include <numeric>

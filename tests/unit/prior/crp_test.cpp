@@ -1,12 +1,13 @@
-// The Chinese restaurant process: sums to one over all partitions, its product form and its sequential form are the same
-// law, the simulator draws from it, and the Gamma prior of its concentration is a density.
+// The Chinese restaurant process: sums to one over all partitions, its product form and its sequential form
+// are the same law, the simulator draws from it, and the Gamma prior of its concentration is a density.
+#include "coppice/prior/crp.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
 #include "coppice/base/math.hpp"
-#include "coppice/prior/crp.hpp"
 #include "support/monte_carlo.hpp"
 #include "support/seeds.hpp"
 
@@ -39,7 +40,8 @@ TEST(Crp, SequentialFormIsTheProductForm) {
     std::vector<std::size_t> sizes(clusters, 0);
     for (std::size_t row = 0; row < rows; ++row) {
       std::size_t& size = sizes[static_cast<std::size_t>(labels[row])];
-      sequential += (size == 0 ? crp.log_open() : crp.log_join(size)) - std::log(static_cast<double>(row) + alpha);
+      sequential +=
+          (size == 0 ? crp.log_open() : crp.log_join(size)) - std::log(static_cast<double>(row) + alpha);
       ++size;
     }
     EXPECT_NEAR(sequential, crp.log_partition(sizes_of(labels)), 1e-11);

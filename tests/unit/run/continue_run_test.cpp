@@ -1,5 +1,5 @@
-// Running chains into a file: the same draws for any number of threads, after an interrupt at any sweep, after an
-// extension; the time limit and the stop flag end a run where it can be taken up again.
+// Running chains into a file: the same draws for any number of threads, after an interrupt at any sweep,
+// after an extension; the time limit and the stop flag end a run where it can be taken up again.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,7 +20,8 @@ RunContents contents_of(const Variant& variant, std::size_t chains = 2, std::siz
   return small_contents(variant.model, settings_from(variant.settings), kRows, chains, kWarmup, draws, kThin);
 }
 
-std::vector<ChainDraws> uninterrupted(const ScratchFolder& folder, const RunContents& contents, std::size_t threads = 1) {
+std::vector<ChainDraws> uninterrupted(const ScratchFolder& folder, const RunContents& contents,
+                                      std::size_t threads = 1) {
   const std::string path = folder.file("whole.coppice");
   std::filesystem::remove(path);
   RunFile::create(path, contents);
@@ -119,7 +120,8 @@ TEST(Interrupt, AtEveryBlockEndEqualsUninterrupted) {
     const FitEnd end = resume(path, {.threads = 1, .stop = &observer.stop, .observer = &observer});
     EXPECT_TRUE(end == FitEnd::interrupted || sweeps + 60 > total) << sweeps;
     const std::vector<ChainDraws> partial = draws_at(path);
-    for (std::size_t chain = 0; chain < 2; ++chain) EXPECT_TRUE(partial[chain].is_prefix_of(whole[chain])) << sweeps;
+    for (std::size_t chain = 0; chain < 2; ++chain)
+      EXPECT_TRUE(partial[chain].is_prefix_of(whole[chain])) << sweeps;
     EXPECT_EQ(resume(path, {.threads = 2}), FitEnd::finished);
     EXPECT_EQ(draws_at(path), whole) << "interrupted after " << sweeps << " sweeps";
   }
@@ -187,7 +189,8 @@ TEST(Interrupt, AfterEverySweepEqualsUninterrupted) {
       step_counter().stop = false;
       continue_run(file, *setup, {.threads = 1, .stop = &step_counter().stop});
       step_counter().left = static_cast<std::size_t>(-1);
-      ASSERT_GE(all_draws(file).front().count, kept) << "interrupted twice, first after " << sweeps << " sweeps";
+      ASSERT_GE(all_draws(file).front().count, kept)
+          << "interrupted twice, first after " << sweeps << " sweeps";
     }
     ASSERT_EQ(continue_run(file, *setup, {.threads = 1}), FitEnd::finished);
     ASSERT_EQ(all_draws(file), whole) << "interrupted after " << sweeps << " sweeps";

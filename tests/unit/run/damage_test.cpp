@@ -1,5 +1,5 @@
-// Damaged run files. Cut anywhere, or with any one bit changed, a run either is refused (bad data, cannot read) or gives
-// back exactly what was stored: never a crash, never other draws.
+// Damaged run files. Cut anywhere, or with any one bit changed, a run either is refused (bad data, cannot
+// read) or gives back exactly what was stored: never a crash, never other draws.
 #include <gtest/gtest.h>
 
 #include "coppice/base/error.hpp"
@@ -33,7 +33,8 @@ class Damage : public ::testing::Test {
     } catch (const std::exception& error) {
       ADD_FAILURE() << what << ": " << error.what();
     }
-    // What a reader refuses, a resumption must not take up either; and what it takes up must end in the same draws.
+    // What a reader refuses, a resumption must not take up either; and what it takes up must end in the same
+    // draws.
     try {
       const SavedRun run(path);
       EXPECT_EQ(run.draws_per_chain(), 230u) << what;
@@ -52,7 +53,8 @@ TEST_F(Damage, Truncated) {
   std::vector<std::size_t> lengths{0, 1, 15, 16, 50, 99, 100, 511, 512, 4095, 4096, 4097, bytes_.size() - 1};
   for (std::size_t length = 1; length < 40; ++length) lengths.push_back(bytes_.size() * length / 40);
   for (const std::size_t length : lengths)
-    EXPECT_TRUE(refused(bytes_.substr(0, length), fmt::format("cut to {} of {} bytes", length, bytes_.size())));
+    EXPECT_TRUE(
+        refused(bytes_.substr(0, length), fmt::format("cut to {} of {} bytes", length, bytes_.size())));
 }
 
 TEST_F(Damage, OneBit) {
@@ -124,7 +126,8 @@ TEST(DamagedLog, GivesAPrefix) {
       ASSERT_EQ(found.size(), 1u);
       EXPECT_TRUE(found[0].is_prefix_of(whole[0])) << "log damaged at byte " << at;
     } catch (const Error& error) {
-      EXPECT_TRUE(error.code() == ErrorCode::bad_data || error.code() == ErrorCode::cannot_read) << error.what();
+      EXPECT_TRUE(error.code() == ErrorCode::bad_data || error.code() == ErrorCode::cannot_read)
+          << error.what();
     }
   }
 }

@@ -1,5 +1,5 @@
-// kill -9 at random moments: the file opens each time, holds a prefix of what the uninterrupted run drew, and after
-// resuming equals it byte for byte. Twenty kills; COPPICE_TEST_KILLS=200 for the long run.
+// kill -9 at random moments: the file opens each time, holds a prefix of what the uninterrupted run drew, and
+// after resuming equals it byte for byte. Twenty kills; COPPICE_TEST_KILLS=200 for the long run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -16,8 +16,8 @@ std::size_t kills() {
   return text == nullptr || *text == '\0' ? 20 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
 }
 
-/// A child that runs the fit until it ends or is killed. One thread: a forked child must not start a thread pool that
-/// its parent has already used.
+/// A child that runs the fit until it ends or is killed. One thread: a forked child must not start a thread
+/// pool that its parent has already used.
 pid_t start_child(const std::string& path, bool create, const RunContents& contents) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -55,7 +55,8 @@ TEST(Kill, AtAnyMomentLeavesAPrefixAndResumesIdentically) {
     ::waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "the child failed on its own";
     killed += WIFSIGNALED(status) ? 1 : 0;
-    if (!std::filesystem::exists(path)) continue;  // killed before the file appeared: it appears whole or not at all
+    if (!std::filesystem::exists(path))
+      continue;  // killed before the file appeared: it appears whole or not at all
     const std::vector<ChainDraws> found = draws_at(path);
     for (std::size_t chain = 0; chain < 2; ++chain) {
       ASSERT_TRUE(found[chain].is_prefix_of(whole[chain])) << "after " << killed << " kills";

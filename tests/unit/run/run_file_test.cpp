@@ -1,5 +1,5 @@
-// The run file: what goes in comes out, an existing file is never replaced, what is not a run is refused with a code and
-// a reason, a disk that cannot be written leaves the committed draws readable.
+// The run file: what goes in comes out, an existing file is never replaced, what is not a run is refused with
+// a code and a reason, a disk that cannot be written leaves the committed draws readable.
 #include "coppice/run/run_file.hpp"
 
 #include <gtest/gtest.h>
@@ -18,9 +18,11 @@ namespace {
 
 RunContents example() { return small_contents("nrmm", {}, 9, 2, 10, 130); }
 
-DrawBlock block_of(std::size_t chain, std::size_t block, std::size_t first, std::size_t count, Label largest = 3) {
+DrawBlock block_of(std::size_t chain, std::size_t block, std::size_t first, std::size_t count,
+                   Label largest = 3) {
   DrawBlock draws{chain, block, first, count, {}, {}};
-  for (std::size_t i = 0; i < count * 5; ++i) draws.traces.push_back(0.1 * static_cast<double>(i + first) - 3.0);
+  for (std::size_t i = 0; i < count * 5; ++i)
+    draws.traces.push_back(0.1 * static_cast<double>(i + first) - 3.0);
   for (std::size_t i = 0; i < count * 9; ++i)
     draws.labels.push_back(static_cast<Label>(i % (static_cast<std::size_t>(largest) + 1)));
   if (count != 0) draws.labels.back() = largest;
@@ -41,7 +43,8 @@ void expect_error(ErrorCode code, const std::string& words, Action&& action) {
 void execute(const std::string& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+  EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(handle);
   sqlite3_close(handle);
 }
 
@@ -73,9 +76,11 @@ TEST(RunFile, CommittedDrawsComeBack) {
     RunFile file = RunFile::create(path, example());
     EXPECT_FALSE(file.checkpoint(0).has_value());
     EXPECT_EQ(file.draws_of(0), 0u);
-    const std::vector<DrawBlock> blocks{block_of(0, 0, 0, 40), block_of(0, 1, 40, 60, 300), block_of(1, 0, 0, 7, 70000)};
+    const std::vector<DrawBlock> blocks{block_of(0, 0, 0, 40), block_of(0, 1, 40, 60, 300),
+                                        block_of(1, 0, 0, 7, 70000)};
     const std::vector<Checkpoint> checkpoints{{0, 100, "state"}, {1, 200, std::string("\0x", 2)}};
-    file.commit(blocks, checkpoints, std::vector<ChainStatus>{{100, 1.5, {{"gibbs", 10, 3}}}, {200, 2.5, {}}});
+    file.commit(blocks, checkpoints,
+                std::vector<ChainStatus>{{100, 1.5, {{"gibbs", 10, 3}}}, {200, 2.5, {}}});
     // Committing a block again replaces it.
     file.commit(std::vector<DrawBlock>{block_of(0, 1, 40, 61)}, {}, {});
     file.finish();
@@ -90,7 +95,8 @@ TEST(RunFile, CommittedDrawsComeBack) {
   EXPECT_EQ(read[0].labels, block_of(0, 0, 0, 40).labels);
   EXPECT_EQ(read[1].labels, block_of(0, 1, 40, 61).labels);
   EXPECT_EQ(read[1].traces, block_of(0, 1, 40, 61).traces);
-  file.for_each_block(1, true, [&](const DrawBlock& block) { EXPECT_EQ(block.labels, block_of(1, 0, 0, 7, 70000).labels); });
+  file.for_each_block(
+      1, true, [&](const DrawBlock& block) { EXPECT_EQ(block.labels, block_of(1, 0, 0, 7, 70000).labels); });
   file.for_each_block(1, false, [&](const DrawBlock& block) { EXPECT_TRUE(block.labels.empty()); });
   EXPECT_EQ(file.checkpoint(0)->state, "state");
   EXPECT_EQ(file.checkpoint(1)->state, std::string("\0x", 2));
@@ -109,8 +115,10 @@ TEST(RunFile, NeverReplacesAFile) {
   expect_error(ErrorCode::cannot_write, "exists", [&] { RunFile::create(path, example()); });
   EXPECT_EQ(read_bytes(path), "precious");
   std::filesystem::create_symlink("nowhere", folder.file("link.coppice"));
-  expect_error(ErrorCode::cannot_write, "exists", [&] { RunFile::create(folder.file("link.coppice"), example()); });
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "a temporary file was left";
+  expect_error(ErrorCode::cannot_write, "exists",
+               [&] { RunFile::create(folder.file("link.coppice"), example()); });
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2)
+      << "a temporary file was left";
 }
 
 TEST(RunFile, PlacesThatCannotBeWritten) {
@@ -124,7 +132,8 @@ TEST(RunFile, PlacesThatCannotBeWritten) {
 TEST(RunFile, ReadOnlyFolder) {
   if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write into any folder";
   const ScratchFolder folder;
-  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(folder.path(),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   expect_error(ErrorCode::cannot_write, "", [&] { RunFile::create(folder.file("a.coppice"), example()); });
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
@@ -162,12 +171,13 @@ TEST(RunFile, LostTablesAndRowsAreNoticed) {
   RunFile::create(path, example());
   resume(path, {});
   const std::string good = read_bytes(path);
-  for (const char* sql : {"DROP TABLE meta", "DELETE FROM meta WHERE key = 'table'", "DROP TABLE draws",
-                          "UPDATE meta SET value = 'x' WHERE key = 'config'", "DELETE FROM draws WHERE block = 0",
-                          "UPDATE draws SET block = block + 5 WHERE block = 1",
-                          "UPDATE draws SET count = count - 1", "UPDATE draws SET labels = traces",
-                          "UPDATE checkpoints SET sweep = sweep + 1", "UPDATE status SET moves = '[1]'",
-                          "UPDATE status SET moves = '[{\"proposed\":\"x\"}]'", "UPDATE status SET sweeps = 'x'"}) {
+  for (const char* sql :
+       {"DROP TABLE meta", "DELETE FROM meta WHERE key = 'table'", "DROP TABLE draws",
+        "UPDATE meta SET value = 'x' WHERE key = 'config'", "DELETE FROM draws WHERE block = 0",
+        "UPDATE draws SET block = block + 5 WHERE block = 1", "UPDATE draws SET count = count - 1",
+        "UPDATE draws SET labels = traces", "UPDATE checkpoints SET sweep = sweep + 1",
+        "UPDATE status SET moves = '[1]'", "UPDATE status SET moves = '[{\"proposed\":\"x\"}]'",
+        "UPDATE status SET sweeps = 'x'"}) {
     write_bytes(path, good);
     SCOPED_TRACE(sql);
     execute(path, sql);
@@ -177,10 +187,13 @@ TEST(RunFile, LostTablesAndRowsAreNoticed) {
 
 TEST(RunFile, ConfigurationsThatCannotBe) {
   const std::string good = to_json(example().config);
-  for (const std::string& text : {std::string("{}"), std::string(), std::string("[1]"), good.substr(0, good.size() / 2)})
+  for (const std::string& text :
+       {std::string("{}"), std::string(), std::string("[1]"), good.substr(0, good.size() / 2)})
     expect_error(ErrorCode::bad_data, "", [&] { config_from_json(text); });
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"\"chains\": 2", "\"chains\": 0"}, {"\"thin\": 1", "\"thin\": 0"}, {"\"thin\": 1", "\"thin\": \"1\""}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"\"chains\": 2", "\"chains\": 0"},
+                                                        {"\"thin\": 1", "\"thin\": 0"},
+                                                        {"\"thin\": 1", "\"thin\": \"1\""}}) {
     std::string text = good;
     ASSERT_NE(text.find(from), std::string::npos);
     text.replace(text.find(from), from.size(), to);
@@ -198,7 +211,8 @@ TEST(Duration, IsRead) {
     expect_error(ErrorCode::usage, "duration", [&] { parse_duration(text); });
 }
 
-/// Runs the action in a child process whose files may not grow beyond `bytes`; the child exits with what it returns.
+/// Runs the action in a child process whose files may not grow beyond `bytes`; the child exits with what it
+/// returns.
 template <typename Action>
 int in_child_with_full_disk(std::size_t bytes, Action&& action) {
   const pid_t child = ::fork();
@@ -244,7 +258,8 @@ TEST(FullDisk, IsReportedAndCommittedDrawsAreSafe) {
         return 1;
       }
     });
-    EXPECT_TRUE(code == 0 || code == static_cast<int>(ErrorCode::cannot_write)) << code << " with room " << room;
+    EXPECT_TRUE(code == 0 || code == static_cast<int>(ErrorCode::cannot_write))
+        << code << " with room " << room;
     failures += code != 0;
     const std::vector<ChainDraws> partial = draws_at(path);
     for (std::size_t chain = 0; chain < 2; ++chain) EXPECT_TRUE(partial[chain].is_prefix_of(whole[chain]));
