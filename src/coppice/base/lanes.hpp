@@ -92,9 +92,28 @@ inline Lanes log_gamma(Lanes x) {
 
 /// Largest of the eight values.
 inline double maximum(Lanes x) {
-  double largest = x[0];
-  for (std::size_t i = 1; i < kLanes; ++i) largest = x[i] > largest ? x[i] : largest;
-  return largest;
+  Lanes other = __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+  x = x > other ? x : other;
+  other = __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+  x = x > other ? x : other;
+  return x[0] > x[1] ? x[0] : x[1];
+}
+
+/// Each value with all values before it added: {x0, x0 + x1, ...}.
+inline Lanes running_sum(Lanes x) {
+  constexpr Lanes kZero{};
+  x += __builtin_shufflevector(kZero, x, 0, 8, 9, 10, 11, 12, 13, 14);
+  x += __builtin_shufflevector(kZero, x, 0, 1, 8, 9, 10, 11, 12, 13);
+  x += __builtin_shufflevector(kZero, x, 0, 1, 2, 3, 8, 9, 10, 11);
+  return x;
+}
+
+/// How many of the eight values are at most the limit.
+inline std::size_t count_at_most(Lanes x, double limit) {
+  LanesInt found = x <= limit;  // -1 where true
+  found += __builtin_shufflevector(found, found, 4, 5, 6, 7, 0, 1, 2, 3);
+  found += __builtin_shufflevector(found, found, 2, 3, 0, 1, 6, 7, 4, 5);
+  return static_cast<std::size_t>(-(found[0] + found[1]));
 }
 
 }  // namespace coppice

@@ -1,10 +1,9 @@
-// The two passes of the CSV parser, header detection and the checks that concern the file as a whole.
+// The two passes of the CSV parser over the rows of data.
 #include "coppice/data/csv.hpp"
 
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <unordered_set>
 
 #include "coppice/data/csv_cursor.hpp"
+#include "coppice/data/csv_header.hpp"
 #include "coppice/data/csv_index.hpp"
 #include "coppice/data/number.hpp"
 
@@ -19,42 +19,6 @@ namespace coppice {
 namespace {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
-
-// Line ends of all three sorts, also if they are mixed.
-std::size_t count_line_ends(std::string_view bytes) {
-  auto count = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
-  for (std::size_t at = bytes.find('\r'); at != std::string_view::npos; at = bytes.find('\r', at + 1))
-    if (at + 1 == bytes.size() || bytes[at + 1] != '\n') ++count;
-  return count;
-}
-
-// Without the byte order mark and without blank lines at the end.
-std::string_view content_of(std::string_view bytes, const std::string& file) {
-  if (bytes.starts_with("PK\x03\x04"))
-    fail(ErrorCode::bad_data,
-         "{}: the file is a zip archive (.npz, .xlsx, ...), not text; export it as .csv or .npy", file);
-  if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
-  const std::size_t last = bytes.find_last_not_of(" \r\n");
-  if (last == std::string_view::npos)
-    fail(ErrorCode::bad_data, "{}:1: the file is empty; it needs rows of data", file);
-  const std::size_t line_end = bytes.find_first_of("\r\n", last);
-  return bytes.substr(0, line_end);
-}
-
-char find_delimiter(std::string_view content, bool prefer_comma) {
-  constexpr std::array<char, 3> kCandidates = {',', '\t', ';'};
-  std::array<std::size_t, 3> counts{};
-  bool quoted = false;
-  for (const char c : content) {
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if (c == '\n' || c == '\r') break;
-    for (std::size_t i = 0; i < kCandidates.size(); ++i) counts[i] += c == kCandidates[i] ? 1 : 0;
-  }
-  if (prefer_comma && counts[0] > 0) return ',';
-  return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) -
-                                              counts.begin())];
-}
 
 // Asks for large pages in memory that is not touched yet: for long columns the faults of small ones would
 // take a fifth of the reading. It is advice only.
@@ -68,74 +32,6 @@ void prefer_large_pages(std::vector<double>& values) {
 #else
   static_cast<void>(values);
 #endif
-}
-
-struct FirstRecord {
-  std::vector<std::string> cells;
-  bool numeric = false;     // at least one number, and nothing but numbers and missing cells
-  std::size_t numbers = 0;  // cells that are numbers
-};
-
-FirstRecord take_first_record(CsvCursor& cursor) {
-  FirstRecord record;
-  std::string scratch;
-  std::size_t missing = 0;
-  for (;; ++cursor.at, ++cursor.column) {
-    const std::string_view content = cursor.take_cell().content(scratch);
-    double value = 0.0;
-    if (text::parse_number(content, value) != text::Parsed::not_number)
-      ++record.numbers;
-    else if (text::is_missing_token(content))
-      ++missing;
-    record.cells.emplace_back(content);
-    if (cursor.at_record_end()) break;
-  }
-  record.numeric = record.numbers > 0 && record.numbers + missing == record.cells.size();
-  cursor.column = 0;
-  cursor.pass_record_end();
-  return record;
-}
-
-// A NUL cannot be part of a number, so only texts need to be looked at.
-template <typename WhereOf>
-void refuse_nul(std::string_view content, WhereOf where) {
-  if (content.find('\0') != std::string_view::npos)
-    fail(ErrorCode::bad_data,
-         "{}: value '{}' has a NUL byte, so the file is binary or UTF-16; save it as UTF-8 text", where(),
-         text::display(content));
-}
-
-void name_columns(RawTable& table, const FirstRecord& record, std::size_t line) {
-  std::unordered_map<std::string_view, std::size_t> seen;
-  std::vector<std::string> unnamed;
-  for (std::size_t i = 0; i < record.cells.size(); ++i) {
-    std::string name = record.cells[i];
-    if (!table.has_header || name.empty()) name = fmt::format("c{}", i + 1);
-    if (table.has_header && record.cells[i].empty()) unnamed.push_back(name);
-    refuse_nul(name, [&] { return fmt::format("{}:{}: cell {}", table.file, line, i + 1); });
-    if (!text::is_valid_utf8(name))
-      fail(ErrorCode::bad_data, "{}:{}: cell {}: the column name '{}' is not UTF-8; save the file as UTF-8",
-           table.file, line, i + 1, text::display(name));
-    table.columns.push_back({std::move(name), Want::automatic, false, {}, {}});
-  }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto [first, fresh] = seen.emplace(table.columns[i].name, i);
-    if (!fresh)
-      fail(ErrorCode::bad_data, "{}:{}: column '{}': cells {} and {} have the same name; rename one of them",
-           table.file, line, text::display(table.columns[i].name), first->second + 1, i + 1);
-  }
-  if (!table.has_header) {
-    table.notes.push_back(table.columns.size() == 1 ? "no header row: the column is named c1"
-                                                    : fmt::format("no header row: columns are named c1..c{}",
-                                                                  table.columns.size()));
-  } else if (!unnamed.empty()) {
-    table.notes.push_back(
-        fmt::format("columns without a name in the header are named {}", text::list_names(unnamed)));
-  }
-  if (table.has_header && 2 * record.numbers > record.cells.size())
-    table.notes.push_back(fmt::format(
-        "{} of the {} column names are numbers, such as {}: if the first row is data, put a header above it",
-        record.numbers, record.cells.size(), text::list_names(record.cells, 1)));
 }
 
 [[noreturn]] void fail_short(CsvCursor cursor, std::size_t cells, std::size_t width) {
@@ -372,7 +268,7 @@ class CsvParser {
 
 RawTable parse_csv(std::string_view bytes, const std::string& file, const CsvOptions& options,
                    const Chooser& choose) {
-  const std::string_view content = content_of(bytes, file);
+  const std::string_view content = csv_content(bytes, file);
   RawTable table;
   table.file = file;
   CsvCursor cursor{content.data(), content.data() + content.size(), ',', table.file};

@@ -12,7 +12,8 @@ namespace {
 
 // Features are held densely, so an index is a promise of that many columns.
 constexpr std::size_t kLargestIndex = 1'000'000;
-constexpr std::size_t kFreeCells = std::size_t{1} << 24;
+constexpr std::size_t kFreeCells = std::size_t{1} << 22;
+constexpr std::size_t kColumnCost = 32;  // what a column takes beside its cells, counted in cells
 constexpr std::size_t kCellsPerByte = 64;
 
 struct Feature {
@@ -151,7 +152,7 @@ Extent measure(std::string_view bytes, const std::string& file) {
     fail(ErrorCode::bad_data, "{}:1: no row has a feature; write features such as 3:0.5 after the label",
          file);
   const std::size_t columns = extent.largest + 1;
-  if (extent.rows > std::max(kFreeCells, kCellsPerByte * bytes.size()) / columns)
+  if (extent.rows + kColumnCost > std::max(kFreeCells, kCellsPerByte * bytes.size()) / columns)
     fail(ErrorCode::bad_data,
          "{}: {} rows with features up to index {} are too sparse to hold as a table; keep fewer features",
          file, extent.rows, extent.largest);

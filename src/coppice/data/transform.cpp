@@ -2,7 +2,8 @@
 // that a large offset costs no digits; the components come from the covariance matrix, or from the Gram
 // matrix of the rows when there are more columns than rows.
 #if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the deliberately undefined registers of its own AVX-512 header for a mistake when a sanitizer is on.
+// GCC 12 takes the deliberately undefined registers of its own AVX-512 header for a mistake when a sanitizer
+// is on.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 

@@ -54,6 +54,21 @@ bool rank_one(double* factor, double* v, std::size_t d, double sign) {
   return ratio > 1e-6;
 }
 
+/// Cholesky factor of a packed positive definite matrix, in place.
+void factorize(double* packed, std::size_t d) {
+  for (std::size_t j = 0; j < d; ++j) {
+    // Statistics of real rows are at least the prior's scale; a pivot that is not positive is rounding alone.
+    const double diagonal = std::sqrt(std::max(packed[0], std::numeric_limits<double>::min()));
+    packed[0] = diagonal;
+    for (std::size_t i = 1; i < d - j; ++i) packed[i] /= diagonal;
+    double* next = packed + (d - j);
+    for (std::size_t column = 1; column < d - j; ++column) {
+      for (std::size_t i = column; i < d - j; ++i) *next++ -= packed[i] * packed[column];
+    }
+    packed += d - j;
+  }
+}
+
 Matrix lower_factor(const double* packed, std::size_t d) {
   Matrix factor = Matrix::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
   for (std::size_t j = 0; j < d; ++j)
@@ -79,14 +94,17 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
       scale_(scale.begin(), scale.end()),
       empty_(stats_size(), 0.0) {
   set_factor(empty_.data(), scale_);
-  constant_step_.reserve(largest + 1);
-  const double d = static_cast<double>(d_);
   for (std::size_t n = 0; n <= largest; ++n) {
-    const double count = static_cast<double>(n);
-    const double k = k0_ + count;
-    constant_step_.push_back(-0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + count + 1.0)) -
-                             log_gamma(0.5 * (dof_ + count + 1.0 - d)) + 0.5 * d * std::log(k / (k + 1.0)));
+    constant_step_.push_back(log_constant_step(static_cast<double>(n)));
+    constant_.push_back(log_constant(static_cast<double>(n)));
   }
+}
+
+double Gaussian::log_constant(double n) const {
+  if (const auto index = static_cast<std::size_t>(n); index < constant_.size()) return constant_[index];
+  const double d = static_cast<double>(d_);
+  return -0.5 * n * d * kLogPi + log_gamma_multivariate(d_, 0.5 * (dof_ + n)) - log_gamma_multivariate(d_, 0.5 * dof_) +
+         0.5 * dof_ * empty_[1] + 0.5 * d * std::log(k0_ / (k0_ + n));
 }
 
 double Gaussian::log_constant_step(double n) const {
@@ -160,31 +178,42 @@ void Gaussian::merge(double* stats, const double* other) const {
     return;
   }
   const double n = na + nb;
-  const auto d = static_cast<Eigen::Index>(d_);
-  const Vector mean_a = Eigen::Map<const Vector>(stats + 2, d) * ((k0_ + na) / na);
-  const Vector mean_b = Eigen::Map<const Vector>(other + 2, d) * ((k0_ + nb) / nb);
-  const Vector difference = mean_a - mean_b;
-  const Vector mean = mean_a - (nb / n) * difference;
-  const Matrix factor_a = lower_factor(stats + 2 + d_, d_);
-  const Matrix factor_b = lower_factor(other + 2 + d_, d_);
-  // Lambda = scale + scatter + k0 n / k (mean)(mean)': the scatters add, the prior's parts must count once.
-  Matrix lambda = factor_a * factor_a.transpose() + factor_b * factor_b.transpose();
-  lambda -= Eigen::Map<const Matrix>(scale_.data(), d, d);
-  lambda += (na * nb / n) * difference * difference.transpose();
-  lambda += (k0_ * n / (k0_ + n)) * mean * mean.transpose();
-  lambda -= (k0_ * na / (k0_ + na)) * mean_a * mean_a.transpose();
-  lambda -= (k0_ * nb / (k0_ + nb)) * mean_b * mean_b.transpose();
+  const double k = k0_ + n;
+  double mean_a[kLargestDimension];
+  double mean_b[kLargestDimension];
+  double mean[kLargestDimension];
+  for (std::size_t j = 0; j < d_; ++j) {
+    mean_a[j] = stats[2 + j] * ((k0_ + na) / na);
+    mean_b[j] = other[2 + j] * ((k0_ + nb) / nb);
+    mean[j] = mean_a[j] - (nb / n) * (mean_a[j] - mean_b[j]);
+    stats[2 + j] = mean[j] * (n / k);
+  }
+  const double between = na * nb / n;
+  const double weight = k0_ * n / k;
+  const double weight_a = k0_ * na / (k0_ + na);
+  const double weight_b = k0_ * nb / (k0_ + nb);
+  // Lambda = scale + scatter + k0 n / k (mean)(mean)': the scatters add, the prior's parts must count once. Entry (i, j)
+  // needs rows i and j of the old factor up to column j, so from the last entry to the first it can be done in place.
+  double* factor = stats + 2 + d_;
+  const double* other_factor = other + 2 + d_;
+  const auto at = [this](std::size_t i, std::size_t j) { return j * d_ - j * (j + 1) / 2 + i; };
+  for (std::size_t i = d_; i-- > 0;) {
+    for (std::size_t j = i + 1; j-- > 0;) {
+      double value = -scale_[i * d_ + j] + between * (mean_a[i] - mean_b[i]) * (mean_a[j] - mean_b[j]) +
+                     weight * mean[i] * mean[j] - weight_a * mean_a[i] * mean_a[j] - weight_b * mean_b[i] * mean_b[j];
+      for (std::size_t l = 0; l <= j; ++l)
+        value += factor[at(i, l)] * factor[at(j, l)] + other_factor[at(i, l)] * other_factor[at(j, l)];
+      factor[at(i, j)] = value;
+    }
+  }
   stats[0] = n;
-  Eigen::Map<Vector>(stats + 2, d) = mean * (n / (k0_ + n));
-  set_factor(stats, {lambda.data(), lambda.data() + lambda.size()});
+  factorize(factor, d_);
+  stats[1] = log_determinant(factor, d_);
 }
 
 double Gaussian::log_marginal(const double* stats) const {
   const double n = stats[0];
-  const double d = static_cast<double>(d_);
-  return -0.5 * n * d * kLogPi + log_gamma_multivariate(d_, 0.5 * (dof_ + n)) -
-         log_gamma_multivariate(d_, 0.5 * dof_) + 0.5 * dof_ * empty_[1] + 0.5 * d * std::log(k0_ / (k0_ + n)) -
-         0.5 * (dof_ + n) * stats[1];
+  return log_constant(n) - 0.5 * (dof_ + n) * stats[1];
 }
 
 double Gaussian::log_predictive(const double* stats, const double* row) const {

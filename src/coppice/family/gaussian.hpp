@@ -45,6 +45,7 @@ class Gaussian final : public Family {
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
 
  private:
+  double log_constant(double n) const;       // C(n)
   double log_constant_step(double n) const;  // C(n + 1) - C(n)
   double log_predictive_of_present(const double* stats, const double* row) const;
   std::vector<double> unpack(const double* stats) const;  // Lambda, row-major
@@ -55,7 +56,7 @@ class Gaussian final : public Family {
   double k0_, dof_;
   std::vector<double> scale_;
   std::vector<double> empty_;          // statistics of no rows
-  std::vector<double> constant_step_;  // C(n + 1) - C(n)
+  std::vector<double> constant_, constant_step_;  // C(n) and C(n + 1) - C(n) by n
 };
 
 FamilyEntry gaussian_entry();

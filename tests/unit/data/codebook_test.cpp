@@ -74,6 +74,18 @@ TEST(Codebook, SmallNumbersInArraysSurvive) {
   EXPECT_EQ(parse_codebook(to_toml(codebook), "b"), codebook);
 }
 
+TEST(Codebook, LettersBeyondAsciiMayStandInTextsAndComments) {
+  const Codebook codebook = parse_codebook(
+      "\xef\xbb\xbf# \xc3\xa4 \"\n[[column]] # '\xc3\xa4\nname = '\xc3\xa4\\'\nkind = \"category\"\n"
+      "levels = [\"a\\\"\xc3\xa4\", \"\"\"\"\xc3\xa4\"\"\"\", '''\xc3\xa4\\n''', \"\"\"b \\\n "
+      "c\"\"\"]\n\"\xc3\xa4\" = 1\n",
+      "b");
+  EXPECT_EQ(codebook.columns.at(0).name, "\xc3\xa4\\");
+  EXPECT_EQ(codebook.columns[0].levels,
+            (std::vector<std::string>{"a\"\xc3\xa4", "\"\xc3\xa4\"", "\xc3\xa4\\n", "b c"}));
+  EXPECT_EQ(codebook.columns[0].settings.count("\xc3\xa4"), 1u);
+}
+
 TEST(Codebook, WholeNumbersMayBeLevels) {
   const Codebook codebook =
       parse_codebook("[[column]]\nname = \"v\"\nkind = \"category\"\nlevels = [1, 2, \"x\"]", "b");
@@ -117,6 +129,11 @@ TEST(Codebook, ErrorsNameTheirLine) {
             "book.toml:2: 'columns' is unknown here; a codebook is made of [[column]] tables");
   EXPECT_EQ(error("column = [1]\n"),
             "book.toml:1: a column is not a table; write [[column]] and its keys below");
+  EXPECT_EQ(error("[[column]]\n\xc3\xa4 = \"\xc3\xa4\"\n"),
+            "book.toml:2: value '\xc3\xa4 = \"\xc3\xa4\"' begins with a letter that TOML allows only in "
+            "quotes; put it in quotes");
+  EXPECT_EQ(error("x = \"\"\"\\\n  \xc2\xa7\"\"\"\n").substr(0, 12), "book.toml:2:");
+  EXPECT_EQ(error("\xff"), "book.toml:1: the codebook is not UTF-8; save it as UTF-8");
   EXPECT_EQ(error("[[column]]\nname = \"v\n").substr(0, 12), "book.toml:2:");
 }
 

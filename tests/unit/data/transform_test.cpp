@@ -1,7 +1,8 @@
 // Standardising and principal components: accuracy at large offsets, the sign rule, both shapes of the
 // problem, and storage without the loss of a bit.
 #if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the deliberately undefined registers of its own AVX-512 header for a mistake when a sanitizer is on.
+// GCC 12 takes the deliberately undefined registers of its own AVX-512 header for a mistake when a sanitizer
+// is on.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 

@@ -4,20 +4,24 @@
 #include <numeric>
 #include <vector>
 
+#include "coppice/base/math.hpp"
 #include "coppice/cluster/draw_weights.hpp"
 
 namespace coppice::nrmm {
 
 void GibbsSweep::update(Clusters& clusters, std::size_t row, double uniform, double log_new) {
-  if (weights_.size() < clusters.weights_size() + kLanes) weights_.resize(2 * clusters.weights_size() + kLanes);
-  const std::size_t count = clusters.weights_size();
+  // The new cluster takes the first lane behind the slots, which is in a chunk of its own if the slots fill theirs.
+  const std::size_t slots = clusters.sizes().size();
+  const std::size_t padded = clusters.weights_size();
+  const std::size_t count = slots < padded ? padded : padded + kLanes;
+  if (weights_.size() < count) weights_.resize(2 * count);
   double* weights = weights_.data();
   clusters.log_conditional(row, weights);
-  double open = log_new;
-  const double total = exponentiate(weights, count, open);
-  const std::size_t chosen = pick(weights, count, uniform * (total + open));
+  for (std::size_t lane = padded; lane < count; ++lane) weights[lane] = kMinusInfinity;
+  weights[slots] = log_new;
+  const std::size_t chosen = draw_from_log_weights(weights, count, uniform);
   const Label before = clusters.label(row);
-  if (chosen == count)
+  if (chosen == slots)
     clusters.move_to_new(row);
   else
     clusters.move(row, static_cast<Label>(chosen));

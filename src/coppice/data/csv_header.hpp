@@ -1,0 +1,42 @@
+// What a CSV parser settles before the first row of data: the delimiter, whether there is a header, and the
+// names.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/data/csv_cursor.hpp"
+#include "coppice/data/raw_table.hpp"
+
+namespace coppice {
+
+/// Line ends of all three sorts, also if they are mixed.
+std::size_t count_line_ends(std::string_view bytes);
+/// The bytes without the byte order mark and without blank lines at the end; an error if nothing is left.
+std::string_view csv_content(std::string_view bytes, const std::string& file);
+/// Comma, tab or semicolon: the most frequent in the first record outside of quotes.
+char find_delimiter(std::string_view content, bool prefer_comma);
+
+struct FirstRecord {
+  std::vector<std::string> cells;
+  bool numeric = false;     // at least one number, and nothing but numbers and missing cells
+  std::size_t numbers = 0;  // cells that are numbers
+};
+
+/// Reads one record and moves the cursor to the next.
+FirstRecord take_first_record(CsvCursor& cursor);
+/// Gives the table its columns, named by the record if table.has_header and c1, c2, ... otherwise.
+void name_columns(RawTable& table, const FirstRecord& record, std::size_t line);
+
+/// A NUL cannot be part of a number, so only texts need to be looked at.
+template <typename WhereOf>
+void refuse_nul(std::string_view content, WhereOf where) {
+  if (content.find('\0') != std::string_view::npos)
+    fail(ErrorCode::bad_data,
+         "{}: value '{}' has a NUL byte, so the file is binary or UTF-16; save it as UTF-8 text", where(),
+         text::display(content));
+}
+
+}  // namespace coppice
