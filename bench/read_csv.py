@@ -1,9 +1,9 @@
-"""Times our CSV reader against pandas' C engine on one core, in processor seconds (other load does not count).
+"""Times our CSV reader against pandas' C engine on one core, in processor seconds.
 
-Writes a numeric CSV of about 100 MB (once, in the temporary directory), reads it with both, and prints the best of
-several runs and the ratio. Needs numpy and pandas.
+Writes a numeric CSV of about 100 MB to a temporary directory, reads it with both, and prints the best of
+several runs and the ratio. Our time includes the SHA-256 of the file. Needs numpy and pandas.
 
-    python bench/read_csv.py build/release/bench/read_csv [--megabytes 100] [--format %.6f]
+    python bench/read_csv.py build/release/bench/bench_read_csv [--megabytes 100] [--format %.6f]
 """
 
 import argparse
@@ -29,7 +29,8 @@ def write_table(path: pathlib.Path, megabytes: float, number_format: str) -> Non
             if number_format == "repr":
                 out.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
             else:
-                out.writelines(",".join(number_format % cell for cell in row) + "\n" for row in block.tolist())
+                rows = (",".join(number_format % cell for cell in row) for row in block.tolist())
+                out.writelines(row + "\n" for row in rows)
 
 
 def time_pandas(path: pathlib.Path) -> float:
@@ -44,10 +45,11 @@ def time_ours(command: str, path: pathlib.Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", help="the read_csv benchmark executable")
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__.replace("%", "%%"), formatter_class=raw)
+    parser.add_argument("command", help="the bench_read_csv executable")
     parser.add_argument("--megabytes", type=float, default=100.0)
-    parser.add_argument("--format", default="%.6f", help="printf format of a number, or repr for all 17 digits")
+    parser.add_argument("--format", default="%.6f", help="printf format, or repr for all 17 digits")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
@@ -58,7 +60,8 @@ def main() -> None:
         theirs = min(time_pandas(path) for _ in range(options.repeats))
         ours = min(time_ours(options.command, path) for _ in range(options.repeats))
         size = path.stat().st_size / 1e6
-    print(f"{size:.0f} MB, {options.format}: pandas {theirs:.3f} s, coppice {ours:.3f} s, ratio {theirs / ours:.2f}")
+    times = f"pandas {theirs:.3f} s, coppice {ours:.3f} s, ratio {theirs / ours:.2f}"
+    print(f"{size:.0f} MB, {options.format}: {times}")
 
 
 if __name__ == "__main__":

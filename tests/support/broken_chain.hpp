@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "coppice/cluster/clusters.hpp"
-#include "coppice/cluster/draw_weights.hpp"
 #include "coppice/cluster/split_merge.hpp"
 #include "coppice/prior/crp.hpp"
 #include "support/chains.hpp"
@@ -100,10 +99,11 @@ class BrokenChain final : public TestChain {
             crp_.log_join(clusters_.size(own) - 1) + family_.log_predictive(clusters_.stats(own), rows_[row]);
       double open = crp_.log_open() + family_.log_predictive(empty.data(), rows_[row]);
       if (mistake_ == Mistake::new_cluster_10_percent) open += std::log(1.1);
-      const double total = exponentiate(weights_.data(), weights_.size(), open);
-      const std::size_t chosen =
-          pick(weights_.data(), weights_.size(), draw_uniform(stream) * (total + open));
-      if (chosen == weights_.size())
+      weights_.push_back(open);
+      const double largest = *std::max_element(weights_.begin(), weights_.end());
+      for (double& weight : weights_) weight = std::exp(weight - largest);
+      const std::size_t chosen = draw_categorical(stream, weights_);
+      if (chosen + 1 == weights_.size())
         clusters_.move_to_new(row);
       else
         clusters_.move(row, static_cast<Label>(chosen));

@@ -131,7 +131,7 @@ class Visits {
       for (std::size_t batch = 0; batch < kBatches; ++batch)
         means[batch] += f * counts_[batch * exact_->size() + i] / static_cast<double>(length_);
     }
-    return batch_estimate(means);
+    return estimate_from_batches(means);
   }
 
   /// The frequency of an event of known probability. A rare event seen too seldom also scatters too little,

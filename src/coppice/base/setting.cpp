@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/toml_text.hpp"
 
 namespace coppice {
 namespace {
@@ -59,6 +60,8 @@ std::string quote(std::string_view text) {
 }  // namespace
 
 Setting parse_setting(std::string_view toml) {
+  if (find_stray_character(toml) != std::string_view::npos)
+    fail(ErrorCode::usage, "'{}' is not a TOML value: letters beyond ASCII must stand in quotes", toml);
   const toml::parse_result result = toml::parse(fmt::format("value = {}", toml));
   const toml::node* node = result ? result.table().get("value") : nullptr;
   if (node == nullptr || result.table().size() != 1)

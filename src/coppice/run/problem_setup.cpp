@@ -19,7 +19,8 @@ std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, c
   const std::size_t names = table.rows() * sizeof(std::string);
   const std::size_t rows = setup.rows.cells.size() * sizeof(double);
   const std::size_t block = sweeps_per_block(table.rows()) * table.rows() * setup.model->levels * sizeof(Label);
-  return cells + names + rows + config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
+  // Twice the cells: while the run file is made, table and rows are joined by the bytes that are written.
+  return 2 * cells + names + rows + config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
 }
 
 }  // namespace coppice

@@ -177,29 +177,34 @@ TEST(Clusters, OutlierThatLeavesIsForgotten) {
   }
 }
 
-TEST(DrawWeights, ExponentiateAndPick) {
-  AlignedVector weights{0.0, kMinusInfinity, -1.0, 2.0, -800.0, kMinusInfinity, 1.0, kMinusInfinity};
-  const AlignedVector logs = weights;
-  double also = 1.5;
-  const double total = exponentiate(weights.data(), weights.size(), also);
-  double sum = 0.0;
+TEST(DrawWeights, EveryIndexHasItsShareOfTheUnitInterval) {
+  AlignedVector logs(24, kMinusInfinity);
+  logs[0] = 0.0;
+  logs[2] = -1.0;
+  logs[3] = 2.0;
+  logs[4] = -800.0;  // too small to count
+  logs[15] = 1.0;
+  logs[17] = 2.5;
+  double total = 0.0;
+  for (const double value : logs) total += std::exp(value - 2.5);
+  double before = 0.0;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    EXPECT_NEAR(weights[i], logs[i] < -700.0 ? 0.0 : std::exp(logs[i] - 2.0), 1e-14);
-    sum += weights[i];
+    const double share = logs[i] < -700.0 ? 0.0 : std::exp(logs[i] - 2.5) / total;
+    if (share == 0.0) continue;
+    for (const double inside : {before + 1e-12, before + 0.5 * share, before + share - 1e-12}) {
+      AlignedVector weights = logs;
+      EXPECT_EQ(draw_from_log_weights(weights.data(), weights.size(), inside), i) << inside;
+    }
+    before += share;
   }
-  EXPECT_NEAR(total, sum, 1e-14);
-  EXPECT_NEAR(also, std::exp(-0.5), 1e-15);
-  EXPECT_EQ(pick(weights.data(), 8, 0.0), 0u);
-  EXPECT_EQ(pick(weights.data(), 8, weights[0]), 2u);
-  EXPECT_EQ(pick(weights.data(), 8, weights[0] + weights[2] + 1e-9), 3u);
-  EXPECT_EQ(pick(weights.data(), 8, total - 1e-9), 6u);
-  EXPECT_EQ(pick(weights.data(), 8, total + 1e-9), 8u);
-  // All weight on the row's own new cluster, and none at all beside it.
-  AlignedVector none(8, kMinusInfinity);
-  double lone = -1e5;
-  EXPECT_EQ(exponentiate(none.data(), 8, lone), 0.0);
-  EXPECT_EQ(lone, 1.0);
-  EXPECT_EQ(pick(none.data(), 8, 0.5), 8u);
+  // The ends of the open interval, and a single possibility however unlikely.
+  for (const double uniform : {0x1p-53, 0.5, 1.0 - 0x1p-53}) {
+    AlignedVector weights = logs;
+    EXPECT_GT(logs[draw_from_log_weights(weights.data(), weights.size(), uniform)], -700.0);
+    AlignedVector lone(16, kMinusInfinity);
+    lone[9] = -1e5;
+    EXPECT_EQ(draw_from_log_weights(lone.data(), lone.size(), uniform), 9u);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// A check of TOML text before it is parsed: the parser is undefined on some characters that TOML does not allow.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace coppice {
+
+/// The first character beyond ASCII where TOML allows none, which is outside of texts and comments, or npos; also one
+/// right after a continued line in a text. The library's parser is undefined on both (tomlplusplus issues 190 and 295).
+std::size_t find_stray_character(std::string_view text);
+
+}  // namespace coppice
