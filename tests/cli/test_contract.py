@@ -136,6 +136,10 @@ def test_compare_and_merge(coppice):
     coppice("merge", "1.coppice", "2.coppice", "-o", "both.coppice")
     assert coppice.json("summary", "both.coppice")["chains"] == 4
     assert "cannot be resumed" in coppice("resume", "both.coppice", code=78).stderr
+    assert "merged run already" in coppice("merge", "both.coppice", "1.coppice", "-o", "x.coppice", code=78).stderr
+    coppice.write("book.toml", '[[column]]\nname = "x"\nkind = "real"\nfamily = "gaussian-known"\n')
+    coppice("fit", "nrmm", "data.csv", "-o", "known.coppice", "--seed", 3, "--codebook", "book.toml", "--chains", 2, "--draws", 500)
+    assert "different settings" in coppice("merge", "1.coppice", "known.coppice", "-o", "x.coppice", code=78).stderr
     write_table(coppice.folder / "other.csv", blobs(4)[0])
     coppice("fit", "nrmm", "other.csv", "-o", "other.coppice", *SHORT)
     coppice("compare", "1.coppice", "other.coppice", code=78)

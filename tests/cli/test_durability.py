@@ -2,9 +2,11 @@
 import os
 import random
 import signal
+import sqlite3
+import subprocess
 import time
 
-from conftest import blobs, write_table
+from conftest import BINARY, blobs, write_table
 
 KILLS = int(os.environ.get("COPPICE_TEST_KILLS", "12"))
 FIT = ("fit", "nrmm", "data.csv", "--chains", 2, "--warmup", 200, "--draws", 6000, "--seed", 7)
@@ -83,3 +85,47 @@ def test_kill_at_random_moments(coppice):
         coppice("resume", name, "-q")
         assert exports(coppice, name) == whole
     assert killed > KILLS // 3
+
+
+def test_the_log_of_a_killed_run_does_not_enter_a_new_one_of_that_name(coppice):
+    write_table(coppice.folder / "data.csv", blobs(5, rows=90)[0])
+    process = coppice.start("fit", "nrmm", "data.csv", "--alpha", 50, "--draws", 2000000, "-o", "r.coppice")
+    while not (coppice.folder / "r.coppice-wal").exists():
+        time.sleep(0.01)
+    time.sleep(1.2)
+    process.kill()
+    process.communicate(timeout=60)
+    (coppice.folder / "r.coppice").unlink()
+    coppice("fit", "nrmm", "data.csv", "--alpha", 0.5, "--chains", 2, "--draws", 30, "--warmup", 5, "-o", "r.coppice")
+    lines = coppice("export", "r.coppice", "--what", "trace").stdout.splitlines()
+    assert len(lines) == 61 and all(line.endswith(",0.5") for line in lines[1:])
+
+
+def test_a_reader_at_the_end_of_a_fit_does_no_harm(coppice):
+    write_table(coppice.folder / "data.csv", blobs(5, rows=90)[0])
+    process = coppice.start(*FIT, "-o", "r.coppice")
+    while not (coppice.folder / "r.coppice-wal").exists():
+        time.sleep(0.005)
+    reader = sqlite3.connect(coppice.folder / "r.coppice")
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM draws").fetchall()
+    _, errors = process.communicate(timeout=60)
+    reader.close()
+    assert process.returncode == 0, errors
+    assert coppice.json("summary", "r.coppice")["complete"]
+
+
+def test_a_failed_overwrite_keeps_the_old_run(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    coppice("fit", "nrmm", "data.csv", "-o", "r.coppice", "--chains", 2, "--draws", 30)
+    before = exports(coppice, "r.coppice")
+    coppice("fit", "nrmm", "data.csv", "-o", "r.coppice", "--overwrite", "--family", "poisson", code=78)
+    assert exports(coppice, "r.coppice") == before
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(coppice):
+    write_table(coppice.folder / "data.csv", blobs(5, rows=90)[0])
+    coppice(*FIT, "-o", "r.coppice")
+    shell = f"{BINARY} export r.coppice --what labels | head -1 > /dev/null; exit ${{PIPESTATUS[0]}}"
+    result = subprocess.run(["bash", "-c", shell], cwd=coppice.folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

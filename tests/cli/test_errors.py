@@ -44,7 +44,7 @@ def test_damaged_compression(coppice):
 def test_usage_and_configuration(coppice):
     write_table(coppice.folder / "data.csv", blobs(1)[0])
     fit = ("fit", "nrmm", "data.csv", "-o", "r.coppice")
-    assert "coppice --help" in one_line(coppice("nonsense", code=2))
+    assert "no command 'nonsense'" in one_line(coppice("nonsense", code=2))
     assert "nrmm" in one_line(coppice("fit", "nonsense", "data.csv", "-o", "r.coppice", code=2))
     assert "a number > 0" in one_line(coppice(*fit, "--alpha", "-1", code=2))
     assert "gibbs" in one_line(coppice(*fit, "--sampler", "nuts", code=2))
@@ -54,6 +54,12 @@ def test_usage_and_configuration(coppice):
     assert "2 x 2" in one_line(coppice(*fit, "--family", "gaussian", "--set", "scale=[[1,2]]", code=78))
     assert "nothing" in one_line(coppice(*fit, "--id", "nothing", code=78))
     assert "-o" in one_line(coppice("fit", "nrmm", "data.csv", code=2))
+    assert "standard output" in coppice("fit", "nrmm", "data.csv", "-o", "-", code=2).stderr
+    assert "give one of them" in one_line(coppice(*fit, "--alpha", 1, "--alpha-prior", "2,1", code=78))
+    assert "no meaning" in one_line(coppice(*fit, "--sampler", "gibbs", "--split-merge-moves", 3, code=78))
+    assert "sweeps" in one_line(coppice(*fit, "--draws", 10**12, "--thin", 10**9, code=2))
+    coppice.write("huge.csv", "a,b\n1e300,2\n-1e300,3\n0,1\n")
+    assert "'a'" in one_line(coppice("fit", "nrmm", "huge.csv", "-o", "r.coppice", code=65))
     assert not (coppice.folder / "r.coppice").exists()
 
 

@@ -60,7 +60,7 @@ void add_loss_option(CLI::App& command, std::string& loss) {
 }
 
 void add_level_option(CLI::App& command, std::size_t& level) {
-  command.add_option("--level", level, "level of the hierarchy, 1 = coarsest [1]")->check(CLI::PositiveNumber);
+  command.add_option("--level", level, "level of the hierarchy, 1 = coarsest [1]")->check(CLI::Range(1, 1000));
 }
 
 nlohmann::ordered_json to_json(const TraceSummary& trace) {

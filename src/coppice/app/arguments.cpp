@@ -96,7 +96,8 @@ std::string flag_text(const toml::node& node) {
 
 void give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
   CLI::Option* option = nullptr;
-  for (const std::string& form : {"--" + name, name}) option = option != nullptr ? option : command.get_option_no_throw(form);
+  for (CLI::App* source : {&command, command.get_parent()})  // global flags belong to the parent
+    for (const std::string& form : {"--" + name, name}) option = option != nullptr ? option : source->get_option_no_throw(form);
   if (option == nullptr) refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
   if (option->count() != 0) return;  // the command line wins
   // A list of texts is a flag given several times; a list of numbers is one value.

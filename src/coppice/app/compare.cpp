@@ -1,10 +1,10 @@
 // coppice merge and coppice compare: two runs of the same data side by side.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/data/table_blob.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/scores.hpp"
 
@@ -26,10 +26,16 @@ void require_same_question(const SavedRun& a, const SavedRun& b) {
 
 bool same_settings(const RunConfig& a, const RunConfig& b) {
   return a.parameters == b.parameters && a.family == b.family && a.family_settings == b.family_settings && a.warmup == b.warmup &&
-         a.thin == b.thin && a.standardize == b.standardize && a.pca == b.pca && a.drop == b.drop;
+         a.thin == b.thin && a.standardize == b.standardize && a.pca == b.pca;
 }
 
-void copy_chains(const SavedRun& from, RunFile& to, std::size_t offset, std::size_t draws, std::vector<ChainStatus>& statuses) {
+/// The same columns, cell by cell, understood in the same way.
+bool same_table(const RunContents& a, const RunContents& b) {
+  return to_toml(a.codebook) == to_toml(b.codebook) && serialize(a.table) == serialize(b.table);
+}
+
+void copy_chains(const SavedRun& from, std::size_t offset, std::size_t draws, std::vector<DrawBlock>& blocks,
+                 std::vector<ChainStatus>& statuses) {
   for (std::size_t chain = 0; chain < from.config().chains; ++chain) {
     from.file().for_each_block(chain, true, [&](const DrawBlock& block) {
       if (block.first >= draws) return;
@@ -39,7 +45,7 @@ void copy_chains(const SavedRun& from, RunFile& to, std::size_t offset, std::siz
       copy.traces.resize(block.traces.size() / block.count * kept);
       copy.labels.resize(block.labels.size() / block.count * kept);
       copy.count = kept;
-      to.commit({&copy, 1}, {}, {});
+      blocks.push_back(std::move(copy));
     });
     statuses.push_back(from.file().status(chain));
   }
@@ -49,7 +55,10 @@ int merge_runs(const std::string& first, const std::string& second, const std::s
   const SavedRun a(first);
   const SavedRun b(second);
   require_same_question(a, b);
-  if (!same_settings(a.config(), b.config()))
+  for (const SavedRun* run : {&a, &b})
+    if (run->config().merged)
+      fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of", run->file().path());
+  if (!same_settings(a.config(), b.config()) || !same_table(a.contents(), b.contents()))
     fail(ErrorCode::configuration, "{} and {} have different settings; only runs that differ in their seed can be merged", first, second);
   if (a.config().seed == b.config().seed)
     fail(ErrorCode::configuration, "{} and {} have the same seed {}: their chains are copies of each other", first, second, a.config().seed);
@@ -58,11 +67,12 @@ int merge_runs(const std::string& first, const std::string& second, const std::s
   contents.config.draws = std::min(a.draws_per_chain(), b.draws_per_chain());
   contents.config.merged = true;
   if (contents.config.draws == 0) fail(ErrorCode::bad_data, "one of the runs has no draws yet");
-  RunFile merged = RunFile::create(output, contents);
+  std::vector<DrawBlock> blocks;
   std::vector<ChainStatus> statuses;
-  copy_chains(a, merged, 0, contents.config.draws, statuses);
-  copy_chains(b, merged, a.config().chains, contents.config.draws, statuses);
-  merged.commit({}, {}, statuses);
+  copy_chains(a, 0, contents.config.draws, blocks, statuses);
+  copy_chains(b, a.config().chains, contents.config.draws, blocks, statuses);
+  RunFile merged = RunFile::create(output, contents);
+  merged.commit(blocks, {}, statuses);
   merged.finish();
   context.note(fmt::format("wrote {}: {} chains of {} draws", output, contents.config.chains, contents.config.draws));
   return 0;

@@ -1,4 +1,5 @@
 // coppice export: draws and answers in other programs' formats.
+#include <cerrno>
 #include <iostream>
 
 #include "coppice/app/analysis.hpp"
@@ -228,8 +229,7 @@ void export_data(const ExportArguments& arguments, const SavedRun& run) {
   writer->close();
 }
 
-int export_run(const ExportArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+void write_export(const ExportArguments& arguments, const Analysis& analysis) {
   if (arguments.what == "labels") export_labels(arguments, analysis.run());
   if (arguments.what == "trace") export_trace(arguments, analysis.run());
   if (arguments.what == "coclustering") export_matrix(arguments, analysis.run());
@@ -237,6 +237,18 @@ int export_run(const ExportArguments& arguments, const Context& context) {
   if (arguments.what == "consensus") export_consensus(arguments, analysis);
   if (arguments.what == "draws") export_draws(arguments, analysis.run());
   if (arguments.what == "data") export_data(arguments, analysis.run());
+}
+
+int export_run(const ExportArguments& arguments, const Context& context) {
+  const Analysis analysis(arguments.path, context);
+  try {
+    write_export(arguments, analysis);
+  } catch (const Error& error) {
+    // A reader that has seen enough (head, less) is not an error.
+    const bool to_stdout = arguments.output.empty() || arguments.output == "-";
+    if (to_stdout && error.code() == ErrorCode::cannot_write && errno == EPIPE) return 0;
+    throw;
+  }
   return 0;
 }
 

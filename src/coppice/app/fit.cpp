@@ -1,6 +1,4 @@
 // coppice fit and coppice resume: from a table to a run file.
-#include <filesystem>
-
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
@@ -71,6 +69,8 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   config.draws = run.integer("draws");
   config.thin = run.integer("thin");
   config.seed = run.integer("seed");
+  if (static_cast<double>(config.draws) * static_cast<double>(config.thin) > 1e15)
+    fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws, config.thin);
   config.family = arguments.family;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
   config.standardize = arguments.standardize;
@@ -80,13 +80,6 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   config.truth = arguments.reading.truth;
   config.drop = arguments.reading.drop;
   return config;
-}
-
-void remove_old_run(const std::string& path) {
-  // Only a run is ever replaced, never somebody's other file.
-  if (!std::filesystem::exists(path)) return;
-  RunFile::open(path, false);
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + suffix);
 }
 
 int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
@@ -111,8 +104,7 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
                            contents.table.rows(), setup->plan.description(), contents.config.chains,
                            contents.config.warmup, contents.config.draws * contents.config.thin,
                            size_words(estimate_bytes(*setup, contents.config, contents.table))));
-  if (arguments.overwrite) remove_old_run(arguments.output);
-  RunFile file = RunFile::create(arguments.output, contents);
+  RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
   return carry_on(file, *setup, arguments.running, context);
 }
@@ -133,7 +125,7 @@ void add_fit(CLI::App& application, Context& context) {
       ->allow_extra_args(false)
       ->group("Data");
   command->add_flag("--standardize", arguments->standardize, "scale real columns to mean 0 and standard deviation 1")->group("Data");
-  command->add_option("--pca", arguments->pca, "replace the numeric columns by this many principal components")->group("Data");
+  command->add_option("--pca", arguments->pca, "replace the numeric columns by this many principal components")->check(CLI::Range(0, 1'000'000))->group("Data");
   arguments->parameters.add_to(*command, run_parameters(), "Run");
   for (const ModelEntry& model : all_models()) arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   arguments->running.add_to(*command);

@@ -62,6 +62,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return application.exit(success);
   } catch (const CLI::ParseError& error) {
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    if (!first.empty() && first[0] != '-' && application.get_subcommand_no_throw(std::string(first)) == nullptr)
+      return report(static_cast<int>(ErrorCode::usage), fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
     return report(static_cast<int>(ErrorCode::usage), fmt::format("{} (coppice --help lists the commands)", error.what()));
   } catch (const coppice::Error& error) {
     return report(static_cast<int>(error.code()), error.what());

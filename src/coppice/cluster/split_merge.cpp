@@ -26,7 +26,6 @@ void RestrictedPair::set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b)
   anchors_[1] = anchor_b;
   items_.clear();
   sides_.clear();
-  rebuild();
 }
 
 void RestrictedPair::launch_random(std::uint32_t anchor_a, std::uint32_t anchor_b,
@@ -45,6 +44,7 @@ void RestrictedPair::launch_random(std::uint32_t anchor_a, std::uint32_t anchor_
 void RestrictedPair::launch_sequential(std::uint32_t anchor_a, std::uint32_t anchor_b,
                                        std::span<const std::uint32_t> items, Stream& stream) {
   set_anchors(anchor_a, anchor_b);
+  rebuild();
   for (const std::uint32_t item : items) {
     const std::size_t group = draw_uniform(stream) < std::exp(probabilities(item, 2).log_one) ? 1 : 0;
     items_.push_back(item);

@@ -67,7 +67,7 @@ class RestrictedPair {
 };
 
 struct SplitMergeOptions {
-  std::size_t scans = 5;           // intermediate scans between launch and proposal
+  std::size_t scans = 0;           // intermediate scans between launch and proposal
   bool random_launch = false;      // Jain and Neal's fair coins instead of sequential allocation
 };
 

@@ -2,6 +2,7 @@
 // log m = log Gamma(C) - log Gamma(C + n) + sum_l [log Gamma(c_l + n_l) - log Gamma(c_l)], C = sum_l c_l.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -55,14 +56,13 @@ class CategoricalCell {
   double log_likelihood(const double* theta, double x) const { return std::log(theta[static_cast<std::size_t>(x)]); }
 
   void fill_bank(const double* stats, double* bank) const {
-    const double total = total_ + count(stats);
-    const double log_total = std::log(total);
-    const double log_total_without = std::log(total > 1.0 ? total - 1.0 : total);
+    const double cells = count(stats);
+    const double log_total = std::log(total_ + cells);
+    const double log_total_without = std::log(total_ + std::max(cells - 1.0, 0.0));
     for (std::size_t l = 0; l < levels(); ++l) {
-      const double weight = concentration_[l] + stats[l];
-      bank[l * kLanes] = std::log(weight) - log_total;
-      const double without = stats[l] >= 1.0 ? weight - 1.0 : weight;
-      bank[(levels() + l) * kLanes] = std::log(without) - log_total_without;
+      bank[l * kLanes] = std::log(concentration_[l] + stats[l]) - log_total;
+      // One taken from the count, not from the sum: a tiny concentration keeps its digits.
+      bank[(levels() + l) * kLanes] = std::log(concentration_[l] + std::max(stats[l] - 1.0, 0.0)) - log_total_without;
     }
   }
   Lanes lane_log_predictive(const double* bank, double x) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/family/centred_moments.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -34,40 +35,19 @@ class GaussianDiagonalCell {
                        std::shared_ptr<const HalfStepGammas> gammas)
       : prior_mean_(prior_mean), k0_(mean_strength), a0_(shape), b0_(rate), gammas_(std::move(gammas)) {}
 
-  std::size_t stats_size() const { return 3; }  // cells, their mean, centred sum of squares
+  std::size_t stats_size() const { return CentredMoments::kSize; }
   std::size_t theta_size() const { return 2; }  // mean, variance
   std::size_t bank_size() const { return 6; }
   double origin() const { return prior_mean_; }
 
-  void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
-  void add(double* stats, double x) const {
-    const double step = x - stats[1];
-    stats[0] += 1.0;
-    stats[1] += step / stats[0];
-    stats[2] += step * (x - stats[1]);
-  }
+  void clear(double* stats) const { CentredMoments::clear(stats); }
+  void add(double* stats, double x) const { CentredMoments::add(stats, x); }
   bool remove(double* stats, double x) const {
-    const double left = stats[0] - 1.0;
-    if (left < 1.0) {
-      clear(stats);
-      return true;
-    }
-    const double step = x - stats[1];
     const double before = stats[2];
-    stats[0] = left;
-    stats[1] -= step / left;
-    stats[2] = std::max(0.0, before - step * (x - stats[1]));
     // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides it.
-    return stats[2] > 1e-7 * before || before < 1e-6 * b0_;
+    return CentredMoments::remove(stats, x) > 1e-7 || before < 1e-6 * b0_;
   }
-  void merge(double* stats, const double* other) const {
-    const double count = stats[0] + other[0];
-    if (count == 0.0) return;
-    const double step = other[1] - stats[1];
-    stats[2] += other[2] + step * step * stats[0] * other[0] / count;
-    stats[1] += step * other[0] / count;
-    stats[0] = count;
-  }
+  void merge(double* stats, const double* other) const { CentredMoments::merge(stats, other); }
   double log_marginal(const double* stats) const {
     const double n = stats[0];
     const double a = a0_ + 0.5 * n;

@@ -51,6 +51,8 @@ ColumnScale column_scale(const Column& column) {
     squares += step * (value - mean);
   }
   const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : 0.0;
+  if (!std::isfinite(sd) || !std::isfinite(mean))
+    fail(ErrorCode::bad_data, "column '{}': its values are too large to be squared; choose another unit", column.name);
   // Spread that is only rounding of a constant column counts as none.
   const bool constant = !(sd > 1e-14 * std::abs(mean)) || sd == 0.0;
   return {mean, constant ? 1.0 : sd};

@@ -67,12 +67,12 @@ double Multinomial::log_predictive(const double* stats, const double* row) const
 }
 
 double Multinomial::own_log_predictive(const double* stats, const double* row) const {
-  const double after = total_ + stats[2];
-  double result = log_coefficient(row, width()) + log_gamma(after - row_sum(row, width())) - log_gamma(after);
+  const double without_row = total_ + (stats[2] - row_sum(row, width()));
+  double result = log_coefficient(row, width()) + log_gamma(without_row) - log_gamma(total_ + stats[2]);
   for (std::size_t j = 0; j < width(); ++j) {
     if (row[j] == 0.0) continue;
-    const double weight = concentration_[j] + stats[3 + j];
-    result += row[j] == 1.0 ? std::log(weight - 1.0) : log_gamma(weight) - log_gamma(weight - row[j]);
+    const double without = concentration_[j] + (stats[3 + j] - row[j]);
+    result += row[j] == 1.0 ? std::log(without) : log_gamma(concentration_[j] + stats[3 + j]) - log_gamma(without);
   }
   return result;
 }

@@ -89,6 +89,8 @@ struct ModelEntry {
   std::unique_ptr<Predictor> (*make_predictor)(const Problem&);
   /// Bytes one chain takes beside the data, for the estimate before a run.
   std::size_t (*chain_bytes)(const Problem&);
+  /// Throws Error{configuration} if settings that were given exclude each other.
+  void (*check_given)(const Settings&);
 };
 
 }  // namespace coppice

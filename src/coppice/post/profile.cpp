@@ -224,6 +224,16 @@ double mean_confidence(std::span<const std::size_t> members, std::span<const dou
   return sum / static_cast<double>(members.size());
 }
 
+bool has_variation(const Column& column) {
+  double first = kMissing;
+  for (const double value : column.values) {
+    if (is_missing(value)) continue;
+    if (is_missing(first)) first = value;
+    if (value != first) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
@@ -247,7 +257,11 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), table);
   std::vector<std::string> families;
-  for (std::size_t j = 0; j < table.columns.size(); ++j) families.push_back(family_of(plan, j));
+  std::vector<bool> varies;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    families.push_back(family_of(plan, j));
+    varies.push_back(has_variation(table.columns[j]));
+  }
 
   std::vector<ClusterProfile> profiles;
   for (std::size_t c = 0; c < members.size(); ++c) {
@@ -258,6 +272,8 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
     profile.confidence = mean_confidence(members[c], row_confidence);
     for (std::size_t place = 0; place < plan.order.size(); ++place) {
       const std::size_t j = plan.order[place];
+      // In a column that is the same everywhere, clusters differ only by how much the prior pulls at them.
+      if (!varies[j]) continue;
       if (present[c][j] == 0 || present[c][j] == present_in_all[j]) continue;
       profile.traits.push_back(make_trait(table.columns[j], families[j], units[j],
                                           plan.family->predict_cell(statistics.inside(c), place),

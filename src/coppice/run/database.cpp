@@ -57,6 +57,12 @@ void Database::execute(const std::string& sql) {
   if (result != SQLITE_OK) fail_with(result);
 }
 
+void Database::execute_unless_busy(const std::string& sql) {
+  const int result = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  const int kind = result & 0xff;
+  if (result != SQLITE_OK && kind != SQLITE_BUSY && kind != SQLITE_LOCKED) fail_with(result);
+}
+
 std::int64_t Database::integer(const std::string& sql) {
   Statement statement(*this, sql);
   return statement.step() ? statement.integer(0) : 0;

@@ -20,6 +20,8 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void execute(const std::string& sql);
+  /// The same, but a database that others are using is left as it is.
+  void execute_unless_busy(const std::string& sql);
   std::int64_t integer(const std::string& sql);
   sqlite3* handle() const { return handle_; }
   /// Throws with the code that fits the SQLite result.

@@ -8,6 +8,7 @@ namespace coppice {
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook, const Table& table) {
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
+  setup->model->check_given(config.parameters);
   setup->plan = plan_family(table, codebook, config.family, config.family_settings);
   setup->rows = encode(setup->plan, table);
   setup->problem = {setup->plan.family.get(), &setup->rows, ParameterValues(setup->model->parameters, config.parameters)};

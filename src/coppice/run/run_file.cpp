@@ -73,13 +73,16 @@ RunFile::RunFile(std::string path, std::unique_ptr<Database> database)
 RunFile::~RunFile() = default;
 RunFile::RunFile(RunFile&&) noexcept = default;
 
-RunFile RunFile::create(const std::string& path, const RunContents& contents) {
+RunFile RunFile::create(const std::string& path, const RunContents& contents, bool replace) {
+  if (path == "-") fail(ErrorCode::usage, "a run cannot be written to standard output; name a file");
   std::error_code problem;
   const fs::file_status there = fs::symlink_status(path, problem);
   if (problem && there.type() != fs::file_type::not_found)
     fail(ErrorCode::cannot_write, "{}: {}", path, problem.message());
-  if (fs::exists(there))
-    fail(ErrorCode::cannot_write, "{}: the file exists; resume it, or choose another name, or add --overwrite", path);
+  replace = replace && fs::exists(there);
+  if (replace) open(path, false);  // throws if it is somebody's other file
+  if (fs::exists(there) && !replace)
+    fail(ErrorCode::cannot_write, "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
   const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
   fs::remove(temporary, problem);
   try {
@@ -103,8 +106,11 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents) {
     fs::remove(temporary, ignored);
     throw;
   }
-  // link() does not replace a file that somebody else made meanwhile.
-  if (::link(temporary.c_str(), path.c_str()) != 0) {
+  // The log of an earlier run of that name must not be replayed into the new one.
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(path + suffix, problem);
+  // link() does not replace a file that somebody else made meanwhile; rename() does.
+  const int result = replace ? ::rename(temporary.c_str(), path.c_str()) : ::link(temporary.c_str(), path.c_str());
+  if (result != 0) {
     const int reason = errno;
     fs::remove(temporary, problem);
     fail(ErrorCode::cannot_write, "{}: {}", path, std::strerror(reason));
@@ -257,6 +263,6 @@ void RunFile::for_each_block(std::size_t chain, bool labels,
   }
 }
 
-void RunFile::finish() { database_->execute("PRAGMA journal_mode = DELETE"); }
+void RunFile::finish() { database_->execute_unless_busy("PRAGMA journal_mode = DELETE"); }
 
 }  // namespace coppice

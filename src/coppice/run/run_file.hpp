@@ -57,8 +57,9 @@ struct ChainStatus {
 
 class RunFile {
  public:
-  /// Creates a new run; refuses to replace an existing file. The file appears complete or not at all.
-  static RunFile create(const std::string& path, const RunContents& contents);
+  /// Creates a new run. The file appears complete or not at all; an existing one is refused, or, with `replace`, takes
+  /// its place only once the new one is complete, and only if it is a run itself.
+  static RunFile create(const std::string& path, const RunContents& contents, bool replace = false);
   static RunFile open(const std::string& path, bool writing);
   ~RunFile();
   RunFile(RunFile&&) noexcept;
@@ -80,7 +81,7 @@ class RunFile {
   /// Calls visit for each stored block of the chain in order, with or without labels.
   void for_each_block(std::size_t chain, bool labels, const std::function<void(const DrawBlock&)>& visit) const;
 
-  /// Folds the write-ahead log back, so that the run is one file again.
+  /// Folds the write-ahead log back, so that the run is one file again; leaves it if somebody is reading.
   void finish();
 
  private:

@@ -87,11 +87,11 @@ class DirichletProcessSampler final : public Sampler {
       entropy -= share * std::log(share);
       largest = std::max(largest, size);
     }
-    values[0] = log_joint();
-    values[1] = static_cast<double>(clusters_.clusters());
-    values[2] = entropy;
-    values[3] = largest / n;
-    values[4] = crp_.alpha();
+    values[log_joint_trace] = log_joint();
+    values[clusters_trace] = static_cast<double>(clusters_.clusters());
+    values[entropy_trace] = entropy;
+    values[largest_share_trace] = largest / n;
+    values[alpha_trace] = crp_.alpha();
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -188,6 +188,17 @@ class DirichletProcessSampler final : public Sampler {
   std::vector<double> log_marginal_alone_;
 };
 
+/// Settings that exclude each other.
+void check_given(const Settings& given) {
+  const auto has = [&](const char* name) { return given.find(name) != given.end(); };
+  if (has("alpha") && has("alpha-prior"))
+    fail(ErrorCode::configuration, "--alpha fixes the concentration and --alpha-prior learns it: give one of them");
+  const auto sampler = given.find("sampler");
+  for (const char* name : {"split-merge-moves", "split-merge-scans", "split-merge-launch", "gibbs-scan"})
+    if (has(name) && sampler != given.end() && sampler->second.text == "gibbs")
+      fail(ErrorCode::configuration, "--{} has no meaning with --sampler gibbs", name);
+}
+
 std::vector<Parameter> parameters() {
   using Type = Parameter::Type;
   return {
@@ -196,7 +207,7 @@ std::vector<Parameter> parameters() {
       {"alpha-prior", Type::numbers, "1,1", "shape and rate of the Gamma prior of alpha", 0.0, 1e300, true, {}, 2},
       {"sampler", Type::choice, "split-merge", "gibbs: one row at a time; split-merge: also whole clusters", 0, 0, false,
        {"gibbs", "split-merge"}},
-      {"split-merge-moves", Type::integer, "5", "split-merge proposals in a sweep", 0.0, 1e6},
+      {"split-merge-moves", Type::integer, "5", "split-merge proposals in a sweep (five times as many in the first 50)", 0.0, 1e6},
       {"split-merge-scans", Type::integer, "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0},
       {"split-merge-launch", Type::choice, "sequential",
        "start of those scans: rows allocated one by one, or by fair coins (random, as first published)", 0, 0, false,
@@ -222,7 +233,8 @@ ModelEntry nrmm_entry() {
             // Labels, marginals of single rows, two tables by size; 256 slots are far more than most data ask for.
             const std::size_t rows = problem.rows->size();
             return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) + rows * 3 * sizeof(double);
-          }};
+          },
+          nrmm::check_given};
 }
 
 }  // namespace coppice

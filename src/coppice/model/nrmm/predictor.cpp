@@ -9,8 +9,6 @@
 namespace coppice::nrmm {
 namespace {
 
-constexpr std::size_t kAlphaTrace = 4;
-
 class DirichletProcessPredictor final : public Predictor {
  public:
   explicit DirichletProcessPredictor(const Problem& problem)
@@ -19,7 +17,7 @@ class DirichletProcessPredictor final : public Predictor {
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces) override {
-    alpha_ = traces[kAlphaTrace];
+    alpha_ = traces[alpha_trace];
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());

@@ -1,0 +1,43 @@
+// Count, mean and centred sum of squares of one column (Welford): the statistics of Gaussian cells.
+#pragma once
+
+#include <algorithm>
+
+namespace coppice {
+
+/// Statistics are three doubles: cells, their mean, centred sum of squares.
+struct CentredMoments {
+  static constexpr int kSize = 3;
+
+  static void clear(double* stats) { stats[0] = stats[1] = stats[2] = 0.0; }
+  static void add(double* stats, double x) {
+    const double step = x - stats[1];
+    stats[0] += 1.0;
+    stats[1] += step / stats[0];
+    stats[2] += step * (x - stats[1]);
+  }
+  /// Returns the share of the sum of squares that is left (1 if there was none): tiny means mostly rounding.
+  static double remove(double* stats, double x) {
+    const double left = stats[0] - 1.0;
+    if (left < 1.0) {
+      clear(stats);
+      return 1.0;
+    }
+    const double step = x - stats[1];
+    const double before = stats[2];
+    stats[0] = left;
+    stats[1] -= step / left;
+    stats[2] = std::max(0.0, before - step * (x - stats[1]));
+    return before > 0.0 ? stats[2] / before : 1.0;
+  }
+  static void merge(double* stats, const double* other) {
+    const double count = stats[0] + other[0];
+    if (count == 0.0) return;
+    const double step = other[1] - stats[1];
+    stats[2] += other[2] + step * step * stats[0] * other[0] / count;
+    stats[1] += step * other[0] / count;
+    stats[0] = count;
+  }
+};
+
+}  // namespace coppice
