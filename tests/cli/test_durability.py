@@ -9,7 +9,7 @@ import time
 from conftest import BINARY, blobs, write_table
 
 KILLS = int(os.environ.get("COPPICE_TEST_KILLS", "12"))
-FIT = ("fit", "nrmm", "data.csv", "--chains", 2, "--warmup", 200, "--draws", 6000, "--seed", 7)
+FIT = ("fit", "nrmm", "data.csv", "--chains", 2, "--warmup", 200, "--draws", 30000, "--seed", 7)
 
 
 def exports(coppice, run):
@@ -53,9 +53,9 @@ def test_time_limit_then_resume(coppice):
 def test_more_draws_continue_the_same_chain(coppice):
     whole = prepare(coppice)
     short = [*FIT]
-    short[short.index("--draws") + 1] = 2500
+    short[short.index("--draws") + 1] = 10000
     coppice(*short, "-o", "e.coppice")
-    coppice("resume", "e.coppice", "--draws", "+3500")
+    coppice("resume", "e.coppice", "--draws", "+20000")
     assert exports(coppice, "e.coppice") == whole
 
 
@@ -67,7 +67,7 @@ def test_kill_at_random_moments(coppice):
     for attempt in range(KILLS):
         name = f"k{attempt}.coppice"
         process = coppice.start(*FIT, "-o", name)
-        time.sleep(clock.uniform(0.0, 0.9))
+        time.sleep(clock.uniform(0.0, 1.4))
         process.kill()
         process.communicate(timeout=60)
         if not (coppice.folder / name).exists():
