@@ -128,8 +128,9 @@ RunFile RunFile::open(const std::string& path, bool writing) {
   try {
     check_format(*database, path);
   } catch (const Error& error) {
-    // A reader cannot replay the log of a run that was killed; a writer can, and leaves an ordinary file.
-    if (writing || error.code() != ErrorCode::cannot_read || !fs::exists(path + "-wal")) throw;
+    // A reader cannot replay the log or the journal of a run that was killed; a writer can, and leaves an ordinary file.
+    const bool left_over = fs::exists(path + "-wal") || fs::exists(path + "-journal");
+    if (writing || error.code() != ErrorCode::cannot_read || !left_over) throw;
     database = std::make_unique<Database>(path, Database::Mode::write);
     check_format(*database, path);
   }
