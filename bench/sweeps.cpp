@@ -1,7 +1,7 @@
-// Speed of the Dirichlet-process samplers, as one table: time of a sweep, nanoseconds for each (row x cluster) next to
-// the bare density arithmetic, time to a good partition from a cold start, effective draws per second, allocations.
-// Usage: bench_sweeps [DIR]. With DIR, w1_1k.csv, w1_10k.csv and w2.csv (and their .lab files) are read from there;
-// otherwise mixtures of the same shape are generated.
+// Speed of the Dirichlet-process samplers, as one table: time of a sweep, nanoseconds for each (row x
+// cluster) next to the bare density arithmetic, time to a good partition from a cold start, effective draws
+// per second, allocations. Usage: bench_sweeps [DIR]. With DIR, w1_1k.csv, w1_10k.csv and w2.csv (and their
+// .lab files) are read from there; otherwise mixtures of the same shape are generated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,22 +67,25 @@ struct Workload {
 };
 
 /// A mixture: Gaussian clusters with centres in a box, or binary columns with Beta(1/2, 1/2) probabilities.
-Workload generate(const std::string& name, const std::string& family, std::size_t n, std::size_t d, std::size_t k,
-                  double box, double target) {
+Workload generate(const std::string& name, const std::string& family, std::size_t n, std::size_t d,
+                  std::size_t k, double box, double target) {
   Workload work{name, family, {}, {}, target};
   Stream stream({7, d, n}, Purpose::test);
   std::vector<std::vector<double>> centre(k, std::vector<double>(d));
   for (auto& point : centre)
-    for (double& x : point) x = family == "bernoulli" ? draw_beta(stream, 0.5, 0.5) : box * (2.0 * draw_uniform(stream) - 1.0);
+    for (double& x : point)
+      x = family == "bernoulli" ? draw_beta(stream, 0.5, 0.5) : box * (2.0 * draw_uniform(stream) - 1.0);
   for (std::size_t j = 0; j < d; ++j)
-    work.table.columns.push_back({fmt::format("c{}", j + 1), family == "bernoulli" ? Kind::binary : Kind::real, {}, {}});
+    work.table.columns.push_back(
+        {fmt::format("c{}", j + 1), family == "bernoulli" ? Kind::binary : Kind::real, {}, {}});
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t c = draw_index(stream, k);
     work.truth.push_back(static_cast<Label>(c));
     work.table.row_ids.push_back(fmt::format("{}", i + 1));
     for (std::size_t j = 0; j < d; ++j)
-      work.table.columns[j].values.push_back(
-          family == "bernoulli" ? (draw_uniform(stream) < centre[c][j] ? 1.0 : 0.0) : centre[c][j] + draw_normal(stream));
+      work.table.columns[j].values.push_back(family == "bernoulli"
+                                                 ? (draw_uniform(stream) < centre[c][j] ? 1.0 : 0.0)
+                                                 : centre[c][j] + draw_normal(stream));
   }
   return work;
 }
@@ -100,7 +103,8 @@ struct Prepared {
   FamilyPlan plan;
   Rows rows;
   const ModelEntry* model = &model_by_name("nrmm");
-  explicit Prepared(const Workload& work) : plan(plan_family(work.table, {}, work.family, work.settings)), rows(encode(plan, work.table)) {}
+  explicit Prepared(const Workload& work)
+      : plan(plan_family(work.table, {}, work.family, work.settings)), rows(encode(plan, work.table)) {}
   std::unique_ptr<Sampler> sampler(const std::string& kind) const {
     const Settings settings{{"sampler", {Setting::Shape::text, {}, 0, kind}}};
     return model->make_sampler({plan.family.get(), &rows, ParameterValues(model->parameters, settings)});
@@ -118,7 +122,8 @@ double bare_density(const Prepared& data, const Labels& labels) {
   AlignedVector bank(chunks * stride);
   AlignedVector out(chunks * kLanes);
   for (std::size_t slot = 0; slot < clusters.weights_size(); ++slot)
-    family.fill_bank(clusters.stats(static_cast<Label>(std::min(slot, clusters.clusters() - 1))), bank.data() + slot / kLanes * stride + slot % kLanes);
+    family.fill_bank(clusters.stats(static_cast<Label>(std::min(slot, clusters.clusters() - 1))),
+                     bank.data() + slot / kLanes * stride + slot % kLanes);
   double best = 1e9;
   for (int repeat = 0; repeat < 7; ++repeat) {
     const auto start = Clock::now();
@@ -141,7 +146,9 @@ void measure(const Workload& work, const std::string& kind, int sweeps, int seed
   std::vector<double> values(data.model->traces.size());
   for (int seed = 1; seed <= seeds; ++seed) {
     const std::unique_ptr<Sampler> sampler = data.sampler(kind);
-    const auto name = [&](int sweep) { return StreamName{static_cast<std::uint64_t>(seed), 0, static_cast<std::uint64_t>(sweep)}; };
+    const auto name = [&](int sweep) {
+      return StreamName{static_cast<std::uint64_t>(seed), 0, static_cast<std::uint64_t>(sweep)};
+    };
     auto start = Clock::now();
     sampler->init(name(0));
     double spent = seconds_since(start);
@@ -171,7 +178,9 @@ void measure(const Workload& work, const std::string& kind, int sweeps, int seed
     to_target.push_back(reached);
     ari += adjusted_rand_index(work.truth, labels) / seeds;
   }
-  std::nth_element(sweep_times.begin(), sweep_times.begin() + static_cast<std::ptrdiff_t>(sweep_times.size() / 2), sweep_times.end());
+  std::nth_element(sweep_times.begin(),
+                   sweep_times.begin() + static_cast<std::ptrdiff_t>(sweep_times.size() / 2),
+                   sweep_times.end());
   const double sweep = sweep_times[sweep_times.size() / 2];
   const double per_row = sweep / static_cast<double>(data.rows.size());
   double mean_clusters = 0.0;
@@ -186,11 +195,13 @@ void measure(const Workload& work, const std::string& kind, int sweeps, int seed
       times.push_back(time);
     }
   std::sort(times.begin(), times.end());
-  fmt::print("{:<14} {:<12} {:>8.3f} {:>8.2f} {:>8.2f} {:>6.2f} {:>7.1f} {:>6.3f} {:>9} {:>6}/{:<3} {:>9.0f} {:>9.0f} {:>7.2f}\n", work.name, kind,
-             sweep * 1e3, per_row / mean_clusters * 1e9, bare / mean_clusters * 1e9, per_row / bare, mean_clusters, ari,
-             times.empty() ? "never" : fmt::format("{:.1f} ms", times[times.size() / 2] * 1e3), found, seeds,
-             ess_bulk(clusters) / sampling_seconds, ess_bulk(log_joint) / sampling_seconds,
-             static_cast<double>(allocated) / static_cast<double>(sweep_times.size()));
+  fmt::print(
+      "{:<14} {:<12} {:>8.3f} {:>8.2f} {:>8.2f} {:>6.2f} {:>7.1f} {:>6.3f} {:>9} {:>6}/{:<3} {:>9.0f} "
+      "{:>9.0f} {:>7.2f}\n",
+      work.name, kind, sweep * 1e3, per_row / mean_clusters * 1e9, bare / mean_clusters * 1e9, per_row / bare,
+      mean_clusters, ari, times.empty() ? "never" : fmt::format("{:.1f} ms", times[times.size() / 2] * 1e3),
+      found, seeds, ess_bulk(clusters) / sampling_seconds, ess_bulk(log_joint) / sampling_seconds,
+      static_cast<double>(allocated) / static_cast<double>(sweep_times.size()));
 }
 
 }  // namespace
@@ -207,10 +218,12 @@ int main(int argc, char** argv) {
   }
   list.push_back(generate("binary-2k", "bernoulli", 2000, 50, 10, 0.0, 0.97));
   list.push_back(generate("50d-2k", "gaussian", 2000, 50, 10, 5.0, 0.97));
-  // With 40 rows for each column of a cluster, a vague prior would rather merge clusters than pay for covariances.
+  // With 40 rows for each column of a cluster, a vague prior would rather merge clusters than pay for
+  // covariances.
   list.back().settings = {{"dof", Setting::number(150.0)}};
-  fmt::print("{:<14} {:<12} {:>8} {:>8} {:>8} {:>6} {:>7} {:>6} {:>9} {:>10} {:>9} {:>9} {:>7}\n", "workload", "sampler", "ms/sweep", "ns/r*c",
-             "bare", "ratio", "K", "ARI", "to ARI", "found", "ESS(K)/s", "ESS(lj)/s", "alloc");
+  fmt::print("{:<14} {:<12} {:>8} {:>8} {:>8} {:>6} {:>7} {:>6} {:>9} {:>10} {:>9} {:>9} {:>7}\n", "workload",
+             "sampler", "ms/sweep", "ns/r*c", "bare", "ratio", "K", "ARI", "to ARI", "found", "ESS(K)/s",
+             "ESS(lj)/s", "alloc");
   for (const Workload& work : list)
     for (const char* sampler : {"gibbs", "split-merge"})
       measure(work, sampler, work.table.rows() > 5000 || work.table.columns.size() > 20 ? 200 : 600, 10);

@@ -1,5 +1,6 @@
-// Any bytes as a run file, and as the payload of its blobs: opened and read whole, or refused with a code of ours. The
-// checksums would hide the decoders from the fuzzer, so these are also given intact frames around the bytes.
+// Any bytes as a run file, and as the payload of its blobs: opened and read whole, or refused with a code of
+// ours. The checksums would hide the decoders from the fuzzer, so these are also given intact frames around
+// the bytes.
 #include <unistd.h>
 
 #include <cstddef>
@@ -30,11 +31,14 @@ void expect_value_or_error(Read&& read) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  static const std::string path = (std::filesystem::temp_directory_path() / ("coppice-fuzz-" + std::to_string(::getpid()))).string();
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  static const std::string path =
+      (std::filesystem::temp_directory_path() / ("coppice-fuzz-" + std::to_string(::getpid()))).string();
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   expect_value_or_error([&] {
     const coppice::SavedRun run(path);
-    run.for_each_draw(0, [](std::size_t, std::size_t, std::span<const coppice::Label>, std::span<const double>) {});
+    run.for_each_draw(
+        0, [](std::size_t, std::size_t, std::span<const coppice::Label>, std::span<const double>) {});
   });
   const std::string frame = coppice::compress(bytes);
   coppice::DrawBlock block;

@@ -1,4 +1,5 @@
-// Any text as a hyper-parameter value: refused with Error{usage}, or read to a value that its TOML reads back.
+// Any text as a hyper-parameter value: refused with Error{usage}, or read to a value that its TOML reads
+// back.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -10,10 +10,11 @@ namespace coppice::app {
 Analysis::Analysis(const std::string& path, const Context& context) : run_(path) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
-    fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}", path, path);
+    fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
+         path, path);
   if (!run_.complete())
-    context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path, draws,
-                             run_.config().draws, path));
+    context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
+                             draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.model().traces.size(); ++trace)
     traces_.push_back(summarize_trace(run_.model().traces[trace], run_.traces()[trace]));
   verdict_ = judge(traces_, run_.config().chains, draws);
@@ -35,20 +36,22 @@ std::vector<double> Analysis::mean_clusters() const {
     return means;
   }
   std::size_t draws = 0;
-  run_.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
-    ++draws;
-    for (std::size_t level = 0; level < levels; ++level) {
-      const auto part = labels.subspan(level * run_.rows(), run_.rows());
-      means[level] += *std::max_element(part.begin(), part.end()) + 1.0;
-    }
-  });
+  run_.for_each_draw(0,
+                     [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
+                       ++draws;
+                       for (std::size_t level = 0; level < levels; ++level) {
+                         const auto part = labels.subspan(level * run_.rows(), run_.rows());
+                         means[level] += *std::max_element(part.begin(), part.end()) + 1.0;
+                       }
+                     });
   for (double& mean : means) mean /= static_cast<double>(draws);
   return means;
 }
 
 double Analysis::seconds() const {
   double total = 0.0;
-  for (std::size_t chain = 0; chain < run_.config().chains; ++chain) total += run_.file().status(chain).seconds;
+  for (std::size_t chain = 0; chain < run_.config().chains; ++chain)
+    total += run_.file().status(chain).seconds;
   return total;
 }
 
@@ -60,13 +63,14 @@ void add_loss_option(CLI::App& command, std::string& loss) {
 }
 
 void add_level_option(CLI::App& command, std::size_t& level) {
-  command.add_option("--level", level, "level of the hierarchy, 1 = coarsest [1]")->check(CLI::Range(1, 1000));
+  command.add_option("--level", level, "level of the hierarchy, 1 = coarsest [1]")
+      ->check(CLI::Range(1, 1000));
 }
 
 nlohmann::ordered_json to_json(const TraceSummary& trace) {
-  return {{"name", trace.name},       {"mean", trace.mean},         {"sd", trace.sd},
-          {"median", trace.median},   {"q05", trace.q05},           {"q95", trace.q95},
-          {"rhat", trace.rhat},       {"ess_bulk", trace.ess_bulk}, {"ess_tail", trace.ess_tail},
+  return {{"name", trace.name},           {"mean", trace.mean},         {"sd", trace.sd},
+          {"median", trace.median},       {"q05", trace.q05},           {"q95", trace.q95},
+          {"rhat", trace.rhat},           {"ess_bulk", trace.ess_bulk}, {"ess_tail", trace.ess_tail},
           {"mcse_mean", trace.mcse_mean}, {"constant", trace.constant}};
 }
 

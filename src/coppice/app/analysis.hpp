@@ -1,4 +1,5 @@
-// A run opened by an answering command, with the answers most commands need: trace summaries, verdict, consensus.
+// A run opened by an answering command, with the answers most commands need: trace summaries, verdict,
+// consensus.
 #pragma once
 
 #include <string>

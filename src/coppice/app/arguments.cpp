@@ -49,7 +49,9 @@ void DataFlags::add_to(CLI::App& command) {
       ->allow_extra_args(false)
       ->group(group);
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
-  command.add_option("--codebook", codebook, "TOML file with the columns' kinds, families and hyper-parameters")->group(group);
+  command
+      .add_option("--codebook", codebook, "TOML file with the columns' kinds, families and hyper-parameters")
+      ->group(group);
   command.add_option("--header", header, "does the file begin with column names: auto, yes or no [auto]")
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->group(group);
@@ -77,7 +79,8 @@ std::string read_text(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
   if (stream) text << stream.rdbuf();
-  if (!stream || stream.bad()) fail(ErrorCode::cannot_read, "{}: {}", path, std::strerror(errno != 0 ? errno : EIO));
+  if (!stream || stream.bad())
+    fail(ErrorCode::cannot_read, "{}: {}", path, std::strerror(errno != 0 ? errno : EIO));
   return text.str();
 }
 
@@ -97,8 +100,10 @@ std::string flag_text(const toml::node& node) {
 void give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
   CLI::Option* option = nullptr;
   for (CLI::App* source : {&command, command.get_parent()})  // global flags belong to the parent
-    for (const std::string& form : {"--" + name, name}) option = option != nullptr ? option : source->get_option_no_throw(form);
-  if (option == nullptr) refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
+    for (const std::string& form : {"--" + name, name})
+      option = option != nullptr ? option : source->get_option_no_throw(form);
+  if (option == nullptr)
+    refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
   if (option->count() != 0) return;  // the command line wins
   // A list of texts is a flag given several times; a list of numbers is one value.
   const toml::array* list = node.as_array();
@@ -138,11 +143,12 @@ void apply_config_file(CLI::App& command, const std::string& path) {
     CLI::Option* option = command.get_option("--set");
     std::vector<std::string> typed = option->results();
     option->clear();
-    for (const auto& [hyper, value] : *table) option->add_result(fmt::format("{}={}", std::string(hyper.str()), [&] {
-      std::ostringstream out;
-      value.visit([&](const auto& v) { out << v; });
-      return out.str();
-    }()));
+    for (const auto& [hyper, value] : *table)
+      option->add_result(fmt::format("{}={}", std::string(hyper.str()), [&] {
+        std::ostringstream out;
+        value.visit([&](const auto& v) { out << v; });
+        return out.str();
+      }()));
     for (const std::string& assignment : typed) option->add_result(assignment);  // later ones win
     option->run_callback();
   }

@@ -1,4 +1,5 @@
-// Flags that follow from the parameter tables, and the flags that say how to read data: shared by several commands.
+// Flags that follow from the parameter tables, and the flags that say how to read data: shared by several
+// commands.
 #pragma once
 
 #include <map>

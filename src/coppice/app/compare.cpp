@@ -18,15 +18,18 @@ constexpr double kSameCoclustering = 0.05;
 constexpr std::size_t kMostMatrixRows = 5000;
 
 void require_same_question(const SavedRun& a, const SavedRun& b) {
-  if (a.contents().data_digest != b.contents().data_digest || a.rows() != b.rows() || a.table().row_ids != b.table().row_ids)
-    fail(ErrorCode::configuration, "{} and {} were not fitted to the same rows", a.file().path(), b.file().path());
+  if (a.contents().data_digest != b.contents().data_digest || a.rows() != b.rows() ||
+      a.table().row_ids != b.table().row_ids)
+    fail(ErrorCode::configuration, "{} and {} were not fitted to the same rows", a.file().path(),
+         b.file().path());
   if (a.model().name != b.model().name)
-    fail(ErrorCode::configuration, "{} is a run of {}, {} of {}", a.file().path(), a.model().name, b.file().path(), b.model().name);
+    fail(ErrorCode::configuration, "{} is a run of {}, {} of {}", a.file().path(), a.model().name,
+         b.file().path(), b.model().name);
 }
 
 bool same_settings(const RunConfig& a, const RunConfig& b) {
-  return a.parameters == b.parameters && a.family == b.family && a.family_settings == b.family_settings && a.warmup == b.warmup &&
-         a.thin == b.thin && a.standardize == b.standardize && a.pca == b.pca;
+  return a.parameters == b.parameters && a.family == b.family && a.family_settings == b.family_settings &&
+         a.warmup == b.warmup && a.thin == b.thin && a.standardize == b.standardize && a.pca == b.pca;
 }
 
 /// The same columns, cell by cell, understood in the same way.
@@ -51,17 +54,22 @@ void copy_chains(const SavedRun& from, std::size_t offset, std::size_t draws, st
   }
 }
 
-int merge_runs(const std::string& first, const std::string& second, const std::string& output, const Context& context) {
+int merge_runs(const std::string& first, const std::string& second, const std::string& output,
+               const Context& context) {
   const SavedRun a(first);
   const SavedRun b(second);
   require_same_question(a, b);
   for (const SavedRun* run : {&a, &b})
     if (run->config().merged)
-      fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of", run->file().path());
+      fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of",
+           run->file().path());
   if (!same_settings(a.config(), b.config()) || !same_table(a.contents(), b.contents()))
-    fail(ErrorCode::configuration, "{} and {} have different settings; only runs that differ in their seed can be merged", first, second);
+    fail(ErrorCode::configuration,
+         "{} and {} have different settings; only runs that differ in their seed can be merged", first,
+         second);
   if (a.config().seed == b.config().seed)
-    fail(ErrorCode::configuration, "{} and {} have the same seed {}: their chains are copies of each other", first, second, a.config().seed);
+    fail(ErrorCode::configuration, "{} and {} have the same seed {}: their chains are copies of each other",
+         first, second, a.config().seed);
   RunContents contents = a.contents();
   contents.config.chains = a.config().chains + b.config().chains;
   contents.config.draws = std::min(a.draws_per_chain(), b.draws_per_chain());
@@ -74,7 +82,8 @@ int merge_runs(const std::string& first, const std::string& second, const std::s
   RunFile merged = RunFile::create(output, contents);
   merged.commit(blocks, {}, statuses);
   merged.finish();
-  context.note(fmt::format("wrote {}: {} chains of {} draws", output, contents.config.chains, contents.config.draws));
+  context.note(
+      fmt::format("wrote {}: {} chains of {} draws", output, contents.config.chains, contents.config.draws));
   return 0;
 }
 
@@ -101,7 +110,8 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   require_same_question(a.run(), b.run());
   const std::size_t draws = std::min(a.run().draws_per_chain(), b.run().draws_per_chain());
   nlohmann::ordered_json traces = nlohmann::ordered_json::array();
-  std::string table = context.bold(fmt::format("{:<15}{:>12}{:>12}{:>10}\n", "trace", "first", "second", "R-hat"));
+  std::string table =
+      context.bold(fmt::format("{:<15}{:>12}{:>12}{:>10}\n", "trace", "first", "second", "R-hat"));
   double worst = 1.0;
   for (std::size_t trace = 0; trace < a.traces().size(); ++trace) {
     std::vector<std::vector<double>> chains;
@@ -110,9 +120,13 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
         chains.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(draws));
     const double value = rhat(chains);
     if (!std::isnan(value)) worst = std::max(worst, value);
-    traces.push_back({{"name", a.traces()[trace].name}, {"first", a.traces()[trace].mean}, {"second", b.traces()[trace].mean}, {"rhat", value}});
-    table += fmt::format("{:<15}{:>12}{:>12}{:>10}\n", a.traces()[trace].name, short_number(a.traces()[trace].mean),
-                         short_number(b.traces()[trace].mean), std::isnan(value) ? "-" : fmt::format("{:.3f}", value));
+    traces.push_back({{"name", a.traces()[trace].name},
+                      {"first", a.traces()[trace].mean},
+                      {"second", b.traces()[trace].mean},
+                      {"rhat", value}});
+    table += fmt::format("{:<15}{:>12}{:>12}{:>10}\n", a.traces()[trace].name,
+                         short_number(a.traces()[trace].mean), short_number(b.traces()[trace].mean),
+                         std::isnan(value) ? "-" : fmt::format("{:.3f}", value));
   }
   bool same = worst <= kSameRhat;
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
@@ -122,8 +136,10 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
     const Consensus right = b.consensus(level, Loss::vi);
     const double ari = adjusted_rand_index(left.labels, right.labels);
     const double vi = variation_of_information(left.labels, right.labels);
-    nlohmann::ordered_json entry{{"level", level}, {"ari", ari}, {"vi", vi}, {"clusters", {left.clusters, right.clusters}}};
-    partitions += fmt::format("Level {}: consensus of {} and {} clusters, ARI {:.3f}, VI {:.3f}", level, left.clusters, right.clusters, ari, vi);
+    nlohmann::ordered_json entry{
+        {"level", level}, {"ari", ari}, {"vi", vi}, {"clusters", {left.clusters, right.clusters}}};
+    partitions += fmt::format("Level {}: consensus of {} and {} clusters, ARI {:.3f}, VI {:.3f}", level,
+                              left.clusters, right.clusters, ari, vi);
     if (a.run().rows() <= kMostMatrixRows) {
       const double difference = mean_coclustering_difference(a.run(), b.run(), level);
       same = same && difference <= kSameCoclustering;
@@ -135,8 +151,10 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   }
   const std::string sentence =
       same ? fmt::format("The two runs tell the same story (R-hat across runs {:.3f} at most).", worst)
-           : fmt::format("The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean co-clustering difference of {} is too much).",
-                         worst, kSameRhat, kSameCoclustering);
+           : fmt::format(
+                 "The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean "
+                 "co-clustering difference of {} is too much).",
+                 worst, kSameRhat, kSameCoclustering);
   if (context.json)
     write_json("", {{"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}});
   else
@@ -147,20 +165,26 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
 }  // namespace
 
 void add_merge(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("merge", "put the chains of two runs with different seeds into one run");
+  CLI::App* command =
+      application.add_subcommand("merge", "put the chains of two runs with different seeds into one run");
   auto paths = std::make_shared<std::array<std::string, 3>>();
   command->add_option("first", (*paths)[0], "run file")->required();
   command->add_option("second", (*paths)[1], "run file")->required();
   command->add_option("-o,--output", (*paths)[2], "run file to write")->required();
-  command->callback([=, &context] { context.run = [=, &context] { return merge_runs((*paths)[0], (*paths)[1], (*paths)[2], context); }; });
+  command->callback([=, &context] {
+    context.run = [=, &context] { return merge_runs((*paths)[0], (*paths)[1], (*paths)[2], context); };
+  });
 }
 
 void add_compare(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("compare", "do two runs tell the same story? exit code 1 if not");
+  CLI::App* command =
+      application.add_subcommand("compare", "do two runs tell the same story? exit code 1 if not");
   auto paths = std::make_shared<std::array<std::string, 2>>();
   command->add_option("first", (*paths)[0], "run file")->required();
   command->add_option("second", (*paths)[1], "run file")->required();
-  command->callback([=, &context] { context.run = [=, &context] { return compare_runs((*paths)[0], (*paths)[1], context); }; });
+  command->callback([=, &context] {
+    context.run = [=, &context] { return compare_runs((*paths)[0], (*paths)[1], context); };
+  });
 }
 
 }  // namespace coppice::app

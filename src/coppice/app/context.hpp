@@ -1,5 +1,5 @@
-// What all commands share: the global flags, and the only doors to stdout and stderr. Data go to stdout (or to -o),
-// everything else to stderr.
+// What all commands share: the global flags, and the only doors to stdout and stderr. Data go to stdout (or
+// to -o), everything else to stderr.
 #pragma once
 
 #include <fmt/format.h>

@@ -32,7 +32,8 @@ std::unique_ptr<CsvWriter> csv_to(const std::string& output) {
 }
 
 template <typename Value>
-void write_array(const ExportArguments& arguments, std::span<const Value> values, const std::vector<std::size_t>& shape) {
+void write_array(const ExportArguments& arguments, std::span<const Value> values,
+                 const std::vector<std::size_t>& shape) {
   if (arguments.output.empty() || arguments.output == "-")
     write_output("", npy_bytes(values, shape));
   else
@@ -41,7 +42,8 @@ void write_array(const ExportArguments& arguments, std::span<const Value> values
 
 std::vector<std::size_t> wanted_levels(const ExportArguments& arguments, const SavedRun& run) {
   if (arguments.level > run.model().levels)
-    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", arguments.level, run.model().name, run.model().levels);
+    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", arguments.level, run.model().name,
+         run.model().levels);
   if (arguments.level != 0) return {arguments.level};
   std::vector<std::size_t> levels;
   for (std::size_t level = 1; level <= run.model().levels; ++level) levels.push_back(level);
@@ -56,29 +58,36 @@ void export_labels(const ExportArguments& arguments, const SavedRun& run) {
     writer->cell("chain").cell("draw").cell("level");
     for (const std::string& id : run.table().row_ids) writer->cell(id);
     writer->end_row();
-    run.for_each_draw(0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double>) {
-      for (const std::size_t level : levels) {
-        writer->cell(chain).cell(draw).cell(level).cells(labels.subspan((level - 1) * rows, rows));
-        writer->end_row();
-      }
-    });
+    run.for_each_draw(
+        0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double>) {
+          for (const std::size_t level : levels) {
+            writer->cell(chain).cell(draw).cell(level).cells(labels.subspan((level - 1) * rows, rows));
+            writer->end_row();
+          }
+        });
     writer->close();
   } else if (arguments.to == "npy") {
     std::vector<std::int32_t> values;
-    run.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
-      for (const std::size_t level : levels)
-        values.insert(values.end(), labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * rows),
-                      labels.begin() + static_cast<std::ptrdiff_t>(level * rows));
-    });
-    write_array<std::int32_t>(arguments, values, {run.config().chains, run.draws_per_chain() * levels.size(), rows});
+    run.for_each_draw(
+        0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
+          for (const std::size_t level : levels)
+            values.insert(values.end(), labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * rows),
+                          labels.begin() + static_cast<std::ptrdiff_t>(level * rows));
+        });
+    write_array<std::int32_t>(arguments, values,
+                              {run.config().chains, run.draws_per_chain() * levels.size(), rows});
   } else if (arguments.to == "json") {
     ordered_json draws = ordered_json::array();
-    run.for_each_draw(0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double>) {
-      for (const std::size_t level : levels) {
-        const auto part = labels.subspan((level - 1) * rows, rows);
-        draws.push_back({{"chain", chain}, {"draw", draw}, {"level", level}, {"labels", Labels(part.begin(), part.end())}});
-      }
-    });
+    run.for_each_draw(
+        0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double>) {
+          for (const std::size_t level : levels) {
+            const auto part = labels.subspan((level - 1) * rows, rows);
+            draws.push_back({{"chain", chain},
+                             {"draw", draw},
+                             {"level", level},
+                             {"labels", Labels(part.begin(), part.end())}});
+          }
+        });
     write_json(arguments.output, {{"rows", run.table().row_ids}, {"draws", draws}});
   } else {
     no_such_format(arguments, "csv, json or npy (netcdf: --what draws)");
@@ -97,7 +106,8 @@ void export_trace(const ExportArguments& arguments, const SavedRun& run) {
     for (std::size_t chain = 0; chain < chains; ++chain)
       for (std::size_t draw = 0; draw < draws; ++draw) {
         writer->cell(chain).cell(draw);
-        for (std::size_t trace = 0; trace < names.size(); ++trace) writer->cell(run.traces()[trace][chain][draw]);
+        for (std::size_t trace = 0; trace < names.size(); ++trace)
+          writer->cell(run.traces()[trace][chain][draw]);
         writer->end_row();
       }
     writer->close();
@@ -105,7 +115,8 @@ void export_trace(const ExportArguments& arguments, const SavedRun& run) {
     std::vector<double> values;
     for (std::size_t chain = 0; chain < chains; ++chain)
       for (std::size_t draw = 0; draw < draws; ++draw)
-        for (std::size_t trace = 0; trace < names.size(); ++trace) values.push_back(run.traces()[trace][chain][draw]);
+        for (std::size_t trace = 0; trace < names.size(); ++trace)
+          values.push_back(run.traces()[trace][chain][draw]);
     write_array<double>(arguments, values, {chains, draws, names.size()});
   } else if (arguments.to == "json") {
     ordered_json answer = ordered_json::object();
@@ -119,7 +130,9 @@ void export_trace(const ExportArguments& arguments, const SavedRun& run) {
 void export_matrix(const ExportArguments& arguments, const SavedRun& run) {
   constexpr std::size_t kMostRows = 20'000;
   if (run.rows() > kMostRows)
-    fail(ErrorCode::configuration, "a co-clustering matrix of {} rows is more than {} x {}: export labels instead", run.rows(), kMostRows, kMostRows);
+    fail(ErrorCode::configuration,
+         "a co-clustering matrix of {} rows is more than {} x {}: export labels instead", run.rows(),
+         kMostRows, kMostRows);
   const std::size_t rows = run.rows();
   const std::vector<double> matrix = coclustering(run.labels(std::max<std::size_t>(arguments.level, 1)), 0);
   if (arguments.to == "csv") {
@@ -137,7 +150,8 @@ void export_matrix(const ExportArguments& arguments, const SavedRun& run) {
   } else if (arguments.to == "json") {
     ordered_json lines = ordered_json::array();
     for (std::size_t row = 0; row < rows; ++row)
-      lines.push_back(std::vector<double>(matrix.begin() + static_cast<std::ptrdiff_t>(row * rows), matrix.begin() + static_cast<std::ptrdiff_t>((row + 1) * rows)));
+      lines.push_back(std::vector<double>(matrix.begin() + static_cast<std::ptrdiff_t>(row * rows),
+                                          matrix.begin() + static_cast<std::ptrdiff_t>((row + 1) * rows)));
     write_json(arguments.output, {{"rows", run.table().row_ids}, {"coclustering", lines}});
   } else {
     no_such_format(arguments, "csv, json or npy");
@@ -159,7 +173,8 @@ void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
     writer->close();
   } else if (arguments.to == "json") {
     ordered_json merges = ordered_json::array();
-    for (std::size_t i = 0; i < values.size(); i += 4) merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
+    for (std::size_t i = 0; i < values.size(); i += 4)
+      merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
     write_json(arguments.output, {{"rows", run.table().row_ids}, {"linkage", merges}});
   } else {
     no_such_format(arguments, "csv, json or npy");
@@ -168,16 +183,23 @@ void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
 
 void export_consensus(const ExportArguments& arguments, const Analysis& analysis) {
   const SavedRun& run = analysis.run();
-  const Consensus estimate = analysis.consensus(std::max<std::size_t>(arguments.level, 1), loss_from_name(arguments.loss));
+  const Consensus estimate =
+      analysis.consensus(std::max<std::size_t>(arguments.level, 1), loss_from_name(arguments.loss));
   if (arguments.to == "csv") {
     const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
     writer->cell("row").cell("cluster").cell("confidence").end_row();
     for (std::size_t row = 0; row < run.rows(); ++row)
-      writer->cell(run.table().row_ids[row]).cell(estimate.labels[row]).cell(estimate.row_confidence[row]).end_row();
+      writer->cell(run.table().row_ids[row])
+          .cell(estimate.labels[row])
+          .cell(estimate.row_confidence[row])
+          .end_row();
     writer->close();
   } else if (arguments.to == "json") {
-    write_json(arguments.output, {{"rows", run.table().row_ids}, {"labels", estimate.labels}, {"confidence", estimate.row_confidence},
-                                  {"clusters", estimate.clusters}, {"expected_loss", estimate.expected_loss}});
+    write_json(arguments.output, {{"rows", run.table().row_ids},
+                                  {"labels", estimate.labels},
+                                  {"confidence", estimate.row_confidence},
+                                  {"clusters", estimate.clusters},
+                                  {"expected_loss", estimate.expected_loss}});
   } else if (arguments.to == "npy") {
     write_array<std::int32_t>(arguments, estimate.labels, {run.rows()});
   } else {
@@ -187,21 +209,26 @@ void export_consensus(const ExportArguments& arguments, const Analysis& analysis
 
 void export_draws(const ExportArguments& arguments, const SavedRun& run) {
   if (arguments.to == "netcdf") {
-    if (arguments.output.empty() || arguments.output == "-") fail(ErrorCode::usage, "--to netcdf needs -o FILE");
+    if (arguments.output.empty() || arguments.output == "-")
+      fail(ErrorCode::usage, "--to netcdf needs -o FILE");
     write_inference_data(run, arguments.output);
     return;
   }
-  if (arguments.to != "csv") no_such_format(arguments, "csv or netcdf (arrays: --what labels and --what trace)");
+  if (arguments.to != "csv")
+    no_such_format(arguments, "csv or netcdf (arrays: --what labels and --what trace)");
   const std::vector<std::size_t> levels = wanted_levels(arguments, run);
   const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
   writer->cell("chain").cell("draw");
   for (const std::string& name : run.model().traces) writer->cell(name);
   for (const std::size_t level : levels)
-    for (const std::string& id : run.table().row_ids) writer->cell(levels.size() == 1 ? id : fmt::format("{}:{}", level, id));
+    for (const std::string& id : run.table().row_ids)
+      writer->cell(levels.size() == 1 ? id : fmt::format("{}:{}", level, id));
   writer->end_row();
-  run.for_each_draw(0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double> traces) {
+  run.for_each_draw(0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels,
+                           std::span<const double> traces) {
     writer->cell(chain).cell(draw).cells(traces);
-    for (const std::size_t level : levels) writer->cells(labels.subspan((level - 1) * run.rows(), run.rows()));
+    for (const std::size_t level : levels)
+      writer->cells(labels.subspan((level - 1) * run.rows(), run.rows()));
     writer->end_row();
   });
   writer->close();
@@ -255,17 +282,22 @@ int export_run(const ExportArguments& arguments, const Context& context) {
 }  // namespace
 
 void add_export(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("export", "draws and answers as CSV, JSON, NPY or NetCDF (ArviZ)");
+  CLI::App* command =
+      application.add_subcommand("export", "draws and answers as CSV, JSON, NPY or NetCDF (ArviZ)");
   auto arguments = std::make_shared<ExportArguments>();
   command->add_option("run", arguments->path, "run file")->required();
-  command->add_option("--what", arguments->what, "labels, trace, consensus, coclustering, linkage, draws or data")
+  command
+      ->add_option("--what", arguments->what,
+                   "labels, trace, consensus, coclustering, linkage, draws or data")
       ->required()
       ->check(CLI::IsMember({"labels", "trace", "consensus", "coclustering", "linkage", "draws", "data"}));
-  command->add_option("--to", arguments->to, "csv, json, npy or netcdf [csv]")->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
+  command->add_option("--to", arguments->to, "csv, json, npy or netcdf [csv]")
+      ->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");
   add_level_option(*command, arguments->level);
   add_loss_option(*command, arguments->loss);
-  command->callback([=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });
 }
 
 }  // namespace coppice::app

@@ -1,11 +1,12 @@
 // coppice fit and coppice resume: from a table to a run file.
+#include "coppice/run/fit.hpp"
+
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/fit.hpp"
 
 namespace coppice::app {
 namespace {
@@ -16,13 +17,15 @@ struct RunFlags {
 
   void add_to(CLI::App& command) {
     command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
-    command.add_option("--time-limit", time_limit, "stop cleanly after this long (90s, 15m, 2h); resume goes on");
+    command.add_option("--time-limit", time_limit,
+                       "stop cleanly after this long (90s, 15m, 2h); resume goes on");
   }
 };
 
 std::string size_words(std::size_t bytes) {
   const double megabytes = static_cast<double>(bytes) / 1e6;
-  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0)) : fmt::format("{:.1f} GB", megabytes / 1000.0);
+  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0))
+                            : fmt::format("{:.1f} GB", megabytes / 1000.0);
 }
 
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
@@ -42,7 +45,8 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
     return 0;
   }
   context.note(fmt::format("{}: everything drawn so far is in {}; go on with: coppice resume {}",
-                           end == FitEnd::interrupted ? "stopped" : "time limit reached", file.path(), file.path()));
+                           end == FitEnd::interrupted ? "stopped" : "time limit reached", file.path(),
+                           file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
 
@@ -70,7 +74,8 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   config.thin = run.integer("thin");
   config.seed = run.integer("seed");
   if (static_cast<double>(config.draws) * static_cast<double>(config.thin) > 1e15)
-    fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws, config.thin);
+    fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws,
+         config.thin);
   config.family = arguments.family;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
   config.standardize = arguments.standardize;
@@ -85,7 +90,8 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
 int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   if (!arguments.config.empty()) apply_config_file(command, arguments.config);
   if (arguments.model.empty() || arguments.data.empty())
-    fail(ErrorCode::usage, "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
+    fail(ErrorCode::usage,
+         "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   const ModelEntry& model = model_by_name(arguments.model);
   RunContents contents;
@@ -97,9 +103,11 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   contents.truth = std::move(data.truth);
   contents.data_digest = data.digest;
   contents.codebook = data.codebook;
-  contents.transform = to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
+  contents.transform =
+      to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
 
-  const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  const std::unique_ptr<ProblemSetup> setup =
+      set_up_problem(contents.config, contents.codebook, contents.table);
   context.note(fmt::format("{} on {} rows: {}; {} chains of {} + {} sweeps; about {} of memory", model.name,
                            contents.table.rows(), setup->plan.description(), contents.config.chains,
                            contents.config.warmup, contents.config.draws * contents.config.thin,
@@ -117,19 +125,30 @@ void add_fit(CLI::App& application, Context& context) {
   command->add_option("model", arguments->model, "model (coppice models lists them)");
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin");
   command->add_option("-o,--output", arguments->output, "run file to write");
-  command->add_option("--config", arguments->config, "TOML file with any of these settings; flags win over it");
+  command->add_option("--config", arguments->config,
+                      "TOML file with any of these settings; flags win over it");
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing run file");
   arguments->reading.add_to(*command);
-  command->add_option("--family", arguments->family, "family of all columns; auto: by the kind of each [auto]")->group("Data");
+  command
+      ->add_option("--family", arguments->family, "family of all columns; auto: by the kind of each [auto]")
+      ->group("Data");
   command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE of the families (TOML values)")
       ->allow_extra_args(false)
       ->group("Data");
-  command->add_flag("--standardize", arguments->standardize, "scale real columns to mean 0 and standard deviation 1")->group("Data");
-  command->add_option("--pca", arguments->pca, "replace the numeric columns by this many principal components")->check(CLI::Range(0, 1'000'000))->group("Data");
+  command
+      ->add_flag("--standardize", arguments->standardize,
+                 "scale real columns to mean 0 and standard deviation 1")
+      ->group("Data");
+  command
+      ->add_option("--pca", arguments->pca, "replace the numeric columns by this many principal components")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("Data");
   arguments->parameters.add_to(*command, run_parameters(), "Run");
-  for (const ModelEntry& model : all_models()) arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+  for (const ModelEntry& model : all_models())
+    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   arguments->running.add_to(*command);
-  command->callback([=, &context] { context.run = [=, &context] { return fit(*arguments, *command, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return fit(*arguments, *command, context); }; });
 }
 
 void add_resume(CLI::App& application, Context& context) {
@@ -145,19 +164,23 @@ void add_resume(CLI::App& application, Context& context) {
       RunFile file = RunFile::open(*path, true);
       const RunConfig config = file.config();
       if (config.merged)
-        fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of", *path);
+        fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
+             *path);
       if (!draws->empty()) {
         const bool more = draws->starts_with('+');
         const Parameter& parameter = run_parameters()[2];
-        const auto number = static_cast<std::size_t>(parse_parameter(parameter, std::string_view(*draws).substr(more ? 1 : 0)).numbers[0]);
+        const auto number = static_cast<std::size_t>(
+            parse_parameter(parameter, std::string_view(*draws).substr(more ? 1 : 0)).numbers[0]);
         const std::size_t wanted = more ? config.draws + number : number;
         if (wanted < config.draws)
-          fail(ErrorCode::usage, "--draws {}: the run already has {} draws of each chain; draws are never taken away", *draws,
+          fail(ErrorCode::usage,
+               "--draws {}: the run already has {} draws of each chain; draws are never taken away", *draws,
                config.draws);
         file.set_draws(wanted);
       }
       const RunContents contents = file.contents();
-      return carry_on(file, *set_up_problem(contents.config, contents.codebook, contents.table), *flags, context);
+      return carry_on(file, *set_up_problem(contents.config, contents.codebook, contents.table), *flags,
+                      context);
     };
   });
 }

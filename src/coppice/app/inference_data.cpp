@@ -51,18 +51,22 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
     }
   });
   posterior.variables.push_back({"n_clusters", {"chain", "draw", "level"}, std::move(clusters)});
-  posterior.variables.push_back({"labels", {"chain", "draw", "level", "obs"}, std::move(labels),
-                                 {{"description", std::string("cluster of each row; names of clusters carry no meaning across draws, do not summarise")}}});
+  posterior.variables.push_back(
+      {"labels",
+       {"chain", "draw", "level", "obs"},
+       std::move(labels),
+       {{"description",
+         std::string(
+             "cluster of each row; names of clusters carry no meaning across draws, do not summarise")}}});
 
   NcGroup observed{"observed_data", {}, {observation}};
-  for (const Column& column : run.table().columns) observed.variables.push_back({column.name, {"obs"}, column.values});
+  for (const Column& column : run.table().columns)
+    observed.variables.push_back({column.name, {"obs"}, column.values});
 
-  const NcAttributes root{{"inference_library", std::string("coppice")},
-                          {"inference_library_version", std::string(kVersion)},
-                          {"created_at", run.file().meta("created_at")},
-                          {"model", run.model().name},
-                          {"configuration", run.file().meta("config")},
-                          {"data_sha256", run.contents().data_digest}};
+  const NcAttributes root{
+      {"inference_library", std::string("coppice")}, {"inference_library_version", std::string(kVersion)},
+      {"created_at", run.file().meta("created_at")}, {"model", run.model().name},
+      {"configuration", run.file().meta("config")},  {"data_sha256", run.contents().data_digest}};
   const NcGroup groups[] = {posterior, statistics, observed};
   write_netcdf(path, groups, root);
 }

@@ -1,5 +1,5 @@
-// A run as ArviZ's InferenceData in NetCDF: posterior (label-invariant traces and labels), sample_stats (log joint),
-// observed_data, with the attributes the schema asks for.
+// A run as ArviZ's InferenceData in NetCDF: posterior (label-invariant traces and labels), sample_stats (log
+// joint), observed_data, with the attributes the schema asks for.
 #pragma once
 
 #include <string>

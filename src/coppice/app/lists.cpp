@@ -12,10 +12,11 @@ using nlohmann::ordered_json;
 ordered_json parameters_json(const std::vector<Parameter>& table) {
   ordered_json list = ordered_json::array();
   for (const Parameter& parameter : table)
-    list.push_back({{"name", parameter.name},
-                    {"default", parameter.fallback.empty() ? ordered_json() : ordered_json(parameter.fallback)},
-                    {"accepts", describe_range(parameter)},
-                    {"help", parameter.help}});
+    list.push_back(
+        {{"name", parameter.name},
+         {"default", parameter.fallback.empty() ? ordered_json() : ordered_json(parameter.fallback)},
+         {"accepts", describe_range(parameter)},
+         {"help", parameter.help}});
   return list;
 }
 
@@ -31,8 +32,13 @@ int models(const Context& context) {
   ordered_json list = ordered_json::array();
   std::string text;
   for (const ModelEntry& model : all_models()) {
-    list.push_back({{"name", model.name}, {"summary", model.summary}, {"levels", model.levels}, {"traces", model.traces}, {"parameters", parameters_json(model.parameters)}});
-    text += fmt::format("{}: {}\n{}", context.bold(model.name), model.summary, parameters_text(model.parameters, "--"));
+    list.push_back({{"name", model.name},
+                    {"summary", model.summary},
+                    {"levels", model.levels},
+                    {"traces", model.traces},
+                    {"parameters", parameters_json(model.parameters)}});
+    text += fmt::format("{}: {}\n{}", context.bold(model.name), model.summary,
+                        parameters_text(model.parameters, "--"));
   }
   context.json ? write_json("", list) : write_output("", text);
   return 0;
@@ -44,15 +50,21 @@ int families(const Context& context) {
   for (const FamilyEntry& family : all_families()) {
     std::vector<std::string> kinds;
     for (const Kind kind : family.kinds) kinds.emplace_back(kind_name(kind));
-    list.push_back({{"name", family.name}, {"summary", family.summary}, {"kinds", kinds}, {"missing_allowed", family.missing_allowed}, {"parameters", parameters_json(family.parameters)}});
-    text += fmt::format("{}: {} ({} columns{})\n{}", context.bold(family.name), family.summary, fmt::join(kinds, ", "),
-                        family.missing_allowed ? "" : "; no missing cells", parameters_text(family.parameters, "--set "));
+    list.push_back({{"name", family.name},
+                    {"summary", family.summary},
+                    {"kinds", kinds},
+                    {"missing_allowed", family.missing_allowed},
+                    {"parameters", parameters_json(family.parameters)}});
+    text += fmt::format("{}: {} ({} columns{})\n{}", context.bold(family.name), family.summary,
+                        fmt::join(kinds, ", "), family.missing_allowed ? "" : "; no missing cells",
+                        parameters_text(family.parameters, "--set "));
   }
   context.json ? write_json("", list) : write_output("", text);
   return 0;
 }
 
-int codebook(const std::string& path, const std::string& output, const DataFlags& flags, const Context& context) {
+int codebook(const std::string& path, const std::string& output, const DataFlags& flags,
+             const Context& context) {
   const Dataset data = flags.read(path, context);
   if (!context.json) {
     write_output(output, to_toml(data.codebook));
@@ -62,9 +74,14 @@ int codebook(const std::string& path, const std::string& output, const DataFlags
   for (const Column& column : data.table.columns) {
     std::size_t missing = 0;
     for (const double value : column.values) missing += is_missing(value) ? 1 : 0;
-    columns.push_back({{"name", column.name}, {"kind", kind_name(column.kind)}, {"levels", column.levels}, {"missing", missing}});
+    columns.push_back({{"name", column.name},
+                       {"kind", kind_name(column.kind)},
+                       {"levels", column.levels},
+                       {"missing", missing}});
   }
-  write_json(output, {{"rows", data.table.rows()}, {"columns", columns}, {"digest", data.digest}, {"notes", data.notes}});
+  write_json(
+      output,
+      {{"rows", data.table.rows()}, {"columns", columns}, {"digest", data.digest}, {"notes", data.notes}});
   return 0;
 }
 
@@ -76,19 +93,22 @@ void add_models(CLI::App& application, Context& context) {
 }
 
 void add_families(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("families", "the families of columns and their hyper-parameters");
+  CLI::App* command =
+      application.add_subcommand("families", "the families of columns and their hyper-parameters");
   command->callback([&context] { context.run = [&context] { return families(context); }; });
 }
 
 void add_codebook(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("codebook", "write what Coppice thinks of the columns, to look at and edit");
+  CLI::App* command =
+      application.add_subcommand("codebook", "write what Coppice thinks of the columns, to look at and edit");
   auto path = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   auto flags = std::make_shared<DataFlags>();
   command->add_option("data", *path, "table")->required();
   command->add_option("-o,--output", *output, "TOML file to write [stdout]");
   flags->add_to(*command);
-  command->callback([=, &context] { context.run = [=, &context] { return codebook(*path, *output, *flags, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return codebook(*path, *output, *flags, context); }; });
 }
 
 }  // namespace coppice::app

@@ -22,7 +22,8 @@ void add_globals(CLI::App& application, coppice::app::Context& context) {
   application.add_flag("-q,--quiet", context.quiet, "say nothing on stderr but errors");
   application.add_flag("-v,--verbose", context.verbose, "say more on stderr");
   application.add_flag("--json", context.json, "answer in JSON");
-  application.add_option("--progress", context.progress, "progress on stderr: auto, bar, plain, json or none")
+  application
+      .add_option("--progress", context.progress, "progress on stderr: auto, bar, plain, json or none")
       ->check(CLI::IsMember({"auto", "bar", "plain", "json", "none"}));
   application.add_option("--color", context.color, "colours: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -66,8 +67,10 @@ int main(int argc, char** argv) {
     const std::string_view first = argc > 1 ? argv[1] : "";
     const auto named = [&](const CLI::App* command) { return command->get_name() == first; };
     if (!first.empty() && first[0] != '-' && std::as_const(application).get_subcommands(named).empty())
-      return report(static_cast<int>(ErrorCode::usage), fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
-    return report(static_cast<int>(ErrorCode::usage), fmt::format("{} (coppice --help lists the commands)", error.what()));
+      return report(static_cast<int>(ErrorCode::usage),
+                    fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
+    return report(static_cast<int>(ErrorCode::usage),
+                  fmt::format("{} (coppice --help lists the commands)", error.what()));
   } catch (const coppice::Error& error) {
     return report(static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {

@@ -1,10 +1,11 @@
 // coppice predict, impute and profile: new rows, missing cells, and what makes each cluster different.
+#include "coppice/post/predict.hpp"
+
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
-#include "coppice/post/predict.hpp"
 #include "coppice/post/profile.hpp"
 
 namespace coppice::app {
@@ -20,7 +21,8 @@ struct PredictArguments {
 int predict_rows(const PredictArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const SavedRun& run = analysis.run();
-  const Table table = run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
+  const Table table =
+      run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
   const Consensus estimate = analysis.consensus(run.model().levels, loss_from_name(arguments.loss));
   const std::vector<Prediction> predictions =
       predict(run, encode(run.setup().plan, table), estimate.labels, {0, arguments.threads});
@@ -45,7 +47,8 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
   writer.cell("new").end_row();
   for (std::size_t row = 0; row < predictions.size(); ++row) {
     const Prediction& p = predictions[row];
-    const double best = p.cluster == kNewCluster ? p.new_probability : p.probabilities[static_cast<std::size_t>(p.cluster)];
+    const double best =
+        p.cluster == kNewCluster ? p.new_probability : p.probabilities[static_cast<std::size_t>(p.cluster)];
     writer.cell(table.row_ids[row]).cell(p.cluster).cell(best).cell(p.log_density).cell(p.entropy);
     for (const double probability : p.probabilities) writer.cell(probability);
     writer.cell(p.new_probability).end_row();
@@ -88,7 +91,8 @@ int impute_run(const std::string& path, const std::string& output, bool complete
       writer.end_row();
     }
   } else {
-    for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"}) writer.cell(name);
+    for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"})
+      writer.cell(name);
     writer.end_row();
     for (const ImputedCell& cell : imputation.cells)
       writer.cell(table.row_ids[cell.row])
@@ -112,8 +116,8 @@ struct ProfileArguments {
 };
 
 ordered_json trait_json(const Trait& trait) {
-  return {{"column", trait.column},   {"words", trait.words},         {"divergence", trait.divergence},
-          {"inside", trait.inside},   {"outside", trait.outside},     {"inside_sd", trait.inside_sd},
+  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
+          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
           {"outside_sd", trait.outside_sd}, {"level", trait.level}};
 }
 
@@ -121,21 +125,30 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const SavedRun& run = analysis.run();
   const Consensus estimate = analysis.consensus(arguments.level, loss_from_name(arguments.loss));
-  const std::vector<ClusterProfile> profiles = profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
-  const std::vector<AmbiguousRow> doubtful =
-      most_ambiguous(membership(run.labels(arguments.level, 20'000'000), estimate.labels), arguments.ambiguous);
+  const std::vector<ClusterProfile> profiles =
+      profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
+  const std::vector<AmbiguousRow> doubtful = most_ambiguous(
+      membership(run.labels(arguments.level, 20'000'000), estimate.labels), arguments.ambiguous);
   const std::vector<std::string>& ids = run.table().row_ids;
   if (context.json) {
     ordered_json clusters = ordered_json::array();
     for (const ClusterProfile& entry : profiles) {
       ordered_json traits = ordered_json::array();
       for (const Trait& trait : entry.traits) traits.push_back(trait_json(trait));
-      clusters.push_back({{"cluster", entry.cluster}, {"size", entry.size}, {"confidence", entry.confidence}, {"name", entry.name},
-                          {"traits", traits}, {"exemplars", entry.exemplars}, {"outliers", entry.outliers}});
+      clusters.push_back({{"cluster", entry.cluster},
+                          {"size", entry.size},
+                          {"confidence", entry.confidence},
+                          {"name", entry.name},
+                          {"traits", traits},
+                          {"exemplars", entry.exemplars},
+                          {"outliers", entry.outliers}});
     }
     ordered_json rows = ordered_json::array();
     for (const AmbiguousRow& row : doubtful)
-      rows.push_back({{"row", ids[row.row]}, {"cluster", row.cluster}, {"probability", row.probability}, {"rival", row.rival},
+      rows.push_back({{"row", ids[row.row]},
+                      {"cluster", row.cluster},
+                      {"probability", row.probability},
+                      {"rival", row.rival},
                       {"rival_probability", row.rival_probability}});
     write_json("", {{"level", arguments.level}, {"clusters", clusters}, {"ambiguous", rows}});
     return 0;
@@ -143,15 +156,19 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   std::string text;
   for (const ClusterProfile& entry : profiles) {
     text += context.bold(fmt::format("Cluster {}", entry.cluster)) +
-            fmt::format(" ({} row{}, {:.0f} % sure)\n", entry.size, entry.size == 1 ? "" : "s", 100.0 * entry.confidence);
+            fmt::format(" ({} row{}, {:.0f} % sure)\n", entry.size, entry.size == 1 ? "" : "s",
+                        100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
-    text += context.dim(fmt::format("  typical: {}{}\n", fmt::join(entry.exemplars, ", "),
-                                    entry.outliers.empty() ? "" : fmt::format("; least typical: {}", fmt::join(entry.outliers, ", "))));
+    text += context.dim(fmt::format(
+        "  typical: {}{}\n", fmt::join(entry.exemplars, ", "),
+        entry.outliers.empty() ? "" : fmt::format("; least typical: {}", fmt::join(entry.outliers, ", "))));
   }
   if (!doubtful.empty()) text += context.bold("\nRows that could belong elsewhere\n");
   for (const AmbiguousRow& row : doubtful)
-    text += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster, 100.0 * row.probability,
-                        row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival), 100.0 * row.rival_probability);
+    text += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
+                        100.0 * row.probability,
+                        row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
+                        100.0 * row.rival_probability);
   write_output("", text);
   return 0;
 }
@@ -167,22 +184,28 @@ void add_predict(CLI::App& application, Context& context) {
   command->add_option("--id", arguments->id, "column of row names [as in the fit]");
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");
   add_loss_option(*command, arguments->loss);
-  command->callback([=, &context] { context.run = [=, &context] { return predict_rows(*arguments, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return predict_rows(*arguments, context); }; });
 }
 
 void add_impute(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("impute", "what stands in the missing cells, and how surely");
+  CLI::App* command =
+      application.add_subcommand("impute", "what stands in the missing cells, and how surely");
   auto path = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   auto completed = std::make_shared<bool>(false);
   command->add_option("run", *path, "run file")->required();
   command->add_option("-o,--output", *output, "CSV file to write [stdout]");
-  command->add_flag("--completed", *completed, "write the whole table with the gaps filled instead of a list of cells");
-  command->callback([=, &context] { context.run = [=, &context] { return impute_run(*path, *output, *completed, context); }; });
+  command->add_flag("--completed", *completed,
+                    "write the whole table with the gaps filled instead of a list of cells");
+  command->callback([=, &context] {
+    context.run = [=, &context] { return impute_run(*path, *output, *completed, context); };
+  });
 }
 
 void add_profile(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("profile", "what makes each cluster different, and which rows are in doubt");
+  CLI::App* command =
+      application.add_subcommand("profile", "what makes each cluster different, and which rows are in doubt");
   auto arguments = std::make_shared<ProfileArguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("--traits", arguments->traits, "traits to name for each cluster; 0: all [5]");

@@ -21,7 +21,8 @@ class ProgressBase : public FitObserver {
  public:
   ProgressBase(std::size_t chains, double interval) : interval_(interval), log_joint_(chains) {}
 
-  void on_draws(std::size_t chain, std::size_t first, std::size_t count, std::span<const double> traces) override {
+  void on_draws(std::size_t chain, std::size_t first, std::size_t count,
+                std::span<const double> traces) override {
     // Diagnostics of the run so far rest on at most this many draws of a chain: they are for the eye.
     constexpr std::size_t kMost = 4000;
     const std::size_t width = count == 0 ? 1 : traces.size() / count;
@@ -85,7 +86,8 @@ class ProgressBase : public FitObserver {
     for (const auto& chain : log_joint_) length = std::min(length, chain.size());
     if (log_joint_.size() < 2 || length < 20) return rhat_;
     std::vector<std::vector<double>> chains;
-    for (const auto& chain : log_joint_) chains.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(length));
+    for (const auto& chain : log_joint_)
+      chains.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(length));
     return rhat_ = rhat(chains);
   }
 
@@ -111,8 +113,10 @@ class BarProgress final : public ProgressBase {
     const std::size_t filled = state.total == 0 ? kWidth : kWidth * state.done / state.total;
     std::string bar;
     for (std::size_t i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
-    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar,
-               100.0 * static_cast<double>(state.done) / static_cast<double>(std::max<std::size_t>(state.total, 1)), words(state));
+    fmt::print(
+        stderr, "\r\033[K{} {:3.0f} %  {}", bar,
+        100.0 * static_cast<double>(state.done) / static_cast<double>(std::max<std::size_t>(state.total, 1)),
+        words(state));
     drawn_ = true;
     if (state.last && !ended_) {
       std::fputc('\n', stderr);
@@ -165,7 +169,8 @@ std::string duration_words(double seconds) {
   if (seconds < 1.0) return fmt::format("{:.0f} ms", seconds * 1000.0);
   if (seconds < 100.0) return fmt::format("{:.{}f} s", seconds, seconds < 10.0 ? 1 : 0);
   const auto minutes = static_cast<std::int64_t>(seconds / 60.0);
-  if (minutes < 100) return fmt::format("{} min {:.0f} s", minutes, seconds - 60.0 * static_cast<double>(minutes));
+  if (minutes < 100)
+    return fmt::format("{} min {:.0f} s", minutes, seconds - 60.0 * static_cast<double>(minutes));
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 

@@ -1,4 +1,5 @@
-// Progress of a fit on stderr: a line that is redrawn on a terminal, one plain line a minute elsewhere, or JSON lines.
+// Progress of a fit on stderr: a line that is redrawn on a terminal, one plain line a minute elsewhere, or
+// JSON lines.
 #pragma once
 
 #include <memory>

@@ -13,11 +13,13 @@ using nlohmann::ordered_json;
 
 Labels labels_of(const Column& column) {
   Labels labels;
-  for (const double value : column.values) labels.push_back(is_missing(value) ? kMissingTruth : static_cast<Label>(value));
+  for (const double value : column.values)
+    labels.push_back(is_missing(value) ? kMissingTruth : static_cast<Label>(value));
   return labels;
 }
 
-/// The column of FILE:COL, in the order of the run's rows: matched by row name if the run has names, else by position.
+/// The column of FILE:COL, in the order of the run's rows: matched by row name if the run has names, else by
+/// position.
 Labels labels_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
   ReadOptions options;
   options.truth = {name};
@@ -26,13 +28,15 @@ Labels labels_from_file(const SavedRun& run, const std::string& file, const std:
   const Labels labels = labels_of(data.truth.columns.at(0));
   const std::vector<std::string>& ids = run.table().row_ids;
   if (labels.size() < ids.size())
-    fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(), ids.size());
+    fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(),
+         ids.size());
   std::map<std::string, Label> by_id;
   for (std::size_t row = 0; row < labels.size(); ++row) by_id.emplace(data.truth.row_ids[row], labels[row]);
   Labels ordered;
   for (const std::string& id : ids) {
     const auto found = by_id.find(id);
-    if (found == by_id.end()) fail(ErrorCode::bad_data, "{}: there is no row '{}', which the run has", file, id);
+    if (found == by_id.end())
+      fail(ErrorCode::bad_data, "{}: there is no row '{}', which the run has", file, id);
     ordered.push_back(found->second);
   }
   return ordered;
@@ -44,18 +48,27 @@ Labels truth_labels(const SavedRun& run, const std::string& truth) {
     return labels_from_file(run, truth.substr(0, colon), truth.substr(colon + 1));
   std::vector<std::string> known;
   for (const Column& column : run.contents().truth.columns) known.push_back(column.name);
-  fail(ErrorCode::configuration, "the run has no truth column '{}' ({}); use FILE:COLUMN for labels in another file", truth,
+  fail(ErrorCode::configuration,
+       "the run has no truth column '{}' ({}); use FILE:COLUMN for labels in another file", truth,
        known.empty() ? "it was fitted without --truth" : fmt::format("it has {}", fmt::join(known, ", ")));
 }
 
 ordered_json score_json(const Scores& scores) {
-  return {{"f_measure", scores.f_measure}, {"pairwise_f", scores.pairwise_f},   {"ari", scores.ari},
-          {"nmi", scores.nmi},             {"vi", scores.vi},                   {"purity", scores.purity},
-          {"homogeneity", scores.homogeneity}, {"completeness", scores.completeness}, {"rows", scores.rows},
-          {"classes", scores.classes},     {"clusters", scores.clusters}};
+  return {{"f_measure", scores.f_measure},
+          {"pairwise_f", scores.pairwise_f},
+          {"ari", scores.ari},
+          {"nmi", scores.nmi},
+          {"vi", scores.vi},
+          {"purity", scores.purity},
+          {"homogeneity", scores.homogeneity},
+          {"completeness", scores.completeness},
+          {"rows", scores.rows},
+          {"classes", scores.classes},
+          {"clusters", scores.clusters}};
 }
 
-int score_run(const std::string& path, std::vector<std::string> truths, const std::string& loss, const Context& context) {
+int score_run(const std::string& path, std::vector<std::string> truths, const std::string& loss,
+              const Context& context) {
   const Analysis analysis(path, context);
   const SavedRun& run = analysis.run();
   if (truths.empty())
@@ -66,8 +79,9 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
   for (const std::string& truth : truths) {
     const Labels known = truth_labels(run, truth);
     ordered_json levels = ordered_json::array();
-    text += context.bold(fmt::format("{:<24}{:>6}{:>10}{:>8}{:>8}{:>8}{:>8}{:>16}\n", fmt::format("against {}", truth), "level", "clusters",
-                                     "F", "ARI", "NMI", "VI", "ARI of draws"));
+    text += context.bold(fmt::format("{:<24}{:>6}{:>10}{:>8}{:>8}{:>8}{:>8}{:>16}\n",
+                                     fmt::format("against {}", truth), "level", "clusters", "F", "ARI", "NMI",
+                                     "VI", "ARI of draws"));
     for (std::size_t level = 1; level <= run.model().levels; ++level) {
       const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
       const Scores scores = score(known, estimate.labels);
@@ -87,13 +101,16 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
       entry["draws_ari_mean"] = mean;
       entry["draws_ari_sd"] = sd;
       levels.push_back(entry);
-      text += fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level, scores.clusters,
-                          scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
+      text += fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level,
+                          scores.clusters, scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
     }
     answer.push_back({{"truth", truth}, {"levels", levels}});
   }
   if (context.json)
-    write_json("", {{"model", run.model().name}, {"verdict", analysis.verdict().sentence}, {"trusted", analysis.verdict().trusted}, {"scores", answer}});
+    write_json("", {{"model", run.model().name},
+                    {"verdict", analysis.verdict().sentence},
+                    {"trusted", analysis.verdict().trusted},
+                    {"scores", answer}});
   else
     write_output("", text);
   return 0;
@@ -102,14 +119,19 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
 }  // namespace
 
 void add_score(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("score", "agreement with known labels: F-measure, ARI, NMI, VI");
+  CLI::App* command =
+      application.add_subcommand("score", "agreement with known labels: F-measure, ARI, NMI, VI");
   auto path = std::make_shared<std::string>();
   auto truth = std::make_shared<std::vector<std::string>>();
   auto loss = std::make_shared<std::string>("vi");
   command->add_option("run", *path, "run file")->required();
-  command->add_option("--truth", *truth, "truth column of the run, or FILE:COLUMN [all truth columns of the run]")->allow_extra_args(false);
+  command
+      ->add_option("--truth", *truth,
+                   "truth column of the run, or FILE:COLUMN [all truth columns of the run]")
+      ->allow_extra_args(false);
   add_loss_option(*command, *loss);
-  command->callback([=, &context] { context.run = [=, &context] { return score_run(*path, *truth, *loss, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return score_run(*path, *truth, *loss, context); }; });
 }
 
 }  // namespace coppice::app

@@ -1,5 +1,5 @@
-// coppice simulate and coppice selfcheck: data from a model's prior, and a proof on this machine that a sampler draws
-// from the posterior it says.
+// coppice simulate and coppice selfcheck: data from a model's prior, and a proof on this machine that a
+// sampler draws from the posterior it says.
 #include <cmath>
 #include <map>
 
@@ -25,8 +25,11 @@ struct SimulateArguments {
 /// A table whose columns have the scale that the families' defaults refer to.
 Table prototype(const SimulateArguments& arguments) {
   Table table;
-  const std::map<std::string, Kind> kinds{{"bernoulli", Kind::binary}, {"binomial", Kind::count}, {"poisson", Kind::count},
-                                          {"multinomial", Kind::count}, {"categorical", Kind::category}};
+  const std::map<std::string, Kind> kinds{{"bernoulli", Kind::binary},
+                                          {"binomial", Kind::count},
+                                          {"poisson", Kind::count},
+                                          {"multinomial", Kind::count},
+                                          {"categorical", Kind::category}};
   const auto kind = kinds.find(arguments.family);
   for (std::size_t row = 0; row < arguments.rows; ++row) table.row_ids.push_back(fmt::format("{}", row + 1));
   for (std::size_t j = 0; j < arguments.columns; ++j) {
@@ -34,7 +37,9 @@ Table prototype(const SimulateArguments& arguments) {
     if (column.kind == Kind::category) column.levels = {"a", "b", "c"};
     for (std::size_t row = 0; row < arguments.rows; ++row) {
       const bool even = row % 2 == 0;
-      column.values.push_back(column.kind == Kind::real ? (even ? -1.0 : 1.0) : column.kind == Kind::count ? (even ? 0.0 : 10.0) : (even ? 0.0 : 1.0));
+      column.values.push_back(column.kind == Kind::real    ? (even ? -1.0 : 1.0)
+                              : column.kind == Kind::count ? (even ? 0.0 : 10.0)
+                                                           : (even ? 0.0 : 1.0));
     }
     table.columns.push_back(std::move(column));
   }
@@ -50,7 +55,8 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const Table like = prototype(arguments);
   const FamilyPlan plan = plan_family(like, {}, arguments.family, settings);
   Rows rows = encode(plan, like);
-  const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
+  const Problem problem{plan.family.get(), &rows,
+                        ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
   const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
   const StreamName name{arguments.seed, 0, 0};
   sampler->draw_prior(name);
@@ -75,11 +81,13 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
     std::string truth_text;
     CsvWriter truth(&truth_text);
     truth.cell("row");
-    for (std::size_t level = 1; level <= model.levels; ++level) truth.cell(model.levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
+    for (std::size_t level = 1; level <= model.levels; ++level)
+      truth.cell(model.levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
     truth.end_row();
     for (std::size_t row = 0; row < arguments.rows; ++row) {
       truth.cell(table.row_ids[row]);
-      for (std::size_t level = 0; level < model.levels; ++level) truth.cell(labels[level * arguments.rows + row]);
+      for (std::size_t level = 0; level < model.levels; ++level)
+        truth.cell(labels[level * arguments.rows + row]);
       truth.end_row();
     }
     truth.close();
@@ -92,12 +100,14 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
 /// Frequencies of all 52 partitions of five rows against their exact posterior, for one sampler.
 double worst_deviation(const std::string& sampler_name) {
   Table table;
-  table.columns = {{"x", Kind::real, {-1.0, -0.8, 0.1, 1.0, 1.3}, {}}, {"y", Kind::real, {0.2, -0.1, 0.4, 2.0, 1.8}, {}}};
+  table.columns = {{"x", Kind::real, {-1.0, -0.8, 0.1, 1.0, 1.3}, {}},
+                   {"y", Kind::real, {0.2, -0.1, 0.4, 2.0, 1.8}, {}}};
   table.row_ids = {"1", "2", "3", "4", "5"};
   const FamilyPlan plan = plan_family(table, {}, "gaussian", {});
   const Rows rows = encode(plan, table);
   const ModelEntry& model = model_by_name("nrmm");
-  Settings settings{{"alpha", Setting::number(1.0)}, {"sampler", {Setting::Shape::text, {}, 0, sampler_name}}};
+  Settings settings{{"alpha", Setting::number(1.0)},
+                    {"sampler", {Setting::Shape::text, {}, 0, sampler_name}}};
   const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings)};
 
   std::map<std::string, double> exact;
@@ -127,7 +137,8 @@ double worst_deviation(const std::string& sampler_name) {
     seen[partition_key(labels)] += 1.0 / kSweeps;
   }
   double worst = 0.0;
-  for (const auto& [key, log_weight] : exact) worst = std::max(worst, std::abs(seen[key] - std::exp(log_weight - total)));
+  for (const auto& [key, log_weight] : exact)
+    worst = std::max(worst, std::abs(seen[key] - std::exp(log_weight - total)));
   return worst;
 }
 
@@ -139,9 +150,11 @@ int selfcheck(const Context& context) {
   for (const char* sampler : {"gibbs", "split-merge"}) {
     const double worst = worst_deviation(sampler);
     good = good && worst < kLimit;
-    answer.push_back({{"sampler", sampler}, {"worst_deviation", worst}, {"limit", kLimit}, {"passed", worst < kLimit}});
+    answer.push_back(
+        {{"sampler", sampler}, {"worst_deviation", worst}, {"limit", kLimit}, {"passed", worst < kLimit}});
     if (!context.json)
-      write_output("", fmt::format("{}  nrmm {}: all 52 partitions of 5 rows within {:.4f} of their exact probability (limit {})\n",
+      write_output("", fmt::format("{}  nrmm {}: all 52 partitions of 5 rows within {:.4f} of their exact "
+                                   "probability (limit {})\n",
                                    worst < kLimit ? "ok  " : "FAIL", sampler, worst, kLimit));
   }
   if (context.json) write_json("", answer);
@@ -161,12 +174,14 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("--seed", arguments->seed, "seed [1]");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn");
-  for (const ModelEntry& model : all_models()) arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+  for (const ModelEntry& model : all_models())
+    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   command->callback([=, &context] { context.run = [=, &context] { return simulate(*arguments, context); }; });
 }
 
 void add_selfcheck(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("selfcheck", "check the samplers against full enumeration on this machine");
+  CLI::App* command =
+      application.add_subcommand("selfcheck", "check the samplers against full enumeration on this machine");
   command->callback([&context] { context.run = [&context] { return selfcheck(context); }; });
 }
 

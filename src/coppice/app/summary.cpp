@@ -26,8 +26,11 @@ ordered_json moves_json(const SavedRun& run) {
     }
   }
   for (const MoveStatistics& move : totals) {
-    const double rate = move.proposed == 0 ? std::nan("") : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
-    moves.push_back({{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
+    const double rate = move.proposed == 0
+                            ? std::nan("")
+                            : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
+    moves.push_back(
+        {{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
   }
   return moves;
 }
@@ -49,13 +52,14 @@ ordered_json head_json(const Analysis& analysis) {
 }
 
 void print_trace_table(const Analysis& analysis, std::string& text, const Context& context) {
-  text += context.bold(fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", "trace", "mean", "sd", "5 %", "95 %",
-                                   "R-hat", "bulk ESS", "tail ESS"));
+  text += context.bold(fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", "trace", "mean", "sd",
+                                   "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"));
   for (const TraceSummary& trace : analysis.traces())
-    text += fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", trace.name, short_number(trace.mean),
-                        short_number(trace.sd), short_number(trace.q05), short_number(trace.q95),
-                        std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat), short_number(std::floor(trace.ess_bulk)),
-                        short_number(std::floor(trace.ess_tail)));
+    text +=
+        fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", trace.name, short_number(trace.mean),
+                    short_number(trace.sd), short_number(trace.q05), short_number(trace.q95),
+                    std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat),
+                    short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail)));
 }
 
 int diagnose(const std::string& path, bool strict, const Context& context) {
@@ -71,11 +75,14 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
   } else {
     std::string text = context.bold(analysis.verdict().sentence) + "\n\n";
     print_trace_table(analysis, text, context);
-    text += "\n" + context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
+    text += "\n" +
+            context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
     for (const ordered_json& move : moves)
-      text += fmt::format("{:<15}{:>14}{:>14}{:>10}\n", move["name"].get<std::string>(), move["proposed"].get<std::uint64_t>(),
-                          move["accepted"].get<std::uint64_t>(),
-                          move["rate"].is_null() || std::isnan(move["rate"].get<double>()) ? "-" : fmt::format("{:.2f} %", 100.0 * move["rate"].get<double>()));
+      text += fmt::format("{:<15}{:>14}{:>14}{:>10}\n", move["name"].get<std::string>(),
+                          move["proposed"].get<std::uint64_t>(), move["accepted"].get<std::uint64_t>(),
+                          move["rate"].is_null() || std::isnan(move["rate"].get<double>())
+                              ? "-"
+                              : fmt::format("{:.2f} %", 100.0 * move["rate"].get<double>()));
     write_output("", text);
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
@@ -107,18 +114,22 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
           {"groups", clusters}};
 }
 
-void print_consensus(const Analysis& analysis, const Consensus& estimate, const std::vector<ClusterProfile>& profiles,
-                     const std::string& loss, const Context& context, std::string& text) {
-  text += fmt::format("The one partition to report (least expected {}): {} clusters, expected {} {:.3f}; 95 % of the draws are within {:.3f}.\n\n",
-                      loss == "binder" ? "Binder loss" : "variation of information", estimate.clusters,
-                      loss == "binder" ? "loss" : "VI", estimate.expected_loss, estimate.ball_radius);
-  text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure", "what makes it different / who is in it"));
+void print_consensus(const Analysis& analysis, const Consensus& estimate,
+                     const std::vector<ClusterProfile>& profiles, const std::string& loss,
+                     const Context& context, std::string& text) {
+  text += fmt::format(
+      "The one partition to report (least expected {}): {} clusters, expected {} {:.3f}; 95 % of the draws "
+      "are within {:.3f}.\n\n",
+      loss == "binder" ? "Binder loss" : "variation of information", estimate.clusters,
+      loss == "binder" ? "loss" : "VI", estimate.expected_loss, estimate.ball_radius);
+  text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure",
+                                   "what makes it different / who is in it"));
   for (const ClusterProfile& profile : profiles) {
     std::vector<std::string> members;
     for (std::size_t row = 0; row < estimate.labels.size() && members.size() < 40; ++row)
       if (estimate.labels[row] == profile.cluster) members.push_back(analysis.run().table().row_ids[row]);
-    text += fmt::format("{:>7} {:>6} {:>4.0f} %  {}\n", profile.cluster, profile.size, 100.0 * profile.confidence,
-                        fit_to_width(profile.name, 90));
+    text += fmt::format("{:>7} {:>6} {:>4.0f} %  {}\n", profile.cluster, profile.size,
+                        100.0 * profile.confidence, fit_to_width(profile.name, 90));
     text += context.dim(fmt::format("{:>24}{}\n", "", join_names(members, 90)));
   }
 }
@@ -131,13 +142,16 @@ int summary(const std::string& path, const std::string& loss, const Context& con
   answer["clusters"] = mean_clusters;
   answer["consensus"] = ordered_json::array();
   std::string text = context.bold(analysis.verdict().sentence) + "\n\n";
-  text += fmt::format("{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.\n",
-                      run.model().name, run.config().data, run.rows(), run.table().columns.size(), run.setup().plan.description(),
-                      run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
-                      duration_words(analysis.seconds()));
+  text += fmt::format(
+      "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; {} of "
+      "sampling.\n",
+      run.model().name, run.config().data, run.rows(), run.table().columns.size(),
+      run.setup().plan.description(), run.config().chains, run.draws_per_chain(), run.config().warmup,
+      run.config().seed, duration_words(analysis.seconds()));
   for (std::size_t level = 1; level <= run.model().levels; ++level) {
     const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
-    const std::vector<ClusterProfile> profiles = profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+    const std::vector<ClusterProfile> profiles =
+        profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
     answer["consensus"].push_back(consensus_json(analysis, estimate, level, profiles));
     text += run.model().levels == 1 ? std::string("\n") : fmt::format("\nLevel {}\n", level);
     text += fmt::format("Clusters: {:.1f} on average.", mean_clusters[level - 1]);
@@ -172,16 +186,19 @@ void add_summary(CLI::App& application, Context& context) {
   auto loss = std::make_shared<std::string>("vi");
   command->add_option("run", *path, "run file")->required();
   add_loss_option(*command, *loss);
-  command->callback([=, &context] { context.run = [=, &context] { return summary(*path, *loss, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return summary(*path, *loss, context); }; });
 }
 
 void add_diagnose(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("diagnose", "convergence: R-hat, effective draws, acceptance rates");
+  CLI::App* command =
+      application.add_subcommand("diagnose", "convergence: R-hat, effective draws, acceptance rates");
   auto path = std::make_shared<std::string>();
   auto strict = std::make_shared<bool>(false);
   command->add_option("run", *path, "run file")->required();
   command->add_flag("--strict", *strict, "exit with 1 if the run cannot be trusted");
-  command->callback([=, &context] { context.run = [=, &context] { return diagnose(*path, *strict, context); }; });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return diagnose(*path, *strict, context); }; });
 }
 
 }  // namespace coppice::app

@@ -1,6 +1,6 @@
-// Eight doubles at a time: the type in which loops over clusters are written, with exp, log and log-gamma for it.
-// GCC's and clang's vector extension lowers it to whatever the target has, so there are no intrinsics here.
-// Accuracy: exp and log within 2 ulp on the stated ranges, log_gamma within 1e-14 relative or absolute.
+// Eight doubles at a time: the type in which loops over clusters are written, with exp, log and log-gamma for
+// it. GCC's and clang's vector extension lowers it to whatever the target has, so there are no intrinsics
+// here. Accuracy: exp and log within 2 ulp on the stated ranges, log_gamma within 1e-14 relative or absolute.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,8 @@ inline void store_lanes(double* to, Lanes value) { std::memcpy(to, &value, sizeo
 inline Lanes broadcast(double value) { return value - Lanes{}; }
 
 namespace detail {
-inline constexpr double kRoundMagic = 0x1.8p52;  // adding it leaves the nearest integer in the low mantissa bits
+inline constexpr double kRoundMagic =
+    0x1.8p52;  // adding it leaves the nearest integer in the low mantissa bits
 inline constexpr std::int64_t kRoundMagicBits = 0x4338000000000000;
 }  // namespace detail
 

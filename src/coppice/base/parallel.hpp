@@ -1,5 +1,5 @@
-// Parallel loops whose results do not depend on the number of threads: every index works on its own output, and
-// reductions add the parts in index order. The only file that knows oneTBB is parallel.cpp.
+// Parallel loops whose results do not depend on the number of threads: every index works on its own output,
+// and reductions add the parts in index order. The only file that knows oneTBB is parallel.cpp.
 #pragma once
 
 #include <cstddef>

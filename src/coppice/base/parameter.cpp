@@ -22,8 +22,10 @@ bool in_range(const Parameter& parameter, double value) {
 
 std::string range_words(const Parameter& parameter) {
   std::string words;
-  if (std::isfinite(parameter.low)) words += fmt::format(" {} {}", parameter.low_excluded ? ">" : ">=", parameter.low);
-  if (std::isfinite(parameter.high)) words += fmt::format("{} <= {}", words.empty() ? "" : " and", parameter.high);
+  if (std::isfinite(parameter.low))
+    words += fmt::format(" {} {}", parameter.low_excluded ? ">" : ">=", parameter.low);
+  if (std::isfinite(parameter.high))
+    words += fmt::format("{} <= {}", words.empty() ? "" : " and", parameter.high);
   return words;
 }
 
@@ -54,7 +56,8 @@ void check_parameter(const Parameter& parameter, const Setting& value) {
       good = number && in_range(parameter, value.numbers[0]);
       break;
     case Parameter::Type::integer:
-      good = number && in_range(parameter, value.numbers[0]) && value.numbers[0] == std::floor(value.numbers[0]) &&
+      good = number && in_range(parameter, value.numbers[0]) &&
+             value.numbers[0] == std::floor(value.numbers[0]) &&
              std::abs(value.numbers[0]) <= 9007199254740992.0;
       break;
     case Parameter::Type::flag:
@@ -62,12 +65,14 @@ void check_parameter(const Parameter& parameter, const Setting& value) {
       break;
     case Parameter::Type::choice:
       good = value.shape == Setting::Shape::text &&
-             std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
+             std::find(parameter.choices.begin(), parameter.choices.end(), value.text) !=
+                 parameter.choices.end();
       break;
     case Parameter::Type::numbers:
       good = (number || value.shape == Setting::Shape::vector) &&
              (parameter.count == 0 || parameter.count == value.numbers.size()) &&
-             std::all_of(value.numbers.begin(), value.numbers.end(), [&](double v) { return in_range(parameter, v); });
+             std::all_of(value.numbers.begin(), value.numbers.end(),
+                         [&](double v) { return in_range(parameter, v); });
       break;
   }
   if (!good) refuse(parameter, value);
@@ -92,11 +97,13 @@ ParameterValues::ParameterValues(std::span<const Parameter> table, const Setting
     if (!parameter.fallback.empty())
       values_.emplace(parameter.name, parse_parameter(parameter, parameter.fallback));
   for (const auto& [name, value] : given) {
-    const auto parameter = std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == name; });
+    const auto parameter =
+        std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == name; });
     if (parameter == table.end()) {
       std::vector<std::string> names;
       for (const Parameter& known : table) names.push_back(known.name);
-      fail(ErrorCode::usage, "there is no parameter '{}'; the parameters are {}", name, fmt::join(names, ", "));
+      fail(ErrorCode::usage, "there is no parameter '{}'; the parameters are {}", name,
+           fmt::join(names, ", "));
     }
     check_parameter(*parameter, value);
     values_.insert_or_assign(name, value);

@@ -15,7 +15,7 @@ namespace coppice {
 struct Parameter {
   enum class Type { real, integer, flag, choice, numbers };
 
-  std::string name;      // with dashes, as on the command line
+  std::string name;  // with dashes, as on the command line
   Type type = Type::real;
   std::string fallback;  // default as TOML; empty: not set, or taken from the data
   std::string help;
@@ -23,7 +23,7 @@ struct Parameter {
   double high = std::numeric_limits<double>::infinity();
   bool low_excluded = false;
   std::vector<std::string> choices = {};  // of a choice
-  std::size_t count = 0;             // how many numbers; 0: any
+  std::size_t count = 0;                  // how many numbers; 0: any
 };
 
 /// Checked values of a parameter table.

@@ -46,8 +46,8 @@ std::uint64_t draw_poisson(Stream& stream, double mean) {
 
 std::uint64_t draw_binomial(Stream& stream, std::uint64_t trials, double probability) {
   const auto count = static_cast<std::int64_t>(trials);
-  return static_cast<std::uint64_t>(
-      boost::random::binomial_distribution<std::int64_t, double>(count, std::clamp(probability, 0.0, 1.0))(stream));
+  return static_cast<std::uint64_t>(boost::random::binomial_distribution<std::int64_t, double>(
+      count, std::clamp(probability, 0.0, 1.0))(stream));
 }
 
 void draw_dirichlet(Stream& stream, std::span<const double> concentration, std::span<double> out) {

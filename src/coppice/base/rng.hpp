@@ -1,6 +1,6 @@
-// Named random streams. A stream is identified by (seed, chain, sweep, site): the same name always gives the same
-// numbers, whichever thread asks and however many other streams were used before. Philox4x64-10 (Random123) turns
-// the name and a counter into bits; there is no generator state to save in a checkpoint.
+// Named random streams. A stream is identified by (seed, chain, sweep, site): the same name always gives the
+// same numbers, whichever thread asks and however many other streams were used before. Philox4x64-10
+// (Random123) turns the name and a counter into bits; there is no generator state to save in a checkpoint.
 #pragma once
 
 #include <Random123/philox.h>
@@ -35,8 +35,7 @@ class Stream {
   using result_type = std::uint64_t;
 
   Stream(const StreamName& name, Purpose purpose, std::uint64_t site = 0)
-      : key_{{name.seed, name.chain}},
-        counter_{{0, site, name.sweep, static_cast<std::uint64_t>(purpose)}} {}
+      : key_{{name.seed, name.chain}}, counter_{{0, site, name.sweep, static_cast<std::uint64_t>(purpose)}} {}
 
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }

@@ -1,6 +1,5 @@
-// A hyper-parameter value as a user writes it in TOML: a number (true is 1, false is 0), a vector, a matrix, or
-// a text. The same type
-// serves --set NAME=VALUE, the codebook and the configuration kept in a run file.
+// A hyper-parameter value as a user writes it in TOML: a number (true is 1, false is 0), a vector, a matrix,
+// or a text. The same type serves --set NAME=VALUE, the codebook and the configuration kept in a run file.
 #pragma once
 
 #include <cstddef>

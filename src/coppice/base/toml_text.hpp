@@ -1,4 +1,5 @@
-// A check of TOML text before it is parsed: the parser is undefined on some characters that TOML does not allow.
+// A check of TOML text before it is parsed: the parser is undefined on some characters that TOML does not
+// allow.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,9 @@
 
 namespace coppice {
 
-/// The first character beyond ASCII where TOML allows none, which is outside of texts and comments, or npos; also one
-/// right after a continued line in a text. The library's parser is undefined on both (tomlplusplus issues 190 and 295).
+/// The first character beyond ASCII where TOML allows none, which is outside of texts and comments, or npos;
+/// also one right after a continued line in a text. The library's parser is undefined on both (tomlplusplus
+/// issues 190 and 295).
 std::size_t find_stray_character(std::string_view text);
 
 }  // namespace coppice

@@ -18,7 +18,8 @@ Clusters::Clusters(const Family& family, const Rows& rows, std::span<const doubl
       labels_(rows.size(), kUnassigned) {}
 
 void Clusters::assign(std::span<const Label> labels) {
-  if (labels.size() != labels_.size()) fail(ErrorCode::bug, "Clusters: {} labels for {} rows", labels.size(), labels_.size());
+  if (labels.size() != labels_.size())
+    fail(ErrorCode::bug, "Clusters: {} labels for {} rows", labels.size(), labels_.size());
   slots_ = 0;
   free_.clear();
   std::copy(labels.begin(), labels.end(), labels_.begin());

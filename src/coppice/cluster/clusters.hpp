@@ -1,7 +1,8 @@
-// A partition of rows that carries its statistics: the state of every sampler of flat mixtures. Each cluster lives
-// in a slot (a label); an emptied slot is kept and used again. Beside the statistics a slot has a cache for the
-// batch predictive and the log weight of joining it, so that a Gibbs weight is one sum over contiguous memory.
-// Moving a row costs two updates; nothing is allocated unless the number of slots passes its maximum so far.
+// A partition of rows that carries its statistics: the state of every sampler of flat mixtures. Each cluster
+// lives in a slot (a label); an emptied slot is kept and used again. Beside the statistics a slot has a cache
+// for the batch predictive and the log weight of joining it, so that a Gibbs weight is one sum over
+// contiguous memory. Moving a row costs two updates; nothing is allocated unless the number of slots passes
+// its maximum so far.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,9 @@ class Clusters {
   std::span<const std::uint32_t> sizes() const { return {sizes_.data(), slots_}; }
   std::uint32_t size(Label slot) const { return sizes_[static_cast<std::size_t>(slot)]; }
   std::size_t clusters() const { return slots_ - free_.size(); }
-  const double* stats(Label slot) const { return stats_.data() + static_cast<std::size_t>(slot) * stats_size_; }
+  const double* stats(Label slot) const {
+    return stats_.data() + static_cast<std::size_t>(slot) * stats_size_;
+  }
   const Family& family() const { return *family_; }
   const Rows& data() const { return *data_; }
 

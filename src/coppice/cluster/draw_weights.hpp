@@ -7,8 +7,9 @@
 
 namespace coppice {
 
-/// Draws index i with probability proportional to exp(log_weights[i]) from one uniform number in (0, 1). `count` is a
-/// multiple of kLanes; weights of minus infinity are allowed, but not all of them. Overwrites the weights.
+/// Draws index i with probability proportional to exp(log_weights[i]) from one uniform number in (0, 1).
+/// `count` is a multiple of kLanes; weights of minus infinity are allowed, but not all of them. Overwrites
+/// the weights.
 inline std::size_t draw_from_log_weights(double* log_weights, std::size_t count, double uniform) {
   Lanes largest = load_lanes(log_weights);
   for (std::size_t i = kLanes; i < count; i += kLanes) {

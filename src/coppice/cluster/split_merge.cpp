@@ -72,7 +72,8 @@ void RestrictedPair::rebuild() {
 RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t item, std::size_t own) const {
   alignas(64) double weights[kLanes] = {};
   OwnCluster own_cluster;
-  for (std::size_t group = 0; group < 2; ++group) weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
+  for (std::size_t group = 0; group < 2; ++group)
+    weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
   if (own < 2) own_cluster = {own, stats(own)};
   family_->add_log_predictive((*data_)[item], bank_.data(), bank_.size(), 1, own_cluster, weights);
   const double difference = weights[1] - weights[0];
@@ -106,15 +107,16 @@ double RestrictedPair::scan_with(Choose&& choose) {
 }
 
 double RestrictedPair::scan(Stream& stream) {
-  return scan_with([&](std::size_t, double one) { return draw_uniform(stream) < one ? std::size_t{1} : std::size_t{0}; });
+  return scan_with(
+      [&](std::size_t, double one) { return draw_uniform(stream) < one ? std::size_t{1} : std::size_t{0}; });
 }
 
 double RestrictedPair::scan_forced(std::span<const std::uint8_t> sides) {
   return scan_with([&](std::size_t i, double) { return static_cast<std::size_t>(sides[i]); });
 }
 
-SplitMerge::SplitMerge(const Family& family, const Rows& rows, std::span<const double> log_join, LogKappa log_kappa,
-                       const SplitMergeOptions& options)
+SplitMerge::SplitMerge(const Family& family, const Rows& rows, std::span<const double> log_join,
+                       LogKappa log_kappa, const SplitMergeOptions& options)
     : family_(&family),
       log_kappa_(std::move(log_kappa)),
       options_(options),
@@ -160,7 +162,8 @@ void SplitMerge::launch(const Clusters& clusters, Stream& stream, Label first, L
 bool SplitMerge::split(Clusters& clusters, Stream& stream, Label cluster, double log_uniform) {
   launch(clusters, stream, cluster, cluster);
   const double log_q = pair_.scan(stream);
-  const double log_ratio = log_weight_of_group(0) + log_weight_of_group(1) - log_weight(clusters, cluster) - log_q;
+  const double log_ratio =
+      log_weight_of_group(0) + log_weight_of_group(1) - log_weight(clusters, cluster) - log_q;
   if (!(log_uniform < log_ratio)) return false;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < items_.size(); ++i)
@@ -174,7 +177,8 @@ bool SplitMerge::split(Clusters& clusters, Stream& stream, Label cluster, double
 bool SplitMerge::merge(Clusters& clusters, Stream& stream, Label first, Label second, double log_uniform) {
   std::copy_n(clusters.stats(first), merged_.size(), merged_.begin());
   family_->merge(merged_.data(), clusters.stats(second));
-  const double log_whole = log_kappa_(clusters.size(first) + clusters.size(second)) + family_->log_marginal(merged_.data());
+  const double log_whole =
+      log_kappa_(clusters.size(first) + clusters.size(second)) + family_->log_marginal(merged_.data());
   const double log_bound = log_whole - log_weight(clusters, first) - log_weight(clusters, second);
   if (!(log_uniform < log_bound)) return false;
   launch(clusters, stream, first, second);

@@ -1,8 +1,9 @@
-// Split and merge of two clusters with restricted Gibbs scans (Jain and Neal 2004). One move draws an ordered pair of
-// rows; if they share a cluster it proposes to split it, else to merge their two clusters. The launch state and the
-// scan order have the same law in both directions, so the acceptance ratio is prod h(new) / prod h(old) times the
-// probability q of the last scan (inverted for a split), with h(c) = kappa(n_c) m(X_c). Since q <= 1, most merges can
-// be refused before any scan: the uniform number is drawn first and compared with the ratio without q.
+// Split and merge of two clusters with restricted Gibbs scans (Jain and Neal 2004). One move draws an ordered
+// pair of rows; if they share a cluster it proposes to split it, else to merge their two clusters. The launch
+// state and the scan order have the same law in both directions, so the acceptance ratio is prod h(new) /
+// prod h(old) times the probability q of the last scan (inverted for a split), with h(c) = kappa(n_c) m(X_c).
+// Since q <= 1, most merges can be refused before any scan: the uniform number is drawn first and compared
+// with the ratio without q.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,12 @@ class RestrictedPair {
  public:
   RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join);
 
-  /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a fair coin.
+  /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a
+  /// fair coin.
   void launch_random(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
                      Stream& stream);
-  /// The same, but the items come in one by one with the Gibbs weights of the groups so far: a much better start.
+  /// The same, but the items come in one by one with the Gibbs weights of the groups so far: a much better
+  /// start.
   void launch_sequential(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
                          Stream& stream);
   /// One Gibbs scan over the items in the order given; returns the log probability of its choices.
@@ -67,8 +70,8 @@ class RestrictedPair {
 };
 
 struct SplitMergeOptions {
-  std::size_t scans = 0;           // intermediate scans between launch and proposal
-  bool random_launch = false;      // Jain and Neal's fair coins instead of sequential allocation
+  std::size_t scans = 0;       // intermediate scans between launch and proposal
+  bool random_launch = false;  // Jain and Neal's fair coins instead of sequential allocation
 };
 
 class SplitMerge {

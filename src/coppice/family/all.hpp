@@ -1,5 +1,5 @@
-// THE LIST of families. Adding one is a header of its own and a line here; the command line, the documentation and
-// the law tests follow from the list.
+// THE LIST of families. Adding one is a header of its own and a line here; the command line, the
+// documentation and the law tests follow from the list.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 namespace coppice {
 
 inline std::vector<FamilyEntry> all_families() {
-  return {gaussian_entry(),    gaussian_diagonal_entry(), gaussian_known_entry(), bernoulli_entry(),
-          binomial_entry(),    categorical_entry(),       multinomial_entry(),    poisson_entry()};
+  return {gaussian_entry(), gaussian_diagonal_entry(), gaussian_known_entry(), bernoulli_entry(),
+          binomial_entry(), categorical_entry(),       multinomial_entry(),    poisson_entry()};
 }
 
 }  // namespace coppice

@@ -14,7 +14,8 @@ namespace coppice {
 
 /// Tables of a Beta(a, b) prior, shared by all columns that have it.
 struct BetaTables {
-  BetaTables(double a, double b, std::size_t largest) : ones(a, largest), zeros(b, largest), total(a + b, largest) {}
+  BetaTables(double a, double b, std::size_t largest)
+      : ones(a, largest), zeros(b, largest), total(a + b, largest) {}
   CountTable ones, zeros, total;
 };
 
@@ -38,9 +39,7 @@ class BernoulliCell {
     stats[0] += other[0];
     stats[1] += other[1];
   }
-  double log_marginal(const double* stats) const {
-    return log_beta(stats[0], stats[1]) - log_beta(0.0, 0.0);
-  }
+  double log_marginal(const double* stats) const { return log_beta(stats[0], stats[1]) - log_beta(0.0, 0.0); }
   double log_predictive(const double* stats, double x) const {
     return (x != 0.0 ? tables_->ones.log(stats[0]) : tables_->zeros.log(stats[1])) -
            tables_->total.log(stats[0] + stats[1]);
@@ -48,7 +47,9 @@ class BernoulliCell {
   void draw_theta(const double* stats, Stream& stream, double* theta) const {
     theta[0] = draw_beta(stream, a_ + stats[0], b_ + stats[1]);
   }
-  double draw(const double* theta, Stream& stream) const { return draw_uniform(stream) < theta[0] ? 1.0 : 0.0; }
+  double draw(const double* theta, Stream& stream) const {
+    return draw_uniform(stream) < theta[0] ? 1.0 : 0.0;
+  }
   double log_likelihood(const double* theta, double x) const {
     return x != 0.0 ? std::log(theta[0]) : std::log1p(-theta[0]);
   }
@@ -76,7 +77,8 @@ class BernoulliCell {
  private:
   /// log B(a + ones, b + zeros).
   double log_beta(double ones, double zeros) const {
-    return tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros) - tables_->total.log_gamma_at(ones + zeros);
+    return tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros) -
+           tables_->total.log_gamma_at(ones + zeros);
   }
   double a_, b_;
   std::shared_ptr<const BetaTables> tables_;

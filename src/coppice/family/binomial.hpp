@@ -54,17 +54,19 @@ class BinomialCell {
     bank[0] = a;
     bank[kLanes] = b;
     bank[2 * kLanes] = -log_beta(a, b) - log_gamma(a + b + trials_);
-    // log B(a, b) - log B(a - x, b - trials + x) is the predictive of an x that is taken out; this is the part of
-    // it that does not depend on x.
+    // log B(a, b) - log B(a - x, b - trials + x) is the predictive of an x that is taken out; this is the
+    // part of it that does not depend on x.
     const double rest = a + b - trials_;
     bank[3 * kLanes] = rest > 0.0 ? log_beta(a, b) + log_gamma(rest) : 0.0;
   }
   Lanes lane_log_predictive(const double* bank, double x) const {
-    return coppice::log_gamma(load_lanes(bank) + x) + coppice::log_gamma(load_lanes(bank + kLanes) + (trials_ - x)) +
-           load_lanes(bank + 2 * kLanes) + log_coefficient(x);
+    return coppice::log_gamma(load_lanes(bank) + x) +
+           coppice::log_gamma(load_lanes(bank + kLanes) + (trials_ - x)) + load_lanes(bank + 2 * kLanes) +
+           log_coefficient(x);
   }
   double own_log_predictive(const double* bank, double x) const {
-    return log_coefficient(x) + bank[3 * kLanes] - log_gamma(bank[0] - x) - log_gamma(bank[kLanes] - (trials_ - x));
+    return log_coefficient(x) + bank[3 * kLanes] - log_gamma(bank[0] - x) -
+           log_gamma(bank[kLanes] - (trials_ - x));
   }
 
   CellPredictive predictive(const double* stats) const {

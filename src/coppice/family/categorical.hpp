@@ -23,7 +23,9 @@ class CategoricalCell {
   std::size_t levels() const { return concentration_.size(); }
   std::size_t stats_size() const { return levels(); }
   std::size_t theta_size() const { return levels(); }
-  std::size_t bank_size() const { return 2 * levels(); }  // log p(level); the same with that cell taken out first
+  std::size_t bank_size() const {
+    return 2 * levels();
+  }  // log p(level); the same with that cell taken out first
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { std::fill_n(stats, levels(), 0.0); }
@@ -53,7 +55,9 @@ class CategoricalCell {
   double draw(const double* theta, Stream& stream) const {
     return static_cast<double>(draw_categorical(stream, {theta, levels()}));
   }
-  double log_likelihood(const double* theta, double x) const { return std::log(theta[static_cast<std::size_t>(x)]); }
+  double log_likelihood(const double* theta, double x) const {
+    return std::log(theta[static_cast<std::size_t>(x)]);
+  }
 
   void fill_bank(const double* stats, double* bank) const {
     const double cells = count(stats);
@@ -62,7 +66,8 @@ class CategoricalCell {
     for (std::size_t l = 0; l < levels(); ++l) {
       bank[l * kLanes] = std::log(concentration_[l] + stats[l]) - log_total;
       // One taken from the count, not from the sum: a tiny concentration keeps its digits.
-      bank[(levels() + l) * kLanes] = std::log(concentration_[l] + std::max(stats[l] - 1.0, 0.0)) - log_total_without;
+      bank[(levels() + l) * kLanes] =
+          std::log(concentration_[l] + std::max(stats[l] - 1.0, 0.0)) - log_total_without;
     }
   }
   Lanes lane_log_predictive(const double* bank, double x) const {

@@ -60,7 +60,8 @@ std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
   std::vector<BinomialCell> cells;
   for (std::size_t j = 0; j < a.size(); ++j) {
     if (trials[j] != std::floor(trials[j]) || trials[j] < largest[j])
-      fail(ErrorCode::configuration, "column '{}': trials = {} must be a whole number of at least {}, its largest value",
+      fail(ErrorCode::configuration,
+           "column '{}': trials = {} must be a whole number of at least {}, its largest value",
            inputs.columns[j]->name, trials[j], largest[j]);
     cells.emplace_back(trials[j], a[j], b[j]);
   }
@@ -75,7 +76,8 @@ std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t 
   if (setting == nullptr) return std::vector<double>(levels, 0.5);
   const bool number = setting->shape == Setting::Shape::number;
   if (!number && (setting->shape != Setting::Shape::vector || setting->numbers.size() != levels))
-    fail(ErrorCode::configuration, "column '{}': concentration = {} must be a number, or an array of {} (one for each level)",
+    fail(ErrorCode::configuration,
+         "column '{}': concentration = {} must be a number, or an array of {} (one for each level)",
          inputs.columns[j]->name, to_toml(*setting), levels);
   std::vector<double> values(levels, setting->numbers[0]);
   if (!number) values = setting->numbers;
@@ -130,7 +132,9 @@ std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
 std::unique_ptr<Family> make_gaussian_known(const FamilyInputs& inputs) {
   const std::vector<double> noise = inputs.per_column_values(
       "noise_variance",
-      from_scale(inputs, [](const ColumnScale& s) { return kDefaultClusterSd * kDefaultClusterSd * s.sd * s.sd; }), 0.0);
+      from_scale(inputs,
+                 [](const ColumnScale& s) { return kDefaultClusterSd * kDefaultClusterSd * s.sd * s.sd; }),
+      0.0);
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
   const std::vector<double> variance = inputs.per_column_values(
@@ -157,35 +161,48 @@ double HalfStepGammas::operator[](double n) const {
 }
 
 FamilyEntry bernoulli_entry() {
-  return {"bernoulli", "0/1 columns, independent within a cluster; Beta prior on each probability", {Kind::binary}, true,
-          {positive("a", "0.5", "prior weight of 1"), positive("b", "0.5", "prior weight of 0")}, make_bernoulli};
+  return {"bernoulli",
+          "0/1 columns, independent within a cluster; Beta prior on each probability",
+          {Kind::binary},
+          true,
+          {positive("a", "0.5", "prior weight of 1"), positive("b", "0.5", "prior weight of 0")},
+          make_bernoulli};
 }
 
 FamilyEntry binomial_entry() {
-  return {"binomial", "counts of successes out of a fixed number of trials; Beta prior on each probability",
-          {Kind::count, Kind::binary}, true,
+  return {"binomial",
+          "counts of successes out of a fixed number of trials; Beta prior on each probability",
+          {Kind::count, Kind::binary},
+          true,
           {positive("trials", "", "number of trials; default: the column's largest value"),
            positive("a", "0.5", "prior weight of success"), positive("b", "0.5", "prior weight of failure")},
           make_binomial};
 }
 
 FamilyEntry categorical_entry() {
-  return {"categorical", "columns with named levels; Dirichlet prior on the level probabilities",
-          {Kind::category, Kind::binary}, true,
+  return {"categorical",
+          "columns with named levels; Dirichlet prior on the level probabilities",
+          {Kind::category, Kind::binary},
+          true,
           {positive("concentration", "0.5", "prior weight of every level, or one number for each level")},
           make_categorical};
 }
 
 FamilyEntry poisson_entry() {
-  return {"poisson", "counts without a limit; Gamma prior on each rate", {Kind::count, Kind::binary}, true,
+  return {"poisson",
+          "counts without a limit; Gamma prior on each rate",
+          {Kind::count, Kind::binary},
+          true,
           {positive("shape", "1", "shape of the Gamma prior"),
            positive("rate", "", "rate of the Gamma prior; default: shape / column mean")},
           make_poisson};
 }
 
 FamilyEntry gaussian_diagonal_entry() {
-  return {"gaussian-diagonal", "real columns, independent within a cluster; normal-inverse-gamma prior",
-          {Kind::real, Kind::count, Kind::binary}, true,
+  return {"gaussian-diagonal",
+          "real columns, independent within a cluster; normal-inverse-gamma prior",
+          {Kind::real, Kind::count, Kind::binary},
+          true,
           {any_number("prior_mean", "prior mean; default: the column's mean"),
            positive("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
            positive("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
@@ -194,12 +211,15 @@ FamilyEntry gaussian_diagonal_entry() {
 }
 
 FamilyEntry gaussian_known_entry() {
-  return {"gaussian-known", "real columns, independent within a cluster, of known noise variance",
-          {Kind::real, Kind::count, Kind::binary}, true,
-          {positive("noise_variance", "", "variance within a cluster; default: a quarter of the column's"),
-           any_number("prior_mean", "prior mean of a cluster's mean; default: the column's mean"),
-           positive("prior_variance", "", "prior variance of a cluster's mean; default: the column's variance")},
-          make_gaussian_known};
+  return {
+      "gaussian-known",
+      "real columns, independent within a cluster, of known noise variance",
+      {Kind::real, Kind::count, Kind::binary},
+      true,
+      {positive("noise_variance", "", "variance within a cluster; default: a quarter of the column's"),
+       any_number("prior_mean", "prior mean of a cluster's mean; default: the column's mean"),
+       positive("prior_variance", "", "prior variance of a cluster's mean; default: the column's variance")},
+      make_gaussian_known};
 }
 
 }  // namespace coppice

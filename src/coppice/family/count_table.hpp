@@ -1,4 +1,5 @@
-// log(offset + n) and log Gamma(offset + n) for whole n: what count families evaluate all the time, tabulated once.
+// log(offset + n) and log Gamma(offset + n) for whole n: what count families evaluate all the time, tabulated
+// once.
 #pragma once
 
 #include <cmath>

@@ -1,11 +1,11 @@
-// A family is p(row | theta) with its conjugate prior, theta integrated out: statistics in, log probabilities out.
-// Statistics are plain values, `stats_size()` doubles whose first one is the number of rows; the family itself is
-// immutable and shared by all threads. Rows are `width()` doubles, measured from the family's origin (the prior
-// mean of a Gaussian), with NaN for a missing cell.
+// A family is p(row | theta) with its conjugate prior, theta integrated out: statistics in, log probabilities
+// out. Statistics are plain values, `stats_size()` doubles whose first one is the number of rows; the family
+// itself is immutable and shared by all threads. Rows are `width()` doubles, measured from the family's
+// origin (the prior mean of a Gaussian), with NaN for a missing cell.
 //
-// Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache of
-// `bank_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane s is at
-// bank[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
+// Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache
+// of `bank_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane s
+// is at bank[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,8 @@ class Family {
 
   virtual void clear(double* stats) const = 0;
   virtual void add(double* stats, const double* row) const = 0;
-  /// Takes out a row that was added. False: rounding has spoilt the result; rebuild from the rows that are left.
+  /// Takes out a row that was added. False: rounding has spoilt the result; rebuild from the rows that are
+  /// left.
   [[nodiscard]] virtual bool remove(double* stats, const double* row) const = 0;
   virtual void merge(double* stats, const double* other) const = 0;
 
@@ -63,10 +64,11 @@ class Family {
 
   /// Writes a cluster's cache: value j at bank[j * kLanes].
   virtual void fill_bank(const double* stats, double* bank) const = 0;
-  /// out[s] += log p(row | cluster in slot s), for 8 * chunks slots; caches of chunk c start at bank + c * stride.
-  /// For the row's own cluster the row itself is left out of the statistics (they hold at least two rows).
-  virtual void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
-                                  const OwnCluster& own, double* out) const = 0;
+  /// out[s] += log p(row | cluster in slot s), for 8 * chunks slots; caches of chunk c start at bank + c *
+  /// stride. For the row's own cluster the row itself is left out of the statistics (they hold at least two
+  /// rows).
+  virtual void add_log_predictive(const double* row, const double* bank, std::size_t stride,
+                                  std::size_t chunks, const OwnCluster& own, double* out) const = 0;
 
   virtual CellPredictive predict_cell(const double* stats, std::size_t column) const = 0;
 };

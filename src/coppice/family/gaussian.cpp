@@ -84,8 +84,8 @@ void pack(const Matrix& factor, double* packed) {
 
 }  // namespace
 
-Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double dof, std::span<const double> scale,
-                   std::size_t largest)
+Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double dof,
+                   std::span<const double> scale, std::size_t largest)
     : d_(prior_mean.size()),
       triangle_(d_ * (d_ + 1) / 2),
       prior_mean_(std::move(prior_mean)),
@@ -103,12 +103,14 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
 double Gaussian::log_constant(double n) const {
   if (const auto index = static_cast<std::size_t>(n); index < constant_.size()) return constant_[index];
   const double d = static_cast<double>(d_);
-  return -0.5 * n * d * kLogPi + log_gamma_multivariate(d_, 0.5 * (dof_ + n)) - log_gamma_multivariate(d_, 0.5 * dof_) +
-         0.5 * dof_ * empty_[1] + 0.5 * d * std::log(k0_ / (k0_ + n));
+  return -0.5 * n * d * kLogPi + log_gamma_multivariate(d_, 0.5 * (dof_ + n)) -
+         log_gamma_multivariate(d_, 0.5 * dof_) + 0.5 * dof_ * empty_[1] +
+         0.5 * d * std::log(k0_ / (k0_ + n));
 }
 
 double Gaussian::log_constant_step(double n) const {
-  if (const auto index = static_cast<std::size_t>(n); index < constant_step_.size()) return constant_step_[index];
+  if (const auto index = static_cast<std::size_t>(n); index < constant_step_.size())
+    return constant_step_[index];
   const double d = static_cast<double>(d_);
   const double k = k0_ + n;
   return -0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) - log_gamma(0.5 * (dof_ + n + 1.0 - d)) +
@@ -117,11 +119,12 @@ double Gaussian::log_constant_step(double n) const {
 
 void Gaussian::set_factor(double* stats, const std::vector<double>& lambda) const {
   const auto d = static_cast<Eigen::Index>(d_);
-  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> matrix(lambda.data(), d,
-                                                                                                        d);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> matrix(
+      lambda.data(), d, d);
   const Eigen::LLT<Matrix> factorization(matrix);
   if (factorization.info() != Eigen::Success)
-    fail(ErrorCode::configuration, "gaussian: scale must be a symmetric positive definite {} x {} matrix", d_, d_);
+    fail(ErrorCode::configuration, "gaussian: scale must be a symmetric positive definite {} x {} matrix", d_,
+         d_);
   pack(factorization.matrixL(), stats + 2 + d_);
   stats[1] = log_determinant(stats + 2 + d_, d_);
 }
@@ -192,15 +195,17 @@ void Gaussian::merge(double* stats, const double* other) const {
   const double weight = k0_ * n / k;
   const double weight_a = k0_ * na / (k0_ + na);
   const double weight_b = k0_ * nb / (k0_ + nb);
-  // Lambda = scale + scatter + k0 n / k (mean)(mean)': the scatters add, the prior's parts must count once. Entry (i, j)
-  // needs rows i and j of the old factor up to column j, so from the last entry to the first it can be done in place.
+  // Lambda = scale + scatter + k0 n / k (mean)(mean)': the scatters add, the prior's parts must count once.
+  // Entry (i, j) needs rows i and j of the old factor up to column j, so from the last entry to the first it
+  // can be done in place.
   double* factor = stats + 2 + d_;
   const double* other_factor = other + 2 + d_;
   const auto at = [this](std::size_t i, std::size_t j) { return j * d_ - j * (j + 1) / 2 + i; };
   for (std::size_t i = d_; i-- > 0;) {
     for (std::size_t j = i + 1; j-- > 0;) {
       double value = -scale_[i * d_ + j] + between * (mean_a[i] - mean_b[i]) * (mean_a[j] - mean_b[j]) +
-                     weight * mean[i] * mean[j] - weight_a * mean_a[i] * mean_a[j] - weight_b * mean_b[i] * mean_b[j];
+                     weight * mean[i] * mean[j] - weight_a * mean_a[i] * mean_a[j] -
+                     weight_b * mean_b[i] * mean_b[j];
       for (std::size_t l = 0; l <= j; ++l)
         value += factor[at(i, l)] * factor[at(j, l)] + other_factor[at(i, l)] * other_factor[at(j, l)];
       factor[at(i, j)] = value;
@@ -258,8 +263,9 @@ double Gaussian::log_predictive_of_present(const double* stats, const double* ro
   const double n = stats[0];
   const double k = k0_ + n;
   const double freedom = dof_ + n - static_cast<double>(d_) + 1.0;
-  return log_gamma(0.5 * (freedom + c)) - log_gamma(0.5 * freedom) - 0.5 * c * kLogPi + 0.5 * c * std::log(k / (k + 1.0)) -
-         half_log_determinant - 0.5 * (freedom + c) * std::log1p(k / (k + 1.0) * q);
+  return log_gamma(0.5 * (freedom + c)) - log_gamma(0.5 * freedom) - 0.5 * c * kLogPi +
+         0.5 * c * std::log(k / (k + 1.0)) - half_log_determinant -
+         0.5 * (freedom + c) * std::log1p(k / (k + 1.0) * q);
 }
 
 void Gaussian::draw_theta(const double* stats, Stream& stream, double* theta) const {
@@ -344,26 +350,38 @@ void accumulate(std::size_t scalars_at, const double* bank, std::size_t stride, 
 
 }  // namespace
 
-void Gaussian::add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
-                                  const OwnCluster& own, double* out) const {
+void Gaussian::add_log_predictive(const double* row, const double* bank, std::size_t stride,
+                                  std::size_t chunks, const OwnCluster& own, double* out) const {
   const std::size_t scalars_at = (d_ + triangle_) * kLanes;
   const auto fixed = [&]<std::size_t D>() {
     accumulate(scalars_at, bank, stride, chunks, own, out,
                [row](const double* cache) { return kernel::squared_distance<D>(row, cache); });
   };
   switch (d_) {
-    case 1: return fixed.template operator()<1>();
-    case 2: return fixed.template operator()<2>();
-    case 3: return fixed.template operator()<3>();
-    case 4: return fixed.template operator()<4>();
-    case 5: return fixed.template operator()<5>();
-    case 6: return fixed.template operator()<6>();
-    case 7: return fixed.template operator()<7>();
-    case 8: return fixed.template operator()<8>();
-    case 9: return fixed.template operator()<9>();
-    case 10: return fixed.template operator()<10>();
-    case 12: return fixed.template operator()<12>();
-    default: break;
+    case 1:
+      return fixed.template operator()<1>();
+    case 2:
+      return fixed.template operator()<2>();
+    case 3:
+      return fixed.template operator()<3>();
+    case 4:
+      return fixed.template operator()<4>();
+    case 5:
+      return fixed.template operator()<5>();
+    case 6:
+      return fixed.template operator()<6>();
+    case 7:
+      return fixed.template operator()<7>();
+    case 8:
+      return fixed.template operator()<8>();
+    case 9:
+      return fixed.template operator()<9>();
+    case 10:
+      return fixed.template operator()<10>();
+    case 12:
+      return fixed.template operator()<12>();
+    default:
+      break;
   }
   Lanes rest[kLargestDimension];
   accumulate(scalars_at, bank, stride, chunks, own, out,

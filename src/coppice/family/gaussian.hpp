@@ -3,8 +3,8 @@
 // With y = x - prior_mean, k = k0 + n, m = sum y / k and Lambda = scale + sum y y' - k m m':
 // log m = C(n) - (1/2)(dof + n) log|Lambda|, C(n) = -(n D / 2) log pi + log Gamma_D((dof + n) / 2)
 //   - log Gamma_D(dof / 2) + (1/2) dof log|scale| + (D / 2) log(k0 / k).
-// The statistics are n, m and the Cholesky factor of Lambda; rows enter and leave by rank-one updates, which is
-// Welford's recurrence in matrix form: sums of squares are never formed.
+// The statistics are n, m and the Cholesky factor of Lambda; rows enter and leave by rank-one updates, which
+// is Welford's recurrence in matrix form: sums of squares are never formed.
 #pragma once
 
 #include <vector>
@@ -24,8 +24,10 @@ class Gaussian final : public Family {
 
   std::string_view name() const override { return "gaussian"; }
   std::size_t width() const override { return d_; }
-  std::size_t stats_size() const override { return 2 + d_ + triangle_; }  // n, log|Lambda|, m, factor by columns
-  std::size_t theta_size() const override { return d_ + triangle_; }      // mu, Cholesky factor of S by columns
+  std::size_t stats_size() const override {
+    return 2 + d_ + triangle_;
+  }                                                                   // n, log|Lambda|, m, factor by columns
+  std::size_t theta_size() const override { return d_ + triangle_; }  // mu, Cholesky factor of S by columns
   std::size_t bank_size() const override { return 7 + d_ + triangle_; }
   double origin(std::size_t column) const override { return prior_mean_[column]; }
 
@@ -55,7 +57,7 @@ class Gaussian final : public Family {
   std::vector<double> prior_mean_;
   double k0_, dof_;
   std::vector<double> scale_;
-  std::vector<double> empty_;          // statistics of no rows
+  std::vector<double> empty_;                     // statistics of no rows
   std::vector<double> constant_, constant_step_;  // C(n) and C(n + 1) - C(n) by n
 };
 

@@ -44,7 +44,8 @@ class GaussianDiagonalCell {
   void add(double* stats, double x) const { CentredMoments::add(stats, x); }
   bool remove(double* stats, double x) const {
     const double before = stats[2];
-    // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides it.
+    // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides
+    // it.
     return CentredMoments::remove(stats, x) > 1e-7 || before < 1e-6 * b0_;
   }
   void merge(double* stats, const double* other) const { CentredMoments::merge(stats, other); }
@@ -67,7 +68,9 @@ class GaussianDiagonalCell {
     theta[1] = rate(stats) / draw_gamma(stream, a0_ + 0.5 * stats[0]);
     theta[0] = stats[0] * stats[1] / k + std::sqrt(theta[1] / k) * draw_normal(stream);
   }
-  double draw(const double* theta, Stream& stream) const { return theta[0] + std::sqrt(theta[1]) * draw_normal(stream); }
+  double draw(const double* theta, Stream& stream) const {
+    return theta[0] + std::sqrt(theta[1]) * draw_normal(stream);
+  }
   double log_likelihood(const double* theta, double x) const {
     const double e = x - theta[0];
     return -0.5 * (kLog2Pi + std::log(theta[1]) + e * e / theta[1]);

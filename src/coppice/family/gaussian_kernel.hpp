@@ -1,5 +1,6 @@
-// The inner loop of the Gaussian family: q = |L^-1 (y - m)|^2 for eight clusters at once, by forward substitution.
-// A cluster's cache holds m, then column by column 1 / L_jj and L_ij for i > j, then the seven scalars below.
+// The inner loop of the Gaussian family: q = |L^-1 (y - m)|^2 for eight clusters at once, by forward
+// substitution. A cluster's cache holds m, then column by column 1 / L_jj and L_ij for i > j, then the seven
+// scalars below.
 #pragma once
 
 #include <cstddef>

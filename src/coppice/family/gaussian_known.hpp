@@ -1,6 +1,7 @@
 // Independent Gaussian columns with known noise variance: x ~ N(mean, noise_variance), mean ~ N(prior_mean,
-// prior_variance). With s2 = noise_variance, t2 = prior_variance, S and Q the sums of x and x^2 from the prior mean:
-// log m = -(n/2) log 2 pi - ((n-1)/2) log s2 - (1/2) log(s2 + n t2) - [Q - t2 S^2 / (s2 + n t2)] / (2 s2).
+// prior_variance). With s2 = noise_variance, t2 = prior_variance, S and Q the sums of x and x^2 from the
+// prior mean: log m = -(n/2) log 2 pi - ((n-1)/2) log s2 - (1/2) log(s2 + n t2) - [Q - t2 S^2 / (s2 + n t2)]
+// / (2 s2).
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ class GaussianKnownCell {
   bool remove(double* stats, double x) const {
     const double before = stats[2];
     const double share = CentredMoments::remove(stats, x);
-    // Predictives do not use the sum of squares, but marginals (splits, merges, the log joint) do: what is left of it
-    // after an outlier is mostly rounding, unless the noise hides it.
+    // Predictives do not use the sum of squares, but marginals (splits, merges, the log joint) do: what is
+    // left of it after an outlier is mostly rounding, unless the noise hides it.
     return share > 1e-7 || before < 1e-6 * noise_;
   }
   void merge(double* stats, const double* other) const { CentredMoments::merge(stats, other); }
@@ -45,9 +46,12 @@ class GaussianKnownCell {
     return log_normal(x - posterior_mean(stats[0], stats[1]), noise_ + posterior_variance(stats[0]));
   }
   void draw_theta(const double* stats, Stream& stream, double* theta) const {
-    theta[0] = posterior_mean(stats[0], stats[1]) + std::sqrt(posterior_variance(stats[0])) * draw_normal(stream);
+    theta[0] =
+        posterior_mean(stats[0], stats[1]) + std::sqrt(posterior_variance(stats[0])) * draw_normal(stream);
   }
-  double draw(const double* theta, Stream& stream) const { return theta[0] + std::sqrt(noise_) * draw_normal(stream); }
+  double draw(const double* theta, Stream& stream) const {
+    return theta[0] + std::sqrt(noise_) * draw_normal(stream);
+  }
   double log_likelihood(const double* theta, double x) const { return log_normal(x - theta[0], noise_); }
 
   void fill_bank(const double* stats, double* bank) const {
@@ -79,7 +83,9 @@ class GaussianKnownCell {
   static double log_normal(double e, double variance) {
     return -0.5 * (kLog2Pi + std::log(variance) + e * e / variance);
   }
-  double posterior_variance(double n) const { return prior_variance_ * noise_ / (noise_ + n * prior_variance_); }
+  double posterior_variance(double n) const {
+    return prior_variance_ * noise_ / (noise_ + n * prior_variance_);
+  }
   double posterior_mean(double n, double mean) const {
     return n * mean * prior_variance_ / (noise_ + n * prior_variance_);
   }

@@ -2,9 +2,10 @@
 // statistics), missing cells skipped. bernoulli, binomial, categorical, poisson, gaussian-diagonal and
 // gaussian-known are this template with their own Cell.
 //
-// A Cell has: stats_size, theta_size, bank_size, origin; clear, add, remove, merge, log_marginal, log_predictive,
-// draw_theta, draw, log_likelihood; fill_bank, lane_log_predictive (eight clusters), own_log_predictive (the
-// predictive of x under a cluster that holds x, with x taken out, from the cluster's cache); predictive.
+// A Cell has: stats_size, theta_size, bank_size, origin; clear, add, remove, merge, log_marginal,
+// log_predictive, draw_theta, draw, log_likelihood; fill_bank, lane_log_predictive (eight clusters),
+// own_log_predictive (the predictive of x under a cluster that holds x, with x taken out, from the cluster's
+// cache); predictive.
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ namespace coppice {
 template <typename Cell>
 class IndependentColumns final : public Family {
  public:
-  IndependentColumns(std::string name, std::vector<Cell> cells) : name_(std::move(name)), cells_(std::move(cells)) {
+  IndependentColumns(std::string name, std::vector<Cell> cells)
+      : name_(std::move(name)), cells_(std::move(cells)) {
     std::size_t stats = 1;
     std::size_t theta = 0;
     std::size_t bank = 0;
@@ -104,7 +106,8 @@ class IndependentColumns final : public Family {
         const std::size_t lane = own.slot % kLanes;
         double without = out[own.slot];
         for (std::size_t j = 0; j < cells_.size(); ++j)
-          if (!is_missing(row[j])) without += cells_[j].own_log_predictive(caches + places_[j].bank + lane, row[j]);
+          if (!is_missing(row[j]))
+            without += cells_[j].own_log_predictive(caches + places_[j].bank + lane, row[j]);
         total[lane] = without;
       }
       store_lanes(out + chunk * kLanes, total);

@@ -13,7 +13,8 @@ std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::
     const bool number = setting->shape == Setting::Shape::number;
     const bool vector = setting->shape == Setting::Shape::vector && setting->numbers.size() == columns.size();
     if (!number && !vector)
-      fail(ErrorCode::configuration, "--set {}={}: give a number, or an array of {} numbers (one for each column)", name,
+      fail(ErrorCode::configuration,
+           "--set {}={}: give a number, or an array of {} numbers (one for each column)", name,
            to_toml(*setting), columns.size());
     for (std::size_t j = 0; j < values.size(); ++j) values[j] = setting->numbers[number ? 0 : j];
   }
@@ -21,15 +22,17 @@ std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::
     if (per_column[j] != nullptr) {
       if (const auto own = per_column[j]->find(name); own != per_column[j]->end()) {
         if (own->second.shape != Setting::Shape::number)
-          fail(ErrorCode::configuration, "codebook: column '{}': {} must be a number", columns[j]->name, name);
+          fail(ErrorCode::configuration, "codebook: column '{}': {} must be a number", columns[j]->name,
+               name);
         values[j] = own->second.numbers[0];
       }
     }
     if (!std::isfinite(values[j]))
-      fail(ErrorCode::configuration, "column '{}': {} = {} must be a finite number", columns[j]->name, name, values[j]);
+      fail(ErrorCode::configuration, "column '{}': {} = {} must be a finite number", columns[j]->name, name,
+           values[j]);
     if (!(values[j] > low_excluded && values[j] <= high))
-      fail(ErrorCode::configuration, "column '{}': {} = {} must be greater than {}", columns[j]->name, name, values[j],
-           low_excluded);
+      fail(ErrorCode::configuration, "column '{}': {} = {} must be greater than {}", columns[j]->name, name,
+           values[j], low_excluded);
   }
   return values;
 }
@@ -52,7 +55,8 @@ ColumnScale column_scale(const Column& column) {
   }
   const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : 0.0;
   if (!std::isfinite(sd) || !std::isfinite(mean))
-    fail(ErrorCode::bad_data, "column '{}': its values are too large to be squared; choose another unit", column.name);
+    fail(ErrorCode::bad_data, "column '{}': its values are too large to be squared; choose another unit",
+         column.name);
   // Spread that is only rounding of a constant column counts as none.
   const bool constant = !(sd > 1e-14 * std::abs(mean)) || sd == 0.0;
   return {mean, constant ? 1.0 : sd};

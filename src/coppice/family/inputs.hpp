@@ -1,5 +1,5 @@
-// What a family is made from: the columns it models and the hyper-parameters a user gave, by name. Defaults come
-// from the columns' own scale, so that a user who sets nothing gets sensible clusters in any unit.
+// What a family is made from: the columns it models and the hyper-parameters a user gave, by name. Defaults
+// come from the columns' own scale, so that a user who sets nothing gets sensible clusters in any unit.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace coppice {
 
 struct FamilyInputs {
   std::vector<const Column*> columns;
-  Settings settings;                         // for all columns (--set)
-  std::vector<const Settings*> per_column;   // from the codebook; nullptr where there is none
-  std::size_t rows = 0;                      // largest count a cluster can reach, for tables
+  Settings settings;                        // for all columns (--set)
+  std::vector<const Settings*> per_column;  // from the codebook; nullptr where there is none
+  std::size_t rows = 0;                     // largest count a cluster can reach, for tables
 
-  /// One value per column: the codebook's, else --set's number (for all) or vector (one each), else the default.
-  /// Throws Error{configuration} if a vector has the wrong length or a value is outside (low, high].
-  std::vector<double> per_column_values(std::string_view name, std::span<const double> defaults, double low_excluded,
-                                        double high = 1e300) const;
+  /// One value per column: the codebook's, else --set's number (for all) or vector (one each), else the
+  /// default. Throws Error{configuration} if a vector has the wrong length or a value is outside (low, high].
+  std::vector<double> per_column_values(std::string_view name, std::span<const double> defaults,
+                                        double low_excluded, double high = 1e300) const;
   /// --set's value by that name, or nullptr. Codebook columns cannot set what belongs to the whole block.
   const Setting* whole_block(std::string_view name) const;
 };
@@ -44,9 +44,9 @@ inline constexpr double kDefaultMeanStrength = 0.05;
 struct FamilyEntry {
   std::string name;
   std::string summary;
-  std::vector<Kind> kinds;             // the column kinds it can model
+  std::vector<Kind> kinds;  // the column kinds it can model
   bool missing_allowed = true;
-  std::vector<Parameter> parameters;   // hyper-parameters by --set, with underscores
+  std::vector<Parameter> parameters;  // hyper-parameters by --set, with underscores
   std::unique_ptr<Family> (*make)(const FamilyInputs&);
 };
 

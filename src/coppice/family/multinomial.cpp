@@ -51,13 +51,15 @@ void Multinomial::merge(double* stats, const double* other) const {
 double Multinomial::log_marginal(const double* stats) const {
   double result = stats[1] + log_gamma(total_) - log_gamma(total_ + stats[2]);
   for (std::size_t j = 0; j < width(); ++j)
-    if (stats[3 + j] != 0.0) result += log_gamma(concentration_[j] + stats[3 + j]) - log_gamma(concentration_[j]);
+    if (stats[3 + j] != 0.0)
+      result += log_gamma(concentration_[j] + stats[3 + j]) - log_gamma(concentration_[j]);
   return result;
 }
 
 double Multinomial::log_predictive(const double* stats, const double* row) const {
   const double before = total_ + stats[2];
-  double result = log_coefficient(row, width()) + log_gamma(before) - log_gamma(before + row_sum(row, width()));
+  double result =
+      log_coefficient(row, width()) + log_gamma(before) - log_gamma(before + row_sum(row, width()));
   for (std::size_t j = 0; j < width(); ++j) {
     if (row[j] == 0.0) continue;
     const double weight = concentration_[j] + stats[3 + j];
@@ -72,7 +74,8 @@ double Multinomial::own_log_predictive(const double* stats, const double* row) c
   for (std::size_t j = 0; j < width(); ++j) {
     if (row[j] == 0.0) continue;
     const double without = concentration_[j] + (stats[3 + j] - row[j]);
-    result += row[j] == 1.0 ? std::log(without) : log_gamma(concentration_[j] + stats[3 + j]) - log_gamma(without);
+    result +=
+        row[j] == 1.0 ? std::log(without) : log_gamma(concentration_[j] + stats[3 + j]) - log_gamma(without);
   }
   return result;
 }
@@ -85,7 +88,8 @@ void Multinomial::draw_theta(const double* stats, Stream& stream, double* theta)
 
 void Multinomial::draw(const double* theta, Stream& stream, double* row) const {
   std::fill_n(row, width(), 0.0);
-  for (double token = 0.0; token < row_total_; token += 1.0) row[draw_categorical(stream, {theta, width()})] += 1.0;
+  for (double token = 0.0; token < row_total_; token += 1.0)
+    row[draw_categorical(stream, {theta, width()})] += 1.0;
 }
 
 double Multinomial::log_likelihood(const double* theta, const double* row) const {
@@ -106,14 +110,15 @@ void Multinomial::fill_bank(const double* stats, double* bank) const {
   }
 }
 
-void Multinomial::add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
-                                     const OwnCluster& own, double* out) const {
+void Multinomial::add_log_predictive(const double* row, const double* bank, std::size_t stride,
+                                     std::size_t chunks, const OwnCluster& own, double* out) const {
   const double coefficient = log_coefficient(row, width());
   const double tokens = row_sum(row, width());
   const double own_before = own.stats != nullptr ? out[own.slot] : 0.0;
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     const double* caches = bank + chunk * stride;
-    Lanes result = coefficient + load_lanes(caches + kLanes) - coppice::log_gamma(load_lanes(caches) + tokens);
+    Lanes result =
+        coefficient + load_lanes(caches + kLanes) - coppice::log_gamma(load_lanes(caches) + tokens);
     for (std::size_t j = 0; j < width(); ++j) {
       if (row[j] == 0.0) continue;
       const double* cell = caches + (2 + 2 * j) * kLanes;
@@ -144,10 +149,19 @@ CellPredictive Multinomial::predict_cell(const double* stats, std::size_t column
 }
 
 FamilyEntry multinomial_entry() {
-  return {"multinomial", "all count columns together as one vector of counts (words); Dirichlet prior",
-          {Kind::count, Kind::binary}, false,
-          {{"concentration", Parameter::Type::numbers, "0.5", "prior weight of every column, or one number for each", 0.0,
-            1e300, true, {}, 0}},
+  return {"multinomial",
+          "all count columns together as one vector of counts (words); Dirichlet prior",
+          {Kind::count, Kind::binary},
+          false,
+          {{"concentration",
+            Parameter::Type::numbers,
+            "0.5",
+            "prior weight of every column, or one number for each",
+            0.0,
+            1e300,
+            true,
+            {},
+            0}},
           [](const FamilyInputs& inputs) -> std::unique_ptr<Family> {
             const std::vector<double> half(inputs.columns.size(), 0.5);
             return std::make_unique<Multinomial>(inputs.per_column_values("concentration", half, 0.0));

@@ -1,5 +1,6 @@
-// Rows of counts (words of a document) with one Dirichlet prior: x ~ Multinomial(T, p), p ~ Dirichlet(c_1, ..., c_D).
-// log m = sum log multinomial coefficients + log Gamma(C) - log Gamma(C + S) + sum_j [log Gamma(c_j + s_j)
+// Rows of counts (words of a document) with one Dirichlet prior: x ~ Multinomial(T, p), p ~ Dirichlet(c_1,
+// ..., c_D). log m = sum log multinomial coefficients + log Gamma(C) - log Gamma(C + S) + sum_j [log
+// Gamma(c_j + s_j)
 // - log Gamma(c_j)], s_j the column sums, S their total, C = sum_j c_j.
 #pragma once
 
@@ -16,7 +17,9 @@ class Multinomial final : public Family {
 
   std::string_view name() const override { return "multinomial"; }
   std::size_t width() const override { return concentration_.size(); }
-  std::size_t stats_size() const override { return 3 + width(); }  // rows, log coefficients, total, column sums
+  std::size_t stats_size() const override {
+    return 3 + width();
+  }  // rows, log coefficients, total, column sums
   std::size_t theta_size() const override { return width(); }
   std::size_t bank_size() const override { return 2 + 2 * width(); }
   double origin(std::size_t) const override { return 0.0; }

@@ -21,7 +21,8 @@ const FamilyEntry& entry_of(const std::vector<FamilyEntry>& list, const std::str
     if (entry.name == name) return entry;
   std::vector<std::string> names{"auto"};
   for (const FamilyEntry& entry : list) names.push_back(entry.name);
-  fail(ErrorCode::configuration, "there is no family '{}'; the families are {}", name, fmt::join(names, ", "));
+  fail(ErrorCode::configuration, "there is no family '{}'; the families are {}", name,
+       fmt::join(names, ", "));
 }
 
 /// Real columns are modelled jointly if they are complete and few for the number of rows.
@@ -38,10 +39,14 @@ std::string automatic_real_family(const Table& table) {
 
 std::string family_of_kind(Kind kind, const std::string& real_family) {
   switch (kind) {
-    case Kind::real: return real_family;
-    case Kind::count: return "poisson";
-    case Kind::binary: return "bernoulli";
-    case Kind::category: break;
+    case Kind::real:
+      return real_family;
+    case Kind::count:
+      return "poisson";
+    case Kind::binary:
+      return "bernoulli";
+    case Kind::category:
+      break;
   }
   return "categorical";
 }
@@ -51,12 +56,14 @@ void check_columns(const FamilyEntry& entry, const Table& table, const std::vect
     const Column& column = table.columns[j];
     if (std::find(entry.kinds.begin(), entry.kinds.end(), column.kind) == entry.kinds.end())
       fail(ErrorCode::configuration,
-           "family {} cannot model the {} column '{}': use --family auto, --drop {}, or give the column another family "
+           "family {} cannot model the {} column '{}': use --family auto, --drop {}, or give the column "
+           "another family "
            "in the codebook",
            entry.name, kind_name(column.kind), column.name, column.name);
     if (!entry.missing_allowed && column.has_missing())
-      fail(ErrorCode::configuration, "family {} needs complete rows, but column '{}' has missing cells: use {}",
-           entry.name, column.name, entry.name == "gaussian" ? "gaussian-diagonal" : "poisson");
+      fail(ErrorCode::configuration,
+           "family {} needs complete rows, but column '{}' has missing cells: use {}", entry.name,
+           column.name, entry.name == "gaussian" ? "gaussian-diagonal" : "poisson");
   }
 }
 
@@ -64,7 +71,8 @@ std::vector<std::string> parameter_names(const std::vector<FamilyEntry>& used) {
   std::vector<std::string> names;
   for (const FamilyEntry& entry : used)
     for (const Parameter& parameter : entry.parameters)
-      if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
+      if (std::find(names.begin(), names.end(), parameter.name) == names.end())
+        names.push_back(parameter.name);
   return names;
 }
 
@@ -72,16 +80,17 @@ void check_settings(const std::vector<FamilyEntry>& used, const Settings& settin
   const std::vector<std::string> known = parameter_names(used);
   for (const auto& [name, value] : settings)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(ErrorCode::configuration, "--set {}: no family in use has that hyper-parameter; they have {}", name,
-           fmt::join(known, ", "));
+      fail(ErrorCode::configuration, "--set {}: no family in use has that hyper-parameter; they have {}",
+           name, fmt::join(known, ", "));
 }
 
 void check_settings(const FamilyEntry& entry, const ColumnSpec& spec) {
   const std::vector<std::string> known = parameter_names({entry});
   for (const auto& [name, value] : spec.settings)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(ErrorCode::configuration, "codebook: column '{}': family {} has no hyper-parameter '{}'; it has {}", spec.name,
-           entry.name, name, fmt::join(known, ", "));
+      fail(ErrorCode::configuration,
+           "codebook: column '{}': family {} has no hyper-parameter '{}'; it has {}", spec.name, entry.name,
+           name, fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -89,7 +98,8 @@ void check_settings(const FamilyEntry& entry, const ColumnSpec& spec) {
 std::string FamilyPlan::description() const {
   std::vector<std::string> parts;
   for (const Block& block : blocks)
-    parts.push_back(fmt::format("{} on {} column{}", block.family, block.columns.size(), block.columns.size() == 1 ? "" : "s"));
+    parts.push_back(fmt::format("{} on {} column{}", block.family, block.columns.size(),
+                                block.columns.size() == 1 ? "" : "s"));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -127,7 +137,8 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     FamilyInputs inputs;
     inputs.rows = table.rows();
     for (const Parameter& parameter : used[b].parameters)
-      if (const auto setting = settings.find(parameter.name); setting != settings.end()) inputs.settings.insert(*setting);
+      if (const auto setting = settings.find(parameter.name); setting != settings.end())
+        inputs.settings.insert(*setting);
     for (const std::size_t j : block.columns) {
       inputs.columns.push_back(&table.columns[j]);
       inputs.per_column.push_back(specs[j] != nullptr ? &specs[j]->settings : nullptr);
@@ -136,7 +147,8 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     }
     families.push_back(used[b].make(inputs));
   }
-  plan.family = families.size() == 1 ? std::move(families[0]) : std::make_unique<RowFamily>(std::move(families));
+  plan.family =
+      families.size() == 1 ? std::move(families[0]) : std::make_unique<RowFamily>(std::move(families));
   return plan;
 }
 
@@ -160,7 +172,8 @@ Table decode(const FamilyPlan& plan, const Rows& rows, const Table& like) {
     const Column& model = like.columns[plan.order[j]];
     Column& column = table.columns[plan.order[j]];
     column = {model.name, model.kind, {}, model.levels};
-    for (std::size_t i = 0; i < rows.size(); ++i) column.values.push_back(rows[i][j] + plan.family->origin(j));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      column.values.push_back(rows[i][j] + plan.family->origin(j));
   }
   return table;
 }

@@ -28,8 +28,9 @@ struct FamilyPlan {
   std::string description() const;
 };
 
-/// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its family,
-/// a family does not take the missing cells there are, or a setting belongs to none of the families used.
+/// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
+/// family, a family does not take the missing cells there are, or a setting belongs to none of the families
+/// used.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
                        const Settings& settings);
 

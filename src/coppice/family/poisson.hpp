@@ -30,14 +30,14 @@ class PoissonCell {
   }
   double log_marginal(const double* stats) const {
     const double shape = shape_ + stats[1];
-    return log_gamma(shape) - log_gamma(shape_) + shape_ * std::log(rate_) - shape * std::log(rate_ + stats[0]) -
-           stats[2];
+    return log_gamma(shape) - log_gamma(shape_) + shape_ * std::log(rate_) -
+           shape * std::log(rate_ + stats[0]) - stats[2];
   }
   double log_predictive(const double* stats, double x) const {
     const double shape = shape_ + stats[1];
     const double rate = rate_ + stats[0];
-    return log_gamma(shape + x) - log_gamma(shape) - log_factorial(x) + shape * std::log(rate / (rate + 1.0)) -
-           x * std::log(rate + 1.0);
+    return log_gamma(shape + x) - log_gamma(shape) - log_factorial(x) +
+           shape * std::log(rate / (rate + 1.0)) - x * std::log(rate + 1.0);
   }
   void draw_theta(const double* stats, Stream& stream, double* theta) const {
     theta[0] = draw_gamma(stream, shape_ + stats[1]) / (rate_ + stats[0]);
@@ -65,8 +65,8 @@ class PoissonCell {
   }
   Lanes lane_log_predictive(const double* bank, double x) const {
     if (x == 0.0) return load_lanes(bank + 5 * kLanes);
-    return coppice::log_gamma(load_lanes(bank) + x) + load_lanes(bank + kLanes) - x * load_lanes(bank + 2 * kLanes) -
-           log_factorial(x);
+    return coppice::log_gamma(load_lanes(bank) + x) + load_lanes(bank + kLanes) -
+           x * load_lanes(bank + 2 * kLanes) - log_factorial(x);
   }
   double own_log_predictive(const double* bank, double x) const {
     const double shape = bank[0] - x;

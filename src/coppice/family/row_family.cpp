@@ -37,7 +37,8 @@ void RowFamily::add(double* stats, const double* row) const {
 bool RowFamily::remove(double* stats, const double* row) const {
   stats[0] -= 1.0;
   bool accurate = true;
-  for (const Block& block : blocks_) accurate &= block.family->remove(stats + block.stats, row + block.column);
+  for (const Block& block : blocks_)
+    accurate &= block.family->remove(stats + block.stats, row + block.column);
   return accurate;
 }
 
@@ -54,12 +55,14 @@ double RowFamily::log_marginal(const double* stats) const {
 
 double RowFamily::log_predictive(const double* stats, const double* row) const {
   double total = 0.0;
-  for (const Block& block : blocks_) total += block.family->log_predictive(stats + block.stats, row + block.column);
+  for (const Block& block : blocks_)
+    total += block.family->log_predictive(stats + block.stats, row + block.column);
   return total;
 }
 
 void RowFamily::draw_theta(const double* stats, Stream& stream, double* theta) const {
-  for (const Block& block : blocks_) block.family->draw_theta(stats + block.stats, stream, theta + block.theta);
+  for (const Block& block : blocks_)
+    block.family->draw_theta(stats + block.stats, stream, theta + block.theta);
 }
 
 void RowFamily::draw(const double* theta, Stream& stream, double* row) const {
@@ -68,7 +71,8 @@ void RowFamily::draw(const double* theta, Stream& stream, double* row) const {
 
 double RowFamily::log_likelihood(const double* theta, const double* row) const {
   double total = 0.0;
-  for (const Block& block : blocks_) total += block.family->log_likelihood(theta + block.theta, row + block.column);
+  for (const Block& block : blocks_)
+    total += block.family->log_likelihood(theta + block.theta, row + block.column);
   return total;
 }
 
@@ -76,8 +80,8 @@ void RowFamily::fill_bank(const double* stats, double* bank) const {
   for (const Block& block : blocks_) block.family->fill_bank(stats + block.stats, bank + block.bank);
 }
 
-void RowFamily::add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
-                                   const OwnCluster& own, double* out) const {
+void RowFamily::add_log_predictive(const double* row, const double* bank, std::size_t stride,
+                                   std::size_t chunks, const OwnCluster& own, double* out) const {
   for (const Block& block : blocks_) {
     OwnCluster part = own;
     if (own.stats != nullptr) part.stats = own.stats + block.stats;

@@ -1,5 +1,5 @@
-// The product of several families over disjoint columns of a row; itself a family. A mixed table is one of these,
-// with a block for the real columns, one for the categories, and so on.
+// The product of several families over disjoint columns of a row; itself a family. A mixed table is one of
+// these, with a block for the real columns, one for the categories, and so on.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The rows of a table in the layout a family reads: one contiguous row of doubles each, columns in the family's
-// order, measured from the family's origin.
+// The rows of a table in the layout a family reads: one contiguous row of doubles each, columns in the
+// family's order, measured from the family's origin.
 #pragma once
 
 #include <cstddef>

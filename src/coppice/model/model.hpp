@@ -1,7 +1,7 @@
-// What a model is. A Sampler is the state of one chain: MCMC (a step is a sweep), greedy (a merge) and variational
-// methods (a mini-batch) have the same shape. `draw_prior` and `draw_data` are there so that every model can be
-// tested by Geweke's joint-distribution test and simulated from. Samplers never print and never touch files; what
-// they need of randomness they derive from the name they are given.
+// What a model is. A Sampler is the state of one chain: MCMC (a step is a sweep), greedy (a merge) and
+// variational methods (a mini-batch) have the same shape. `draw_prior` and `draw_data` are there so that
+// every model can be tested by Geweke's joint-distribution test and simulated from. Samplers never print and
+// never touch files; what they need of randomness they derive from the name they are given.
 #pragma once
 
 #include <cstdint>

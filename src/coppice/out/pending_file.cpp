@@ -47,7 +47,7 @@ PendingFile::PendingFile(const fs::path& target) : target_(target), resolved_(ta
     } while (descriptor < 0 && errno == EEXIST && ++attempt < 1000);
   }
   if (descriptor < 0) fail_with(errno);
-  struct stat existing {};
+  struct stat existing{};
   if (!direct_ && ::stat(resolved_.c_str(), &existing) == 0) {
     // The new file keeps the permissions of the one it replaces; one that cannot be written is not to be
     // replaced.

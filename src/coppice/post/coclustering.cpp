@@ -86,8 +86,9 @@ void count_pairs(const LabelMatrix& draws, std::size_t threads, const Store& sto
   std::vector<Labels> compact;
   Label largest = -1;
   for (const Label label : draws.values) largest = std::max(largest, label);
-  const bool as_given = largest < 256 && std::none_of(draws.values.begin(), draws.values.end(),
-                                                      [](Label label) { return label < 0; });
+  const bool as_given =
+      largest < 256 &&
+      std::none_of(draws.values.begin(), draws.values.end(), [](Label label) { return label < 0; });
   if (!as_given) compact.resize(draws.draws());
   for (std::size_t d = 0; d < draws.draws(); ++d) {
     std::size_t clusters = 0;

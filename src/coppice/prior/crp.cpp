@@ -55,7 +55,8 @@ double update_concentration(Stream& stream, const GammaPrior& prior, double alph
   const double log_y = draw_log_gamma(stream, static_cast<double>(rows));
   const double log_eta = log_x - log_add_exp(log_x, log_y);
   // A tiny shape can round the draw to 0, for which the log joint has no value.
-  return std::max(draw_gamma(stream, prior.shape + static_cast<double>(clusters)) / (prior.rate - log_eta), 1e-300);
+  return std::max(draw_gamma(stream, prior.shape + static_cast<double>(clusters)) / (prior.rate - log_eta),
+                  1e-300);
 }
 
 }  // namespace coppice

@@ -1,7 +1,7 @@
 // The Chinese restaurant process, the partition law of the Dirichlet process:
 // p(partition) = Gamma(alpha) / Gamma(alpha + N) alpha^K prod_c Gamma(n_c).
-// Samplers use its product form, prod_c kappa(n_c) with kappa(n) = alpha Gamma(n); other normalised random measures
-// have the same three functions (log_kappa, log_join, log_open) with another kappa.
+// Samplers use its product form, prod_c kappa(n_c) with kappa(n) = alpha Gamma(n); other normalised random
+// measures have the same three functions (log_kappa, log_join, log_open) with another kappa.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,8 @@ std::string compress(std::string_view bytes) {
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, 1);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string frame(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress2(context.get(), frame.data(), frame.size(), bytes.data(), bytes.size());
+  const std::size_t size =
+      ZSTD_compress2(context.get(), frame.data(), frame.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size) != 0) fail(ErrorCode::bug, "compression failed: {}", ZSTD_getErrorName(size));
   frame.resize(size);
   return frame;
@@ -26,7 +27,8 @@ std::string decompress(std::string_view frame, std::size_t limit) {
   std::string bytes(size, '\0');
   const std::size_t got = ZSTD_decompress(bytes.data(), bytes.size(), frame.data(), frame.size());
   if (ZSTD_isError(got) != 0 || got != size)
-    fail(ErrorCode::bad_data, "a stored block is damaged ({})", ZSTD_isError(got) != 0 ? ZSTD_getErrorName(got) : "wrong size");
+    fail(ErrorCode::bad_data, "a stored block is damaged ({})",
+         ZSTD_isError(got) != 0 ? ZSTD_getErrorName(got) : "wrong size");
   return bytes;
 }
 

@@ -1,4 +1,5 @@
-// Compressed, checksummed bytes: what the run file keeps of draws and checkpoints. A changed bit is always noticed.
+// Compressed, checksummed bytes: what the run file keeps of draws and checkpoints. A changed bit is always
+// noticed.
 #pragma once
 
 #include <string>

@@ -20,7 +20,9 @@ Address address_of(const DrawBlock& block, std::size_t width) {
   return {block.chain, block.block, block.first, block.count, width};
 }
 
-[[noreturn]] void damaged() { fail(ErrorCode::bad_data, "the run file is damaged: a block of draws is not where it belongs"); }
+[[noreturn]] void damaged() {
+  fail(ErrorCode::bad_data, "the run file is damaged: a block of draws is not where it belongs");
+}
 
 template <typename T>
 std::string with_address(const Address& address, const std::vector<T>& values) {
@@ -55,7 +57,8 @@ void widen(std::string_view bytes, std::vector<Label>& labels) {
 }  // namespace
 
 std::string encode_traces(const DrawBlock& block) {
-  return with_address(address_of(block, block.count == 0 ? 0 : block.traces.size() / block.count), block.traces);
+  return with_address(address_of(block, block.count == 0 ? 0 : block.traces.size() / block.count),
+                      block.traces);
 }
 
 void decode_traces(std::string_view blob, DrawBlock& block) {
@@ -69,7 +72,8 @@ void decode_traces(std::string_view blob, DrawBlock& block) {
 
 std::string encode_labels(const DrawBlock& block) {
   // The width of a label is part of the address: one, two or four bytes.
-  const Label largest = block.labels.empty() ? 0 : *std::max_element(block.labels.begin(), block.labels.end());
+  const Label largest =
+      block.labels.empty() ? 0 : *std::max_element(block.labels.begin(), block.labels.end());
   if (largest < 256) return with_address(address_of(block, 1), narrowed<std::uint8_t>(block.labels));
   if (largest < 65536) return with_address(address_of(block, 2), narrowed<std::uint16_t>(block.labels));
   return with_address(address_of(block, 4), block.labels);

@@ -1,5 +1,5 @@
-// The bytes of draws and checkpoints inside the run file. Each blob carries its own address (chain, block, draws),
-// so that a damaged row number is noticed as surely as a damaged value.
+// The bytes of draws and checkpoints inside the run file. Each blob carries its own address (chain, block,
+// draws), so that a damaged row number is noticed as surely as a damaged value.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace coppice {
 
 std::string encode_traces(const DrawBlock& block);
 std::string encode_labels(const DrawBlock& block);
-/// Fill the block whose chain, block, first and count are set; throw Error{bad_data} if the blob is another's.
+/// Fill the block whose chain, block, first and count are set; throw Error{bad_data} if the blob is
+/// another's.
 void decode_traces(std::string_view blob, DrawBlock& block);
 void decode_labels(std::string_view blob, DrawBlock& block);
 

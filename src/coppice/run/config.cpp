@@ -18,7 +18,8 @@ json settings_to_json(const Settings& settings) {
 
 Settings settings_from_json(const json& object) {
   Settings settings;
-  for (const auto& [name, value] : object.items()) settings.emplace(name, parse_setting(value.get<std::string>()));
+  for (const auto& [name, value] : object.items())
+    settings.emplace(name, parse_setting(value.get<std::string>()));
   return settings;
 }
 
@@ -31,28 +32,21 @@ const std::vector<Parameter>& run_parameters() {
       {"warmup", Type::integer, "500", "sweeps before the first kept draw", 0.0, 1e12},
       {"draws", Type::integer, "1000", "kept draws of each chain", 1.0, 1e12},
       {"thin", Type::integer, "1", "sweeps for each kept draw", 1.0, 1e9},
-      {"seed", Type::integer, "1", "the same seed gives the same draws for any number of threads", 0.0, 9007199254740992.0},
+      {"seed", Type::integer, "1", "the same seed gives the same draws for any number of threads", 0.0,
+       9007199254740992.0},
   };
   return table;
 }
 
 std::string to_json(const RunConfig& config) {
-  const json object{{"model", config.model},
-                    {"parameters", settings_to_json(config.parameters)},
-                    {"family", config.family},
-                    {"set", settings_to_json(config.family_settings)},
-                    {"chains", config.chains},
-                    {"warmup", config.warmup},
-                    {"draws", config.draws},
-                    {"thin", config.thin},
-                    {"seed", config.seed},
-                    {"standardize", config.standardize},
-                    {"pca", config.pca},
-                    {"data", config.data},
-                    {"id", config.id},
-                    {"truth", config.truth},
-                    {"drop", config.drop},
-                    {"merged", config.merged}};
+  const json object{{"model", config.model},   {"parameters", settings_to_json(config.parameters)},
+                    {"family", config.family}, {"set", settings_to_json(config.family_settings)},
+                    {"chains", config.chains}, {"warmup", config.warmup},
+                    {"draws", config.draws},   {"thin", config.thin},
+                    {"seed", config.seed},     {"standardize", config.standardize},
+                    {"pca", config.pca},       {"data", config.data},
+                    {"id", config.id},         {"truth", config.truth},
+                    {"drop", config.drop},     {"merged", config.merged}};
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
@@ -88,7 +82,11 @@ double parse_duration(std::string_view text) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const double seconds = unit.empty() || unit == "s" ? 1.0 : unit == "m" ? 60.0 : unit == "h" ? 3600.0 : unit == "d" ? 86400.0 : 0.0;
+  const double seconds = unit.empty() || unit == "s" ? 1.0
+                         : unit == "m"               ? 60.0
+                         : unit == "h"               ? 3600.0
+                         : unit == "d"               ? 86400.0
+                                                     : 0.0;
   if (error != std::errc() || seconds == 0.0 || !(value > 0.0) || value > 1e12)
     fail(ErrorCode::usage, "'{}' is not a duration: write 90s, 15m, 2h or 1d", text);
   return value * seconds;

@@ -1,5 +1,6 @@
-// Everything that decides what a run draws, as one value: kept in the run file, printed by reports, read back by
-// resume. The tables of run and data parameters stand here too; the command line and TOML follow from them.
+// Everything that decides what a run draws, as one value: kept in the run file, printed by reports, read back
+// by resume. The tables of run and data parameters stand here too; the command line and TOML follow from
+// them.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,8 @@ void Database::fail_with(int result) const {
     case SQLITE_FORMAT:
       fail(ErrorCode::bad_data, "{}: the file is damaged or is not a run of Coppice ({})", path_, reason);
     case SQLITE_FULL:
-      fail(ErrorCode::cannot_write, "{}: no space left on the disk; what was committed before is safe", path_);
+      fail(ErrorCode::cannot_write, "{}: no space left on the disk; what was committed before is safe",
+           path_);
     case SQLITE_READONLY:
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
@@ -43,7 +44,8 @@ void Database::fail_with(int result) const {
            writing_ ? "; what was committed before is safe" : "");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      fail(ErrorCode::cannot_write, "{}: another program is writing to this run; wait for it or stop it", path_);
+      fail(ErrorCode::cannot_write, "{}: another program is writing to this run; wait for it or stop it",
+           path_);
     case SQLITE_ERROR:
       // A table or column that is not there: the file has lost its schema.
       fail(ErrorCode::bad_data, "{}: the file is damaged or is not a run of Coppice ({})", path_, reason);
@@ -121,7 +123,8 @@ double Statement::real(int column) const { return sqlite3_column_double(statemen
 std::string Statement::bytes(int column) const {
   const void* data = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
-  return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
+  return data == nullptr ? std::string()
+                         : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 
 Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }

@@ -1,5 +1,5 @@
-// A thin, checked layer over SQLite: statements that bind and read typed values, errors as Error with our codes
-// (cannot_read, bad_data, cannot_write).
+// A thin, checked layer over SQLite: statements that bind and read typed values, errors as Error with our
+// codes (cannot_read, bad_data, cannot_write).
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kSecondsBetweenCommits = 0.5;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// One chain: its sampler, and the block of draws it is filling.
 class Chain {
@@ -99,7 +101,8 @@ class Chain {
   std::vector<double> values_;
 };
 
-/// Hands blocks of sweeps to threads, always of the chain that is furthest behind, and writes what comes back.
+/// Hands blocks of sweeps to threads, always of the chain that is furthest behind, and writes what comes
+/// back.
 class Scheduler {
  public:
   Scheduler(RunFile& file, const ProblemSetup& setup, const FitOptions& options)
@@ -117,14 +120,19 @@ class Scheduler {
                  [this](std::size_t) { work(); });
     if (failure_) std::rethrow_exception(failure_);
     write();
-    const bool all = std::all_of(chains_.begin(), chains_.end(), [](const auto& chain) { return chain->finished(); });
+    const bool all =
+        std::all_of(chains_.begin(), chains_.end(), [](const auto& chain) { return chain->finished(); });
     if (all) return FitEnd::finished;
     return interrupted() ? FitEnd::interrupted : FitEnd::out_of_time;
   }
 
  private:
-  bool interrupted() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
-  bool out_of_time() const { return options_.time_limit > 0.0 && seconds_since(begin_) >= options_.time_limit; }
+  bool interrupted() const {
+    return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  }
+  bool out_of_time() const {
+    return options_.time_limit > 0.0 && seconds_since(begin_) >= options_.time_limit;
+  }
   bool stopping() const { return interrupted() || out_of_time() || failed_.load(std::memory_order_relaxed); }
 
   void work() {

@@ -1,6 +1,7 @@
-// Runs chains. The sweeps of a chain are grouped into blocks of fixed length; at the end of each block the sampler
-// rebuilds its statistics from its labels, and draws and a checkpoint go to the run file. Whatever interrupts the
-// run, resuming from the last checkpoint therefore repeats exactly what an uninterrupted run would have drawn.
+// Runs chains. The sweeps of a chain are grouped into blocks of fixed length; at the end of each block the
+// sampler rebuilds its statistics from its labels, and draws and a checkpoint go to the run file. Whatever
+// interrupts the run, resuming from the last checkpoint therefore repeats exactly what an uninterrupted run
+// would have drawn.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,8 @@ class FitObserver {
   /// After every block; `total` sweeps are to be done by each chain.
   virtual void on_progress(std::span<const ChainProgress> chains, std::size_t total) = 0;
   /// Kept draws of a chain: count x traces, beginning with draw `first`.
-  virtual void on_draws(std::size_t chain, std::size_t first, std::size_t count, std::span<const double> traces) = 0;
+  virtual void on_draws(std::size_t chain, std::size_t first, std::size_t count,
+                        std::span<const double> traces) = 0;
 };
 
 struct FitOptions {

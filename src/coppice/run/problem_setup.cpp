@@ -5,13 +5,15 @@
 
 namespace coppice {
 
-std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook, const Table& table) {
+std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
+                                             const Table& table) {
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
   setup->plan = plan_family(table, codebook, config.family, config.family_settings);
   setup->rows = encode(setup->plan, table);
-  setup->problem = {setup->plan.family.get(), &setup->rows, ParameterValues(setup->model->parameters, config.parameters)};
+  setup->problem = {setup->plan.family.get(), &setup->rows,
+                    ParameterValues(setup->model->parameters, config.parameters)};
   return setup;
 }
 
@@ -19,7 +21,8 @@ std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, c
   const std::size_t cells = table.rows() * table.columns.size() * sizeof(double);
   const std::size_t names = table.rows() * sizeof(std::string);
   const std::size_t rows = setup.rows.cells.size() * sizeof(double);
-  const std::size_t block = sweeps_per_block(table.rows()) * table.rows() * setup.model->levels * sizeof(Label);
+  const std::size_t block =
+      sweeps_per_block(table.rows()) * table.rows() * setup.model->levels * sizeof(Label);
   // Twice the cells: while the run file is made, table and rows are joined by the bytes that are written.
   return 2 * cells + names + rows + config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
 }

@@ -22,7 +22,8 @@ struct ProblemSetup {
 };
 
 /// Throws Error{usage or configuration} if settings, model and data do not fit together.
-std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook, const Table& table);
+std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
+                                             const Table& table);
 
 /// Bytes a fit will hold: the table, the encoded rows, the chains and the blocks waiting to be written.
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table);

@@ -57,10 +57,12 @@ void check_format(Database& database, const std::string& path) {
     fail(ErrorCode::bad_data, "{}: this is not a run of Coppice", path);
   const std::int64_t version = database.integer("PRAGMA user_version");
   if (version > kRunFormat)
-    fail(ErrorCode::bad_data, "{}: written by a newer Coppice (format {}; this one reads up to {}): upgrade Coppice", path,
+    fail(ErrorCode::bad_data,
+         "{}: written by a newer Coppice (format {}; this one reads up to {}): upgrade Coppice", path,
          version, kRunFormat);
   if (version < 1) fail(ErrorCode::bad_data, "{}: the run file has the impossible format {}", path, version);
-  // The full check, not quick_check: a damaged index would hide whole blocks of draws. Rows are few, so it costs no more.
+  // The full check, not quick_check: a damaged index would hide whole blocks of draws. Rows are few, so it
+  // costs no more.
   Statement check(database, "PRAGMA integrity_check(1)");
   if (!check.step() || check.bytes(0) != "ok")
     fail(ErrorCode::bad_data, "{}: the file is damaged: {}", path, check.bytes(0));
@@ -82,12 +84,14 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   replace = replace && fs::exists(there);
   if (replace) open(path, false);  // throws if it is somebody's other file
   if (fs::exists(there) && !replace)
-    fail(ErrorCode::cannot_write, "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
+    fail(ErrorCode::cannot_write,
+         "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
   const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
   fs::remove(temporary, problem);
   try {
     Database database(temporary, Database::Mode::create);
-    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kRunFormat));
+    database.execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kRunFormat));
     Transaction transaction(database);
     database.execute(kSchema);
     put_meta(database, "config", to_json(contents.config));
@@ -109,7 +113,8 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   // The log of an earlier run of that name must not be replayed into the new one.
   for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(path + suffix, problem);
   // link() does not replace a file that somebody else made meanwhile; rename() does.
-  const int result = replace ? ::rename(temporary.c_str(), path.c_str()) : ::link(temporary.c_str(), path.c_str());
+  const int result =
+      replace ? ::rename(temporary.c_str(), path.c_str()) : ::link(temporary.c_str(), path.c_str());
   if (result != 0) {
     const int reason = errno;
     fs::remove(temporary, problem);
@@ -128,7 +133,8 @@ RunFile RunFile::open(const std::string& path, bool writing) {
   try {
     check_format(*database, path);
   } catch (const Error& error) {
-    // A reader cannot replay the log or the journal of a run that was killed; a writer can, and leaves an ordinary file.
+    // A reader cannot replay the log or the journal of a run that was killed; a writer can, and leaves an
+    // ordinary file.
     const bool left_over = fs::exists(path + "-wal") || fs::exists(path + "-journal");
     if (writing || error.code() != ErrorCode::cannot_read || !left_over) throw;
     database = std::make_unique<Database>(path, Database::Mode::write);
@@ -176,7 +182,8 @@ void RunFile::set_draws(std::size_t draws) {
 void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoint> checkpoints,
                      std::span<const ChainStatus> statuses) {
   Transaction transaction(*database_);
-  // A run that is resumed repeats its last block; stopped again before it is through, it must not shorten the block.
+  // A run that is resumed repeats its last block; stopped again before it is through, it must not shorten the
+  // block.
   Statement insert(*database_,
                    "INSERT INTO draws (chain, block, first, count, traces, labels) VALUES (?, ?, ?, ?, ?, ?) "
                    "ON CONFLICT (chain, block) DO UPDATE SET first = excluded.first, count = excluded.count, "
@@ -197,7 +204,9 @@ void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoi
         .bind_blob(encode_checkpoint(checkpoint));
     save.run();
   }
-  Statement status(*database_, "INSERT OR REPLACE INTO status (chain, sweeps, seconds, moves, sha256) VALUES (?, ?, ?, ?, ?)");
+  Statement status(
+      *database_,
+      "INSERT OR REPLACE INTO status (chain, sweeps, seconds, moves, sha256) VALUES (?, ?, ?, ?, ?)");
   for (std::size_t chain = 0; chain < statuses.size(); ++chain) {
     nlohmann::json moves = nlohmann::json::array();
     for (const MoveStatistics& move : statuses[chain].moves)
@@ -229,11 +238,14 @@ ChainStatus RunFile::status(std::size_t chain) const {
   status.sweeps = static_cast<std::size_t>(std::max<std::int64_t>(0, statement.integer(0)));
   status.seconds = statement.real(1);
   if (status_digest(chain, statement.integer(0), status.seconds, statement.bytes(2)) != statement.bytes(3))
-    fail(ErrorCode::bad_data, "{}: the run file is damaged: the status of chain {} does not match its checksum", path_, chain);
+    fail(ErrorCode::bad_data,
+         "{}: the run file is damaged: the status of chain {} does not match its checksum", path_, chain);
   const nlohmann::json moves = nlohmann::json::parse(statement.bytes(2), nullptr, false);
-  if (moves.is_discarded() || !moves.is_array()) fail(ErrorCode::bad_data, "{}: the run file is damaged (status)", path_);
+  if (moves.is_discarded() || !moves.is_array())
+    fail(ErrorCode::bad_data, "{}: the run file is damaged (status)", path_);
   for (const nlohmann::json& move : moves)
-    status.moves.push_back({move.value("name", ""), move.value("proposed", std::uint64_t{0}), move.value("accepted", std::uint64_t{0})});
+    status.moves.push_back({move.value("name", ""), move.value("proposed", std::uint64_t{0}),
+                            move.value("accepted", std::uint64_t{0})});
   return status;
 }
 
@@ -246,8 +258,10 @@ std::size_t RunFile::draws_of(std::size_t chain) const {
 
 void RunFile::for_each_block(std::size_t chain, bool labels,
                              const std::function<void(const DrawBlock&)>& visit) const {
-  Statement statement(*database_, fmt::format("SELECT block, first, count, traces{} FROM draws WHERE chain = ? ORDER BY block",
-                                              labels ? ", labels" : ""));
+  Statement statement(
+      *database_,
+      fmt::format("SELECT block, first, count, traces{} FROM draws WHERE chain = ? ORDER BY block",
+                  labels ? ", labels" : ""));
   statement.bind(static_cast<std::int64_t>(chain));
   std::size_t expected = 0;
   while (statement.step()) {
@@ -256,7 +270,8 @@ void RunFile::for_each_block(std::size_t chain, bool labels,
     block.block = static_cast<std::size_t>(statement.integer(0));
     block.first = static_cast<std::size_t>(statement.integer(1));
     block.count = static_cast<std::size_t>(statement.integer(2));
-    if (block.first != expected) fail(ErrorCode::bad_data, "{}: the run file is damaged: draws of chain {} are missing", path_, chain);
+    if (block.first != expected)
+      fail(ErrorCode::bad_data, "{}: the run file is damaged: draws of chain {} are missing", path_, chain);
     decode_traces(statement.bytes(3), block);
     if (labels) decode_labels(statement.bytes(4), block);
     expected += block.count;

@@ -1,7 +1,7 @@
-// The run file: one SQLite database NAME.coppice with configuration, data, draws, traces and checkpoints. Draws are
-// kept in blocks of consecutive sweeps; every commit is a whole transaction, so that after a crash at any moment the
-// file opens and holds a prefix of what an uninterrupted run would have written. The format is described in
-// docs/run-file.md.
+// The run file: one SQLite database NAME.coppice with configuration, data, draws, traces and checkpoints.
+// Draws are kept in blocks of consecutive sweeps; every commit is a whole transaction, so that after a crash
+// at any moment the file opens and holds a prefix of what an uninterrupted run would have written. The format
+// is described in docs/run-file.md.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline constexpr int kRunFormat = 1;
 struct RunContents {
   RunConfig config;
   Codebook codebook;
-  Table table;              // as modelled: after standardisation and PCA
+  Table table;  // as modelled: after standardisation and PCA
   Table truth;
   std::string transform;    // JSON of the Transform
   Codebook input_codebook;  // of the table before the transform: what new rows look like
@@ -57,8 +57,8 @@ struct ChainStatus {
 
 class RunFile {
  public:
-  /// Creates a new run. The file appears complete or not at all; an existing one is refused, or, with `replace`, takes
-  /// its place only once the new one is complete, and only if it is a run itself.
+  /// Creates a new run. The file appears complete or not at all; an existing one is refused, or, with
+  /// `replace`, takes its place only once the new one is complete, and only if it is a run itself.
   static RunFile create(const std::string& path, const RunContents& contents, bool replace = false);
   static RunFile open(const std::string& path, bool writing);
   ~RunFile();
@@ -79,7 +79,8 @@ class RunFile {
   ChainStatus status(std::size_t chain) const;
   std::size_t draws_of(std::size_t chain) const;
   /// Calls visit for each stored block of the chain in order, with or without labels.
-  void for_each_block(std::size_t chain, bool labels, const std::function<void(const DrawBlock&)>& visit) const;
+  void for_each_block(std::size_t chain, bool labels,
+                      const std::function<void(const DrawBlock&)>& visit) const;
 
   /// Folds the write-ahead log back, so that the run is one file again; leaves it if somebody is reading.
   void finish();

@@ -30,9 +30,9 @@ SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)),
     for (auto& chain : trace) chain.resize(draws_);
 }
 
-void SavedRun::for_each_draw(
-    std::size_t most, const std::function<void(std::size_t, std::size_t, std::span<const Label>, std::span<const double>)>&
-                          visit) const {
+void SavedRun::for_each_draw(std::size_t most,
+                             const std::function<void(std::size_t, std::size_t, std::span<const Label>,
+                                                      std::span<const double>)>& visit) const {
   const std::size_t chains = config().chains;
   const std::size_t width = model().traces.size();
   const std::size_t labels = model().levels * rows();
@@ -42,12 +42,14 @@ void SavedRun::for_each_draw(
     std::size_t next = 0;  // the index among the kept ones
     file_.for_each_block(chain, true, [&](const DrawBlock& block) {
       if (block.labels.size() != block.count * labels)
-        fail(ErrorCode::bad_data, "{}: the run file is damaged: its labels do not fit the data", file_.path());
+        fail(ErrorCode::bad_data, "{}: the run file is damaged: its labels do not fit the data",
+             file_.path());
       for (std::size_t i = 0; i < block.count; ++i) {
         const std::size_t draw = block.first + i;
         if (next >= per_chain || draw != next * draws_ / per_chain) continue;
         ++next;
-        visit(chain, draw, {block.labels.data() + i * labels, labels}, {block.traces.data() + i * width, width});
+        visit(chain, draw, {block.labels.data() + i * labels, labels},
+              {block.traces.data() + i * width, width});
       }
     });
   }
@@ -55,10 +57,12 @@ void SavedRun::for_each_draw(
 
 LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
   if (level < 1 || level > model().levels)
-    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", level, model().name, model().levels);
+    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", level, model().name,
+         model().levels);
   LabelMatrix matrix;
   matrix.rows = rows();
-  const std::size_t most = std::max<std::size_t>(most_labels / std::max<std::size_t>(rows(), 1), config().chains);
+  const std::size_t most =
+      std::max<std::size_t>(most_labels / std::max<std::size_t>(rows(), 1), config().chains);
   matrix.values.reserve(std::min(most, draws_ * config().chains) * rows());
   for_each_draw(most, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
     matrix.push_back(labels.subspan((level - 1) * rows(), rows()));
@@ -67,7 +71,8 @@ LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
 }
 
 Table SavedRun::read_new_rows(const std::string& path, const std::string& id) const {
-  return apply(transform_from_json(contents_.transform), read_like(path, empty_table(contents_.input_codebook), id));
+  return apply(transform_from_json(contents_.transform),
+               read_like(path, empty_table(contents_.input_codebook), id));
 }
 
 }  // namespace coppice

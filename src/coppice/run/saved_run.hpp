@@ -32,14 +32,16 @@ class SavedRun {
   /// values[trace][chain][draw].
   const std::vector<std::vector<std::vector<double>>>& traces() const { return traces_; }
 
-  /// Labels at a level (1 = coarsest) of the draws of all chains, one chain after the other; if there are more than
-  /// `most_labels` labels, evenly spaced draws of each chain.
+  /// Labels at a level (1 = coarsest) of the draws of all chains, one chain after the other; if there are
+  /// more than `most_labels` labels, evenly spaced draws of each chain.
   LabelMatrix labels(std::size_t level, std::size_t most_labels = 400'000'000) const;
 
-  /// Calls visit(chain, draw, labels of all levels, traces) for evenly spaced draws, at most `most` in all (0: every one).
-  void for_each_draw(std::size_t most,
-                     const std::function<void(std::size_t chain, std::size_t draw, std::span<const Label> labels,
-                                              std::span<const double> traces)>& visit) const;
+  /// Calls visit(chain, draw, labels of all levels, traces) for evenly spaced draws, at most `most` in all
+  /// (0: every one).
+  void for_each_draw(
+      std::size_t most,
+      const std::function<void(std::size_t chain, std::size_t draw, std::span<const Label> labels,
+                               std::span<const double> traces)>& visit) const;
 
   /// New rows in the units the model works in: read like the data, transformed like the data.
   Table read_new_rows(const std::string& path, const std::string& id) const;

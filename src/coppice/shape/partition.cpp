@@ -29,8 +29,8 @@ std::vector<std::size_t> cluster_sizes(std::span<const Label> labels) {
   return sizes;
 }
 
-void for_each_partition(std::size_t n,
-                        const std::function<void(std::span<const Label> labels, std::size_t clusters)>& visit) {
+void for_each_partition(
+    std::size_t n, const std::function<void(std::span<const Label> labels, std::size_t clusters)>& visit) {
   Labels labels(n, 0);
   Labels highest(n, 0);  // highest[i] = largest label among rows 0..i
   while (true) {
@@ -58,7 +58,8 @@ std::string partition_key(std::span<const Label> labels) {
 
 void LabelMatrix::push_back(std::span<const Label> labels) {
   if (rows == 0) rows = labels.size();
-  if (labels.size() != rows) fail(ErrorCode::bug, "LabelMatrix: {} labels where {} are expected", labels.size(), rows);
+  if (labels.size() != rows)
+    fail(ErrorCode::bug, "LabelMatrix: {} labels where {} are expected", labels.size(), rows);
   values.insert(values.end(), labels.begin(), labels.end());
 }
 

@@ -1,5 +1,6 @@
-// Partitions of n rows into clusters, as labels: label[i] is the cluster of row i. A canonical labelling numbers
-// the clusters by first appearance (a restricted growth string), so equal partitions have equal labels.
+// Partitions of n rows into clusters, as labels: label[i] is the cluster of row i. A canonical labelling
+// numbers the clusters by first appearance (a restricted growth string), so equal partitions have equal
+// labels.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,16 @@ namespace coppice {
 using Label = std::int32_t;
 using Labels = std::vector<Label>;
 
-/// Renumbers labels by first appearance, in place; returns the number of clusters. Labels must not be negative.
+/// Renumbers labels by first appearance, in place; returns the number of clusters. Labels must not be
+/// negative.
 std::size_t canonicalize(std::span<Label> labels);
 
 /// Cluster sizes of canonical labels.
 std::vector<std::size_t> cluster_sizes(std::span<const Label> labels);
 
 /// Calls visit(labels, clusters) once for each of the Bell(n) partitions of n rows, in canonical form.
-void for_each_partition(std::size_t n,
-                        const std::function<void(std::span<const Label> labels, std::size_t clusters)>& visit);
+void for_each_partition(
+    std::size_t n, const std::function<void(std::span<const Label> labels, std::size_t clusters)>& visit);
 
 /// "00112" for the labels 0 0 1 1 2; digits, then letters, for up to 36 clusters.
 std::string partition_key(std::span<const Label> labels);

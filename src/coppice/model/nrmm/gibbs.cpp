@@ -10,7 +10,8 @@
 namespace coppice::nrmm {
 
 void GibbsSweep::update(Clusters& clusters, std::size_t row, double uniform, double log_new) {
-  // The new cluster takes the first lane behind the slots, which is in a chunk of its own if the slots fill theirs.
+  // The new cluster takes the first lane behind the slots, which is in a chunk of its own if the slots fill
+  // theirs.
   const std::size_t slots = clusters.sizes().size();
   const std::size_t padded = clusters.weights_size();
   const std::size_t count = slots < padded ? padded : padded + kLanes;
@@ -37,8 +38,8 @@ void GibbsSweep::step(Clusters& clusters, const StreamName& name, std::span<cons
     update(clusters, row, draw_uniform(stream), log_open + log_marginal_alone[row]);
 }
 
-void GibbsSweep::allocate(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
-                          double log_open) {
+void GibbsSweep::allocate(Clusters& clusters, const StreamName& name,
+                          std::span<const double> log_marginal_alone, double log_open) {
   std::vector<std::uint32_t> order(rows_);
   std::iota(order.begin(), order.end(), 0U);
   Stream shuffling(name, Purpose::scan_order);
@@ -46,7 +47,8 @@ void GibbsSweep::allocate(Clusters& clusters, const StreamName& name, std::span<
   const Labels nobody(rows_, Clusters::kUnassigned);
   clusters.assign(nobody);
   Stream stream(name, Purpose::initialize);
-  for (const std::uint32_t row : order) update(clusters, row, draw_uniform(stream), log_open + log_marginal_alone[row]);
+  for (const std::uint32_t row : order)
+    update(clusters, row, draw_uniform(stream), log_open + log_marginal_alone[row]);
 }
 
 }  // namespace coppice::nrmm

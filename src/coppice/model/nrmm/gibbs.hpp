@@ -1,5 +1,5 @@
-// Collapsed Gibbs: each row in turn leaves its cluster and joins cluster c with weight (n_c) p(x | X_c) or opens a
-// new one with weight alpha m(x).
+// Collapsed Gibbs: each row in turn leaves its cluster and joins cluster c with weight (n_c) p(x | X_c) or
+// opens a new one with weight alpha m(x).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ class GibbsSweep {
  public:
   explicit GibbsSweep(std::size_t rows) : rows_(rows) {}
 
-  /// One scan over all rows in order. log_marginal_alone[i] is log m({x_i}); log_open the prior's log weight of a
-  /// new cluster. Every row has its own uniform number, named by the row.
-  void step(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone, double log_open);
+  /// One scan over all rows in order. log_marginal_alone[i] is log m({x_i}); log_open the prior's log weight
+  /// of a new cluster. Every row has its own uniform number, named by the row.
+  void step(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
+            double log_open);
 
   /// Rows one by one in random order into a growing set of clusters, by the same weights: the starting state.
   void allocate(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,

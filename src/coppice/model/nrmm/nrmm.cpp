@@ -17,9 +17,9 @@ namespace {
 
 enum class SamplerKind { gibbs, split_merge };
 
-/// The first sweeps make more split-merge moves: a start by sequential allocation is good, but often has joined what
-/// belongs apart. The number depends on the sweep alone, never on the state, so every sweep leaves the posterior
-/// invariant.
+/// The first sweeps make more split-merge moves: a start by sequential allocation is good, but often has
+/// joined what belongs apart. The number depends on the sweep alone, never on the state, so every sweep
+/// leaves the posterior invariant.
 constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
 
@@ -27,16 +27,19 @@ class DirichletProcessSampler final : public Sampler {
  public:
   explicit DirichletProcessSampler(const Problem& problem)
       : rows_(problem.rows->size()),
-        kind_(problem.parameters.choice("sampler") == "gibbs" ? SamplerKind::gibbs : SamplerKind::split_merge),
+        kind_(problem.parameters.choice("sampler") == "gibbs" ? SamplerKind::gibbs
+                                                              : SamplerKind::split_merge),
         split_merge_moves_(problem.parameters.integer("split-merge-moves")),
         gibbs_scan_(problem.parameters.flag("gibbs-scan")),
         learn_alpha_(!problem.parameters.has("alpha")),
-        alpha_prior_{problem.parameters.numbers("alpha-prior").at(0), problem.parameters.numbers("alpha-prior").at(1)},
+        alpha_prior_{problem.parameters.numbers("alpha-prior").at(0),
+                     problem.parameters.numbers("alpha-prior").at(1)},
         crp_(learn_alpha_ ? alpha_prior_.shape / alpha_prior_.rate : problem.parameters.real("alpha"), rows_),
         clusters_(*problem.family, *problem.rows, crp_.log_join_table()),
         gibbs_(rows_),
-        split_merge_(*problem.family, *problem.rows, crp_.log_join_table(),
-                     [this](std::size_t n) { return crp_.log_kappa(n); }, split_merge_options(problem.parameters)),
+        split_merge_(
+            *problem.family, *problem.rows, crp_.log_join_table(),
+            [this](std::size_t n) { return crp_.log_kappa(n); }, split_merge_options(problem.parameters)),
         log_marginal_alone_(rows_) {
     data_changed();
   }
@@ -55,7 +58,8 @@ class DirichletProcessSampler final : public Sampler {
         split_merge_.step(clusters_, stream);
       }
     }
-    if (kind_ == SamplerKind::gibbs || gibbs_scan_) gibbs_.step(clusters_, name, log_marginal_alone_, crp_.log_open());
+    if (kind_ == SamplerKind::gibbs || gibbs_scan_)
+      gibbs_.step(clusters_, name, log_marginal_alone_, crp_.log_open());
     if (learn_alpha_) {
       Stream stream(name, Purpose::concentration);
       crp_.set_alpha(update_concentration(stream, alpha_prior_, crp_.alpha(), clusters_.clusters(), rows_));
@@ -192,7 +196,8 @@ class DirichletProcessSampler final : public Sampler {
 void check_given(const Settings& given) {
   const auto has = [&](const char* name) { return given.find(name) != given.end(); };
   if (has("alpha") && has("alpha-prior"))
-    fail(ErrorCode::configuration, "--alpha fixes the concentration and --alpha-prior learns it: give one of them");
+    fail(ErrorCode::configuration,
+         "--alpha fixes the concentration and --alpha-prior learns it: give one of them");
   const auto sampler = given.find("sampler");
   for (const char* name : {"split-merge-moves", "split-merge-scans", "split-merge-launch", "gibbs-scan"})
     if (has(name) && sampler != given.end() && sampler->second.text == "gibbs")
@@ -204,13 +209,34 @@ std::vector<Parameter> parameters() {
   return {
       {"process", Type::choice, "dp", "random measure: dp is the Dirichlet process", 0, 0, false, {"dp"}},
       {"alpha", Type::real, "", "concentration; learned under --alpha-prior if not given", 0.0, 1e300, true},
-      {"alpha-prior", Type::numbers, "1,1", "shape and rate of the Gamma prior of alpha", 0.0, 1e300, true, {}, 2},
-      {"sampler", Type::choice, "split-merge", "gibbs: one row at a time; split-merge: also whole clusters", 0, 0, false,
+      {"alpha-prior",
+       Type::numbers,
+       "1,1",
+       "shape and rate of the Gamma prior of alpha",
+       0.0,
+       1e300,
+       true,
+       {},
+       2},
+      {"sampler",
+       Type::choice,
+       "split-merge",
+       "gibbs: one row at a time; split-merge: also whole clusters",
+       0,
+       0,
+       false,
        {"gibbs", "split-merge"}},
-      {"split-merge-moves", Type::integer, "5", "split-merge proposals in a sweep (five times as many in the first 50)", 0.0, 1e6},
-      {"split-merge-scans", Type::integer, "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0},
-      {"split-merge-launch", Type::choice, "sequential",
-       "start of those scans: rows allocated one by one, or by fair coins (random, as first published)", 0, 0, false,
+      {"split-merge-moves", Type::integer, "5",
+       "split-merge proposals in a sweep (five times as many in the first 50)", 0.0, 1e6},
+      {"split-merge-scans", Type::integer, "0", "restricted Gibbs scans between launch and proposal", 0.0,
+       1000.0},
+      {"split-merge-launch",
+       Type::choice,
+       "sequential",
+       "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
+       0,
+       0,
+       false,
        {"sequential", "random"}},
       {"gibbs-scan", Type::flag, "true", "end a split-merge sweep with a Gibbs scan over all rows"},
   };
@@ -230,9 +256,11 @@ ModelEntry nrmm_entry() {
           },
           nrmm::make_predictor,
           [](const Problem& problem) {
-            // Labels, marginals of single rows, two tables by size; 256 slots are far more than most data ask for.
+            // Labels, marginals of single rows, two tables by size; 256 slots are far more than most data ask
+            // for.
             const std::size_t rows = problem.rows->size();
-            return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) + rows * 3 * sizeof(double);
+            return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
+                   rows * 3 * sizeof(double);
           },
           nrmm::check_given};
 }

@@ -36,7 +36,9 @@ class DirichletProcessPredictor final : public Predictor {
     out[clusters_] = std::log(alpha_) - log_total + family_->log_predictive(empty_.data(), row);
   }
 
-  const double* stats(std::size_t cluster) const override { return stats_.data() + cluster * family_->stats_size(); }
+  const double* stats(std::size_t cluster) const override {
+    return stats_.data() + cluster * family_->stats_size();
+  }
 
  private:
   double* stats_of(std::size_t cluster) { return stats_.data() + cluster * family_->stats_size(); }
