@@ -67,7 +67,7 @@ TEST(Golden, LabelsOfSmallRuns) {
       const Rows rows = encode(plan, table);
       const ModelEntry& model = model_by_name(variant.model);
       SamplerChain chain(model, *plan.family, rows, settings_from(variant.settings));
-      Labels labels(model.levels * kRows);
+      Labels labels(model.levels(ParameterValues(model.parameters, settings_from(variant.settings))) * kRows);
       std::uint64_t hash = 0xcbf29ce484222325ULL;
       chain.init({1, 0, 0});
       for (std::size_t sweep = 1; sweep <= 50; ++sweep) {

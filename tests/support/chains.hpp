@@ -36,9 +36,10 @@ class SamplerChain final : public TestChain {
   SamplerChain(const ModelEntry& model, const Family& family, const Rows& rows, const Settings& settings)
       : problem_{&family, &rows, ParameterValues(model.parameters, settings)},
         sampler_(model.make_sampler(problem_)),
-        alpha_at_(static_cast<std::size_t>(std::find(model.traces.begin(), model.traces.end(), "alpha") -
-                                           model.traces.begin())),
-        traces_(model.traces.size()) {}
+        traces_(model.traces(problem_.parameters).size()) {
+    const std::vector<std::string> names = model.traces(problem_.parameters);
+    alpha_at_ = static_cast<std::size_t>(std::find(names.begin(), names.end(), "alpha") - names.begin());
+  }
 
   void init(const StreamName& name) override { sampler_->init(name); }
   void step(const StreamName& name) override { sampler_->step(name); }
@@ -54,7 +55,7 @@ class SamplerChain final : public TestChain {
  private:
   Problem problem_;
   std::unique_ptr<Sampler> sampler_;
-  std::size_t alpha_at_;
+  std::size_t alpha_at_ = 0;
   mutable std::vector<double> traces_;
 };
 

@@ -15,8 +15,8 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   if (!run_.complete())
     context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
                              draws, run_.config().draws, path));
-  for (std::size_t trace = 0; trace < run_.model().traces.size(); ++trace)
-    traces_.push_back(summarize_trace(run_.model().traces[trace], run_.traces()[trace]));
+  for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
+    traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
   verdict_ = judge(traces_, run_.config().chains, draws);
 }
 
@@ -28,7 +28,7 @@ Consensus Analysis::consensus(std::size_t level, Loss loss) const {
 }
 
 std::vector<double> Analysis::mean_clusters() const {
-  const std::size_t levels = run_.model().levels;
+  const std::size_t levels = run_.levels();
   std::vector<double> means(levels, 0.0);
   if (levels == 1) {
     for (const TraceSummary& trace : traces_)
@@ -36,14 +36,13 @@ std::vector<double> Analysis::mean_clusters() const {
     return means;
   }
   std::size_t draws = 0;
-  run_.for_each_draw(0,
-                     [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
-                       ++draws;
-                       for (std::size_t level = 0; level < levels; ++level) {
-                         const auto part = labels.subspan(level * run_.rows(), run_.rows());
-                         means[level] += *std::max_element(part.begin(), part.end()) + 1.0;
-                       }
-                     });
+  run_.for_each_draw(0, [&](const SavedDraw& saved) {
+    ++draws;
+    for (std::size_t level = 0; level < levels; ++level) {
+      const auto part = saved.labels.subspan(level * run_.rows(), run_.rows());
+      means[level] += *std::max_element(part.begin(), part.end()) + 1.0;
+    }
+  });
   for (double& mean : means) mean /= static_cast<double>(draws);
   return means;
 }

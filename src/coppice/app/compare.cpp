@@ -131,7 +131,7 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   bool same = worst <= kSameRhat;
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
   std::string partitions;
-  for (std::size_t level = 1; level <= a.run().model().levels; ++level) {
+  for (std::size_t level = 1; level <= a.run().levels(); ++level) {
     const Consensus left = a.consensus(level, Loss::vi);
     const Consensus right = b.consensus(level, Loss::vi);
     const double ari = adjusted_rand_index(left.labels, right.labels);

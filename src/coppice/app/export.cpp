@@ -41,12 +41,12 @@ void write_array(const ExportArguments& arguments, std::span<const Value> values
 }
 
 std::vector<std::size_t> wanted_levels(const ExportArguments& arguments, const SavedRun& run) {
-  if (arguments.level > run.model().levels)
+  if (arguments.level > run.levels())
     fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", arguments.level, run.model().name,
-         run.model().levels);
+         run.levels());
   if (arguments.level != 0) return {arguments.level};
   std::vector<std::size_t> levels;
-  for (std::size_t level = 1; level <= run.model().levels; ++level) levels.push_back(level);
+  for (std::size_t level = 1; level <= run.levels(); ++level) levels.push_back(level);
   return levels;
 }
 
@@ -58,36 +58,36 @@ void export_labels(const ExportArguments& arguments, const SavedRun& run) {
     writer->cell("chain").cell("draw").cell("level");
     for (const std::string& id : run.table().row_ids) writer->cell(id);
     writer->end_row();
-    run.for_each_draw(
-        0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double>) {
-          for (const std::size_t level : levels) {
-            writer->cell(chain).cell(draw).cell(level).cells(labels.subspan((level - 1) * rows, rows));
-            writer->end_row();
-          }
-        });
+    run.for_each_draw(0, [&](const SavedDraw& saved) {
+      for (const std::size_t level : levels) {
+        writer->cell(saved.chain)
+            .cell(saved.draw)
+            .cell(level)
+            .cells(saved.labels.subspan((level - 1) * rows, rows));
+        writer->end_row();
+      }
+    });
     writer->close();
   } else if (arguments.to == "npy") {
     std::vector<std::int32_t> values;
-    run.for_each_draw(
-        0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
-          for (const std::size_t level : levels)
-            values.insert(values.end(), labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * rows),
-                          labels.begin() + static_cast<std::ptrdiff_t>(level * rows));
-        });
+    run.for_each_draw(0, [&](const SavedDraw& saved) {
+      for (const std::size_t level : levels)
+        values.insert(values.end(), saved.labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * rows),
+                      saved.labels.begin() + static_cast<std::ptrdiff_t>(level * rows));
+    });
     write_array<std::int32_t>(arguments, values,
                               {run.config().chains, run.draws_per_chain() * levels.size(), rows});
   } else if (arguments.to == "json") {
     ordered_json draws = ordered_json::array();
-    run.for_each_draw(
-        0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels, std::span<const double>) {
-          for (const std::size_t level : levels) {
-            const auto part = labels.subspan((level - 1) * rows, rows);
-            draws.push_back({{"chain", chain},
-                             {"draw", draw},
-                             {"level", level},
-                             {"labels", Labels(part.begin(), part.end())}});
-          }
-        });
+    run.for_each_draw(0, [&](const SavedDraw& saved) {
+      for (const std::size_t level : levels) {
+        const auto part = saved.labels.subspan((level - 1) * rows, rows);
+        draws.push_back({{"chain", saved.chain},
+                         {"draw", saved.draw},
+                         {"level", level},
+                         {"labels", Labels(part.begin(), part.end())}});
+      }
+    });
     write_json(arguments.output, {{"rows", run.table().row_ids}, {"draws", draws}});
   } else {
     no_such_format(arguments, "csv, json or npy (netcdf: --what draws)");
@@ -95,7 +95,7 @@ void export_labels(const ExportArguments& arguments, const SavedRun& run) {
 }
 
 void export_trace(const ExportArguments& arguments, const SavedRun& run) {
-  const std::vector<std::string>& names = run.model().traces;
+  const std::vector<std::string>& names = run.trace_names();
   const std::size_t chains = run.config().chains;
   const std::size_t draws = run.draws_per_chain();
   if (arguments.to == "csv") {
@@ -219,16 +219,15 @@ void export_draws(const ExportArguments& arguments, const SavedRun& run) {
   const std::vector<std::size_t> levels = wanted_levels(arguments, run);
   const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
   writer->cell("chain").cell("draw");
-  for (const std::string& name : run.model().traces) writer->cell(name);
+  for (const std::string& name : run.trace_names()) writer->cell(name);
   for (const std::size_t level : levels)
     for (const std::string& id : run.table().row_ids)
       writer->cell(levels.size() == 1 ? id : fmt::format("{}:{}", level, id));
   writer->end_row();
-  run.for_each_draw(0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels,
-                           std::span<const double> traces) {
-    writer->cell(chain).cell(draw).cells(traces);
+  run.for_each_draw(0, [&](const SavedDraw& saved) {
+    writer->cell(saved.chain).cell(saved.draw).cells(saved.traces);
     for (const std::size_t level : levels)
-      writer->cells(labels.subspan((level - 1) * run.rows(), run.rows()));
+      writer->cells(saved.labels.subspan((level - 1) * run.rows(), run.rows()));
     writer->end_row();
   });
   writer->close();

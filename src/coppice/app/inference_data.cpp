@@ -25,7 +25,7 @@ std::vector<double> flat(const std::vector<std::vector<double>>& chains) {
 void write_inference_data(const SavedRun& run, const std::string& path) {
   const std::size_t chains = run.config().chains;
   const std::size_t draws = run.draws_per_chain();
-  const std::size_t levels = run.model().levels;
+  const std::size_t levels = run.levels();
   const NcVariable chain{"chain", {"chain"}, counting(chains, 0)};
   const NcVariable draw{"draw", {"draw"}, counting(draws, 0)};
   const NcVariable level{"level", {"level"}, counting(levels, 1)};
@@ -33,8 +33,8 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
 
   NcGroup posterior{"posterior", {}, {chain, draw, level, observation}};
   NcGroup statistics{"sample_stats", {}, {chain, draw}};
-  for (std::size_t trace = 0; trace < run.model().traces.size(); ++trace) {
-    const std::string& name = run.model().traces[trace];
+  for (std::size_t trace = 0; trace < run.trace_names().size(); ++trace) {
+    const std::string& name = run.trace_names()[trace];
     NcVariable variable{name == "log_joint" ? "lp" : name, {"chain", "draw"}, flat(run.traces()[trace])};
     (name == "log_joint" ? statistics : posterior).variables.push_back(std::move(variable));
   }
@@ -42,11 +42,12 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
   std::vector<std::int32_t> labels;
   labels.reserve(chains * draws * levels * run.rows());
   std::vector<std::int32_t> clusters;
-  run.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> drawn, std::span<const double>) {
-    labels.insert(labels.end(), drawn.begin(), drawn.end());
+  run.for_each_draw(0, [&](const SavedDraw& saved) {
+    labels.insert(labels.end(), saved.labels.begin(), saved.labels.end());
     for (std::size_t l = 0; l < levels; ++l) {
       std::int32_t largest = -1;
-      for (const Label label : drawn.subspan(l * run.rows(), run.rows())) largest = std::max(largest, label);
+      for (const Label label : saved.labels.subspan(l * run.rows(), run.rows()))
+        largest = std::max(largest, label);
       clusters.push_back(largest + 1);
     }
   });

@@ -34,8 +34,8 @@ int models(const Context& context) {
   for (const ModelEntry& model : all_models()) {
     list.push_back({{"name", model.name},
                     {"summary", model.summary},
-                    {"levels", model.levels},
-                    {"traces", model.traces},
+                    {"levels", model.levels(ParameterValues(model.parameters, {}))},
+                    {"traces", model.traces(ParameterValues(model.parameters, {}))},
                     {"parameters", parameters_json(model.parameters)}});
     text += fmt::format("{}: {}\n{}", context.bold(model.name), model.summary,
                         parameters_text(model.parameters, "--"));

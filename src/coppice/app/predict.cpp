@@ -23,9 +23,9 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
   const SavedRun& run = analysis.run();
   const Table table =
       run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
-  const Consensus estimate = analysis.consensus(run.model().levels, loss_from_name(arguments.loss));
+  const Consensus estimate = analysis.consensus(run.levels(), loss_from_name(arguments.loss));
   const std::vector<Prediction> predictions =
-      predict(run, encode(run.setup().plan, table), estimate.labels, {0, arguments.threads});
+      predict(run, encode(run.setup().plan, table), estimate.labels, {0, arguments.threads, run.levels()});
   if (context.json) {
     ordered_json list = ordered_json::array();
     for (std::size_t row = 0; row < predictions.size(); ++row) {

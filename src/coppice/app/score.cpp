@@ -82,7 +82,7 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
     text += context.bold(fmt::format("{:<24}{:>6}{:>10}{:>8}{:>8}{:>8}{:>8}{:>16}\n",
                                      fmt::format("against {}", truth), "level", "clusters", "F", "ARI", "NMI",
                                      "VI", "ARI of draws"));
-    for (std::size_t level = 1; level <= run.model().levels; ++level) {
+    for (std::size_t level = 1; level <= run.levels(); ++level) {
       const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
       const Scores scores = score(known, estimate.labels);
       const LabelMatrix draws = run.labels(level, 100'000'000);

@@ -62,7 +62,8 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   sampler->draw_prior(name);
   sampler->draw_data(name, rows);
   const Table table = decode(plan, rows, like);
-  Labels labels(model.levels * arguments.rows);
+  const std::size_t levels = model.levels(problem.parameters);
+  Labels labels(levels * arguments.rows);
   sampler->shape(labels);
 
   std::string text;
@@ -81,13 +82,12 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
     std::string truth_text;
     CsvWriter truth(&truth_text);
     truth.cell("row");
-    for (std::size_t level = 1; level <= model.levels; ++level)
-      truth.cell(model.levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
+    for (std::size_t level = 1; level <= levels; ++level)
+      truth.cell(levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
     truth.end_row();
     for (std::size_t row = 0; row < arguments.rows; ++row) {
       truth.cell(table.row_ids[row]);
-      for (std::size_t level = 0; level < model.levels; ++level)
-        truth.cell(labels[level * arguments.rows + row]);
+      for (std::size_t level = 0; level < levels; ++level) truth.cell(labels[level * arguments.rows + row]);
       truth.end_row();
     }
     truth.close();

@@ -148,14 +148,14 @@ int summary(const std::string& path, const std::string& loss, const Context& con
       run.model().name, run.config().data, run.rows(), run.table().columns.size(),
       run.setup().plan.description(), run.config().chains, run.draws_per_chain(), run.config().warmup,
       run.config().seed, duration_words(analysis.seconds()));
-  for (std::size_t level = 1; level <= run.model().levels; ++level) {
+  for (std::size_t level = 1; level <= run.levels(); ++level) {
     const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
     const std::vector<ClusterProfile> profiles =
         profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
     answer["consensus"].push_back(consensus_json(analysis, estimate, level, profiles));
-    text += run.model().levels == 1 ? std::string("\n") : fmt::format("\nLevel {}\n", level);
+    text += run.levels() == 1 ? std::string("\n") : fmt::format("\nLevel {}\n", level);
     text += fmt::format("Clusters: {:.1f} on average.", mean_clusters[level - 1]);
-    if (run.model().levels == 1)
+    if (run.levels() == 1)
       for (const TraceSummary& trace : analysis.traces())
         if (trace.name == "clusters")
           text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace.q05, trace.q95);

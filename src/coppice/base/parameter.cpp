@@ -32,15 +32,18 @@ std::string range_words(const Parameter& parameter) {
 }  // namespace
 
 std::string describe_range(const Parameter& parameter) {
+  const auto list = [&] { return fmt::format("{}", fmt::join(parameter.choices, ", ")); };
   switch (parameter.type) {
     case Parameter::Type::real:
-      return "a number" + range_words(parameter);
+      return "a number" + range_words(parameter) + (parameter.choices.empty() ? "" : " or " + list());
     case Parameter::Type::integer:
       return "a whole number" + range_words(parameter);
     case Parameter::Type::flag:
       return "true or false";
     case Parameter::Type::choice:
-      return fmt::format("one of {}", fmt::join(parameter.choices, ", "));
+      return "one of " + list();
+    case Parameter::Type::words:
+      return "a comma-separated list of " + list();
     case Parameter::Type::numbers:
       break;
   }
@@ -48,12 +51,32 @@ std::string describe_range(const Parameter& parameter) {
                               : fmt::format("{} numbers{}", parameter.count, range_words(parameter));
 }
 
+namespace {
+
+bool is_choice(const Parameter& parameter, const std::string& word) {
+  return std::find(parameter.choices.begin(), parameter.choices.end(), word) != parameter.choices.end();
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
 void check_parameter(const Parameter& parameter, const Setting& value) {
   const bool number = value.shape == Setting::Shape::number;
+  const bool text = value.shape == Setting::Shape::text;
   bool good = false;
   switch (parameter.type) {
     case Parameter::Type::real:
-      good = number && in_range(parameter, value.numbers[0]);
+      good = (number && in_range(parameter, value.numbers[0])) || (text && is_choice(parameter, value.text));
       break;
     case Parameter::Type::integer:
       good = number && in_range(parameter, value.numbers[0]) &&
@@ -64,10 +87,14 @@ void check_parameter(const Parameter& parameter, const Setting& value) {
       good = number && (value.numbers[0] == 0.0 || value.numbers[0] == 1.0);
       break;
     case Parameter::Type::choice:
-      good = value.shape == Setting::Shape::text &&
-             std::find(parameter.choices.begin(), parameter.choices.end(), value.text) !=
-                 parameter.choices.end();
+      good = text && is_choice(parameter, value.text);
       break;
+    case Parameter::Type::words: {
+      const std::vector<std::string> words = split_words(value.text);
+      good = text && std::all_of(words.begin(), words.end(),
+                                 [&](const std::string& word) { return is_choice(parameter, word); });
+      break;
+    }
     case Parameter::Type::numbers:
       good = (number || value.shape == Setting::Shape::vector) &&
              (parameter.count == 0 || parameter.count == value.numbers.size()) &&
@@ -83,7 +110,8 @@ Setting parse_parameter(const Parameter& parameter, std::string_view text) {
   try {
     if (parameter.type == Parameter::Type::numbers && !text.starts_with('['))
       value = parse_setting(fmt::format("[{}]", text));
-    else if (parameter.type != Parameter::Type::choice)
+    else if (parameter.type != Parameter::Type::choice && parameter.type != Parameter::Type::words &&
+             !is_choice(parameter, value.text))
       value = parse_setting(text);
   } catch (const Error&) {
     fail(ErrorCode::usage, "--{} takes {}, not '{}'", parameter.name, describe_range(parameter), text);
@@ -122,6 +150,10 @@ std::size_t ParameterValues::integer(std::string_view name) const {
 }
 bool ParameterValues::flag(std::string_view name) const { return at(name).numbers.at(0) != 0.0; }
 const std::string& ParameterValues::choice(std::string_view name) const { return at(name).text; }
+std::vector<std::string> ParameterValues::words(std::string_view name) const {
+  return split_words(at(name).text);
+}
+bool ParameterValues::is_word(std::string_view name) const { return at(name).shape == Setting::Shape::text; }
 const std::vector<double>& ParameterValues::numbers(std::string_view name) const { return at(name).numbers; }
 
 }  // namespace coppice

@@ -13,7 +13,8 @@
 namespace coppice {
 
 struct Parameter {
-  enum class Type { real, integer, flag, choice, numbers };
+  /// A real that has choices may be one of those words instead; words is a comma-separated list of choices.
+  enum class Type { real, integer, flag, choice, numbers, words };
 
   std::string name;  // with dashes, as on the command line
   Type type = Type::real;
@@ -22,8 +23,8 @@ struct Parameter {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool low_excluded = false;
-  std::vector<std::string> choices = {};  // of a choice
-  std::size_t count = 0;                  // how many numbers; 0: any
+  std::vector<std::string> choices = {};
+  std::size_t count = 0;  // how many numbers; 0: any
 };
 
 /// Checked values of a parameter table.
@@ -40,6 +41,9 @@ class ParameterValues {
   bool flag(std::string_view name) const;
   const std::string& choice(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;
+  std::vector<std::string> words(std::string_view name) const;
+  /// Whether a real was given as one of its words.
+  bool is_word(std::string_view name) const;
   const Settings& settings() const { return values_; }
 
  private:

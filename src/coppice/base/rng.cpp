@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "coppice/base/math.hpp"
+
 namespace coppice {
 
 std::uint64_t draw_index(Stream& stream, std::uint64_t count) {
@@ -33,10 +35,30 @@ double draw_log_gamma(Stream& stream, double shape) {
   return boosted + std::log(draw_uniform(stream)) / shape;
 }
 
-double draw_beta(Stream& stream, double a, double b) {
+BetaDraw draw_beta_parts(Stream& stream, double a, double b) {
   const double log_x = draw_log_gamma(stream, a);
   const double log_y = draw_log_gamma(stream, b);
-  return 1.0 / (1.0 + std::exp(log_y - log_x));
+  if (std::isinf(log_x) && std::isinf(log_y)) {
+    const bool is_first = draw_uniform(stream) * (a + b) < a;
+    return is_first ? BetaDraw{1.0, 0.0} : BetaDraw{0.0, 1.0};
+  }
+  return {1.0 / (1.0 + std::exp(log_y - log_x)), 1.0 / (1.0 + std::exp(log_x - log_y))};
+}
+
+double draw_beta(Stream& stream, double a, double b) { return draw_beta_parts(stream, a, b).first; }
+
+double draw_log_beta(Stream& stream, double a, double b) {
+  const double log_x = draw_log_gamma(stream, a);
+  return log_x - log_add_exp(log_x, draw_log_gamma(stream, b));
+}
+
+double draw_gig_half(Stream& stream, double b) {
+  const double normal = draw_normal(stream);
+  const double y = normal * normal;
+  const double uniform = draw_uniform(stream);
+  if (b == 0.0) return y;
+  const double r = b + 0.5 * (y + std::sqrt(y * (4.0 * b + y)));
+  return uniform * (r + b) < r ? r : b * (b / r);
 }
 
 std::uint64_t draw_poisson(Stream& stream, double mean) {
@@ -55,6 +77,14 @@ void draw_dirichlet(Stream& stream, std::span<const double> concentration, std::
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = draw_log_gamma(stream, concentration[i]);
     largest = std::max(largest, out[i]);
+  }
+  if (largest == -std::numeric_limits<double>::infinity()) {
+    const std::size_t chosen = draw_categorical(stream, concentration);
+    const bool any =
+        std::any_of(concentration.begin(), concentration.end(), [](double a) { return a > 0.0; });
+    std::fill(out.begin(), out.end(), 0.0);
+    out[any ? chosen : out.size() - 1] = 1.0;
+    return;
   }
   double total = 0.0;
   for (double& value : out) total += value = std::exp(value - largest);

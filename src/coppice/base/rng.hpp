@@ -22,6 +22,14 @@ enum class Purpose : std::uint64_t {
   prior_data = 6,
   scan_order = 7,
   test = 8,
+  path = 9,
+  weights = 10,
+  structure = 11,
+  discriminants = 12,
+  new_discriminants = 13,
+  theta = 14,
+  scores = 15,
+  tempering = 16,
 };
 
 struct StreamName {
@@ -70,10 +78,24 @@ double draw_normal(Stream& stream);
 double draw_gamma(Stream& stream, double shape);
 /// Log of a Gamma(shape, rate 1) variable; does not underflow for tiny shapes.
 double draw_log_gamma(Stream& stream, double shape);
+/// Both parts of a Beta(a, b) draw, so that neither loses digits; shapes of zero are allowed (all mass goes
+/// to the other part, to the second if both are zero).
+struct BetaDraw {
+  double first = 0.0;
+  double second = 1.0;
+};
+BetaDraw draw_beta_parts(Stream& stream, double a, double b);
 double draw_beta(Stream& stream, double a, double b);
+/// Log of a Beta(a, b) variable, a and b > 0.
+double draw_log_beta(Stream& stream, double a, double b);
+/// Generalised inverse Gaussian with density proportional to x^(-1/2) exp(-(x + b^2 / x) / 2), b >= 0: mean
+/// b + 1, variance b + 2. No reciprocals and no cancellation: correct for b = 0 and for b = 1e300.
+double draw_gig_half(Stream& stream, double b);
 std::uint64_t draw_poisson(Stream& stream, double mean);
 std::uint64_t draw_binomial(Stream& stream, std::uint64_t trials, double probability);
-/// Fills `out` with a Dirichlet draw; `concentration` has the same size.
+/// Fills `out` with a Dirichlet draw; `concentration` has the same size. Shapes of zero are allowed; if all
+/// are so small that no part is left, one of them takes everything, with probabilities proportional to them
+/// (the last one if all are zero).
 void draw_dirichlet(Stream& stream, std::span<const double> concentration, std::span<double> out);
 /// An index drawn with probability proportional to weights (not all zero).
 std::size_t draw_categorical(Stream& stream, std::span<const double> weights);

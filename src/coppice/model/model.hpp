@@ -25,6 +25,8 @@ struct Problem {
   const Family* family = nullptr;
   const Rows* rows = nullptr;
   ParameterValues parameters;
+  /// Levels of each cell that is a category, 0 for numbers; empty: all are numbers.
+  std::vector<std::size_t> category_levels = {};
 };
 
 struct MoveStatistics {
@@ -54,6 +56,8 @@ class Sampler {
   /// The model's trace values, in the order of ModelEntry::traces.
   virtual void traces(std::span<double> values) const = 0;
   virtual std::vector<MoveStatistics> moves() const = 0;
+  /// What a Predictor needs of this state beside labels and traces; kept with every draw.
+  virtual std::string details() const { return {}; }
 
   virtual std::string save() const = 0;
   /// Restores what save() wrote; throws Error{bad_data} if it does not fit the data.
@@ -69,22 +73,29 @@ class Sampler {
 class Predictor {
  public:
   virtual ~Predictor() = default;
-  /// Takes in a draw: labels of all levels and the trace values stored with it.
-  virtual void set_draw(std::span<const Label> labels, std::span<const double> traces) = 0;
-  /// Clusters of the finest level in the draw.
-  virtual std::size_t clusters() const = 0;
-  /// out[c] = log p(row, row joins cluster c | draw); the last of clusters() + 1 is a new cluster.
-  virtual void log_weights(const double* row, std::span<double> out) const = 0;
-  /// Statistics of a cluster, for its predictive of single cells.
-  virtual const double* stats(std::size_t cluster) const = 0;
+  /// Takes in a draw: labels of all levels, the trace values and the details stored with it. Throws
+  /// Error{bad_data} if they do not fit together.
+  virtual void set_draw(std::span<const Label> labels, std::span<const double> traces,
+                        std::string_view details) = 0;
+  /// Clusters at a level (1 = coarsest) of the draw.
+  virtual std::size_t clusters(std::size_t level) const = 0;
+  /// out[c] = log p(row, row joins cluster c of the level | draw); the last of clusters(level) + 1 is a new
+  /// cluster.
+  virtual void log_weights(const double* row, std::size_t level, std::span<double> out) const = 0;
+  /// The component that generated each training row, and the statistics of components, for predictives of
+  /// single cells.
+  virtual std::span<const Label> components() const = 0;
+  virtual std::size_t component_count() const = 0;
+  virtual const double* stats(std::size_t component) const = 0;
 };
 
 struct ModelEntry {
   std::string name;
   std::string summary;
   std::vector<Parameter> parameters;
-  std::vector<std::string> traces;
-  std::size_t levels = 1;
+  /// Names of the traces; the first is log_joint.
+  std::vector<std::string> (*traces)(const ParameterValues&);
+  std::size_t (*levels)(const ParameterValues&);
   std::unique_ptr<Sampler> (*make_sampler)(const Problem&);
   std::unique_ptr<Predictor> (*make_predictor)(const Problem&);
   /// Bytes one chain takes beside the data, for the estimate before a run.

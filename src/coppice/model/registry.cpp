@@ -5,11 +5,12 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
+#include "coppice/model/rbhmc/rbhmc.hpp"
 
 namespace coppice {
 
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry()};
+  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry()};
   return models;
 }
 

@@ -29,6 +29,7 @@ void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
     std::unique_ptr<Predictor> predictor;
     std::vector<Label> labels;
     std::vector<double> traces;
+    std::string details;
   };
   std::vector<Slot> slots(std::min(kDrawsAtOnce, evenly_spaced_draws(run, most)));
   for (Slot& slot : slots) slot.predictor = run.model().make_predictor(run.setup().problem);
@@ -37,19 +38,19 @@ void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
   const auto hand_over = [&] {
     taken.resize(filled);
     parallel_for(filled, threads, [&](std::size_t i) {
-      slots[i].predictor->set_draw(slots[i].labels, slots[i].traces);
+      slots[i].predictor->set_draw(slots[i].labels, slots[i].traces, slots[i].details);
       const std::span<const Label> labels = slots[i].labels;
-      taken[i] = {labels.last(run.rows()), slots[i].predictor.get()};
+      taken[i] = {labels, slots[i].predictor.get()};
     });
     if (filled > 0) visit(taken);
     filled = 0;
   };
-  run.for_each_draw(
-      most, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double> traces) {
-        slots[filled].labels.assign(labels.begin(), labels.end());
-        slots[filled].traces.assign(traces.begin(), traces.end());
-        if (++filled == slots.size()) hand_over();
-      });
+  run.for_each_draw(most, [&](const SavedDraw& saved) {
+    slots[filled].labels.assign(saved.labels.begin(), saved.labels.end());
+    slots[filled].traces.assign(saved.traces.begin(), saved.traces.end());
+    slots[filled].details = saved.details;
+    if (++filled == slots.size()) hand_over();
+  });
   hand_over();
 }
 

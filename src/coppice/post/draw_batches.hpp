@@ -12,9 +12,9 @@
 
 namespace coppice {
 
-/// A draw that a predictor has taken in; cluster c of the predictor has the label c.
+/// A draw that a predictor has taken in; cluster c of the predictor at a level has the label c there.
 struct TakenDraw {
-  std::span<const Label> labels;  // of the finest level
+  std::span<const Label> labels;  // of all levels, coarsest first
   const Predictor* predictor = nullptr;
 };
 

@@ -22,7 +22,7 @@ constexpr std::size_t kCellsOfChunk = 64;
 constexpr double kTail = 0.05;                        // below and above the interval
 constexpr double kTailQuantile = 1.6448536269514722;  // of the standard normal: P(z > this) = kTail
 
-/// What one cluster of one draw predicts for a column of numbers.
+/// What one component of one draw predicts for a column of numbers.
 struct Component {
   double mean = 0.0;
   double sd = 0.0;
@@ -151,7 +151,7 @@ class CellCollector {
     parallel_for(batch.size(), threads, [&](std::size_t d) {
       predictives[d].resize(place_.size());
       for (const std::size_t j : columns_)
-        for (std::size_t c = 0; c < batch[d].predictor->clusters(); ++c)
+        for (std::size_t c = 0; c < batch[d].predictor->component_count(); ++c)
           predictives[d][j].push_back(
               run_.setup().plan.family->predict_cell(batch[d].predictor->stats(c), place_[j]));
     });
@@ -189,7 +189,7 @@ class CellCollector {
  private:
   void take_draw(const TakenDraw& draw, const std::vector<std::vector<CellPredictive>>& predictives,
                  std::size_t threads) {
-    std::vector<std::size_t> first(place_.size());  // component of cluster 0
+    std::vector<std::size_t> first(place_.size());  // the first component of the draw
     for (const std::size_t j : columns_) {
       first[j] = components_.size();
       if (has_levels(run_.table().columns[j].kind)) continue;
@@ -202,11 +202,11 @@ class CellCollector {
       const std::size_t end = std::min(cells_.size(), (chunk + 1) * kCellsOfChunk);
       for (std::size_t k = chunk * kCellsOfChunk; k < end; ++k) {
         ImputedCell& cell = cells_[k];
-        const auto cluster = static_cast<std::size_t>(draw.labels[cell.row]);
+        const auto component = static_cast<std::size_t>(draw.predictor->components()[cell.row]);
         if (cell.probabilities.empty())
-          indices_[number_[k] * draws_ + taken_] = static_cast<std::uint32_t>(first[cell.column] + cluster);
+          indices_[number_[k] * draws_ + taken_] = static_cast<std::uint32_t>(first[cell.column] + component);
         else
-          add_probabilities(predictives[cell.column][cluster], cell.probabilities);
+          add_probabilities(predictives[cell.column][component], cell.probabilities);
       }
     });
   }

@@ -106,10 +106,10 @@ void check_rows(const SavedRun& run, const Rows& rows) {
 }
 
 /// One row under one draw.
-void add_draw(const Predictor& predictor, const Overlap& overlap, const double* row,
+void add_draw(const Predictor& predictor, std::size_t level, const Overlap& overlap, const double* row,
               std::span<double> weights, Prediction& prediction, RunningLogSum& density) {
-  const std::size_t clusters = predictor.clusters();
-  predictor.log_weights(row, weights);
+  const std::size_t clusters = predictor.clusters(level);
+  predictor.log_weights(row, level, weights);
   const double total = log_sum_exp(weights);
   if (!(total > kMinusInfinity)) {
     prediction.new_probability += 1.0;
@@ -170,15 +170,17 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
     draws += batch.size();
     std::vector<Overlap> overlaps(batch.size());
     parallel_for(batch.size(), options.threads, [&](std::size_t d) {
-      overlaps[d] = make_overlap(batch[d].labels, batch[d].predictor->clusters(), consensus, groups);
+      overlaps[d] = make_overlap(batch[d].labels.subspan((options.level - 1) * run.rows(), run.rows()),
+                                 batch[d].predictor->clusters(options.level), consensus, groups);
     });
     parallel_for(chunks, options.threads, [&](std::size_t chunk) {
       std::vector<double> weights;
       const std::size_t end = std::min(rows.size(), (chunk + 1) * kRowsOfChunk);
       for (std::size_t d = 0; d < batch.size(); ++d) {
-        weights.resize(batch[d].predictor->clusters() + 1);
+        weights.resize(batch[d].predictor->clusters(options.level) + 1);
         for (std::size_t i = chunk * kRowsOfChunk; i < end; ++i)
-          add_draw(*batch[d].predictor, overlaps[d], rows[i], weights, predictions[i], densities[i]);
+          add_draw(*batch[d].predictor, options.level, overlaps[d], rows[i], weights, predictions[i],
+                   densities[i]);
       }
     });
   });

@@ -28,6 +28,7 @@ struct PredictOptions {
   /// (a function of the run alone, see draws_for_prediction).
   std::size_t most_draws = 0;
   std::size_t threads = 0;  // 0: all
+  std::size_t level = 1;    // of the consensus: 1 = coarsest
 };
 
 struct Prediction {

@@ -51,9 +51,7 @@ double GammaPrior::draw(Stream& stream) const { return draw_gamma(stream, shape)
 
 double update_concentration(Stream& stream, const GammaPrior& prior, double alpha, std::size_t clusters,
                             std::size_t rows) {
-  const double log_x = draw_log_gamma(stream, alpha);
-  const double log_y = draw_log_gamma(stream, static_cast<double>(rows));
-  const double log_eta = log_x - log_add_exp(log_x, log_y);
+  const double log_eta = draw_log_beta(stream, alpha, static_cast<double>(rows));
   // A tiny shape can round the draw to 0, for which the log joint has no value.
   return std::max(draw_gamma(stream, prior.shape + static_cast<double>(clusters)) / (prior.rate - log_eta),
                   1e-300);

@@ -90,6 +90,39 @@ void decode_labels(std::string_view blob, DrawBlock& block) {
   if (width == 4) widen<Label>(values, block.labels);
 }
 
+std::string encode_details(const DrawBlock& block) {
+  const bool none = std::all_of(block.details.begin(), block.details.end(),
+                                [](const std::string& bytes) { return bytes.empty(); });
+  if (none) return {};
+  // The lengths of all draws, then their bytes.
+  std::vector<char> values;
+  for (const std::string& bytes : block.details) {
+    const std::uint64_t length = bytes.size();
+    const char* first = reinterpret_cast<const char*>(&length);
+    values.insert(values.end(), first, first + sizeof length);
+  }
+  for (const std::string& bytes : block.details) values.insert(values.end(), bytes.begin(), bytes.end());
+  return with_address(address_of(block, sizeof(std::uint64_t)), values);
+}
+
+void decode_details(std::string_view blob, DrawBlock& block) {
+  block.details.clear();
+  if (blob.empty()) return;
+  const std::string bytes = decompress(blob, kLimit);
+  std::size_t width = 0;
+  std::string_view rest = payload(bytes, block, width);
+  if (width != sizeof(std::uint64_t) || rest.size() / width < block.count) damaged();
+  std::vector<std::uint64_t> lengths(block.count);
+  if (block.count != 0) std::memcpy(lengths.data(), rest.data(), block.count * width);
+  rest.remove_prefix(block.count * width);
+  for (const std::uint64_t length : lengths) {
+    if (length > rest.size()) damaged();
+    block.details.emplace_back(rest.substr(0, length));
+    rest.remove_prefix(length);
+  }
+  if (!rest.empty()) damaged();
+}
+
 std::string encode_checkpoint(const Checkpoint& checkpoint) {
   const std::uint64_t address[2] = {checkpoint.chain, checkpoint.sweep};
   std::string bytes(sizeof address, '\0');

@@ -27,8 +27,8 @@ class Chain {
       : config_(config),
         index_(index),
         rows_(setup.rows.size()),
-        levels_(setup.model->levels),
-        traces_(setup.model->traces.size()),
+        levels_(setup.levels),
+        traces_(setup.traces.size()),
         block_length_(sweeps_per_block(rows_)),
         sampler_(setup.model->make_sampler(setup.problem)),
         values_(traces_) {
@@ -88,6 +88,7 @@ class Chain {
     draws_.traces.resize(draws_.count * traces_);
     draws_.labels.resize(draws_.count * levels_ * rows_);
     sampler_->traces({draws_.traces.data() + (draws_.count - 1) * traces_, traces_});
+    draws_.details.push_back(sampler_->details());
     sampler_->shape({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
   }
 

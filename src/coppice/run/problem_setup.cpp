@@ -14,6 +14,12 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   setup->rows = encode(setup->plan, table);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters, config.parameters)};
+  for (const std::size_t column : setup->plan.order) {
+    const Column& source = table.columns[column];
+    setup->problem.category_levels.push_back(source.kind == Kind::category ? source.levels.size() : 0);
+  }
+  setup->levels = setup->model->levels(setup->problem.parameters);
+  setup->traces = setup->model->traces(setup->problem.parameters);
   return setup;
 }
 
@@ -21,8 +27,7 @@ std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, c
   const std::size_t cells = table.rows() * table.columns.size() * sizeof(double);
   const std::size_t names = table.rows() * sizeof(std::string);
   const std::size_t rows = setup.rows.cells.size() * sizeof(double);
-  const std::size_t block =
-      sweeps_per_block(table.rows()) * table.rows() * setup.model->levels * sizeof(Label);
+  const std::size_t block = sweeps_per_block(table.rows()) * table.rows() * setup.levels * sizeof(Label);
   // Twice the cells: while the run file is made, table and rows are joined by the bytes that are written.
   return 2 * cells + names + rows + config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
 }

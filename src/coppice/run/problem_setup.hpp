@@ -15,6 +15,8 @@ struct ProblemSetup {
   FamilyPlan plan;
   Rows rows;
   Problem problem;  // points into plan and rows
+  std::size_t levels = 1;
+  std::vector<std::string> traces;
 
   ProblemSetup() = default;
   ProblemSetup(const ProblemSetup&) = delete;

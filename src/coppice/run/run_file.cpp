@@ -25,7 +25,7 @@ constexpr std::int64_t kApplicationId = 0x436f7070;  // "Copp"
 constexpr const char* kSchema = R"(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sha256 TEXT NOT NULL);
 CREATE TABLE draws (chain INTEGER NOT NULL, block INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
-                    traces BLOB NOT NULL, labels BLOB NOT NULL, PRIMARY KEY (chain, block));
+                    traces BLOB NOT NULL, labels BLOB NOT NULL, details BLOB, PRIMARY KEY (chain, block));
 CREATE TABLE checkpoints (chain INTEGER PRIMARY KEY, sweep INTEGER NOT NULL, state BLOB NOT NULL);
 CREATE TABLE status (chain INTEGER PRIMARY KEY, sweeps INTEGER NOT NULL, seconds REAL NOT NULL, moves TEXT NOT NULL,
                      sha256 TEXT NOT NULL);
@@ -71,7 +71,9 @@ void check_format(Database& database, const std::string& path) {
 }  // namespace
 
 RunFile::RunFile(std::string path, std::unique_ptr<Database> database)
-    : path_(std::move(path)), database_(std::move(database)) {}
+    : path_(std::move(path)),
+      database_(std::move(database)),
+      has_details_(database_->integer("PRAGMA user_version") >= 2) {}
 RunFile::~RunFile() = default;
 RunFile::RunFile(RunFile&&) noexcept = default;
 
@@ -143,6 +145,12 @@ RunFile RunFile::open(const std::string& path, bool writing) {
   if (writing) {
     database->execute("PRAGMA journal_mode = WAL");
     database->execute("PRAGMA synchronous = NORMAL");
+    if (database->integer("PRAGMA user_version") == 1) {
+      Transaction upgrade(*database);
+      database->execute(
+          fmt::format("ALTER TABLE draws ADD COLUMN details BLOB; PRAGMA user_version = {};", kRunFormat));
+      upgrade.commit();
+    }
   }
   return {path, std::move(database)};
 }
@@ -185,16 +193,19 @@ void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoi
   // A run that is resumed repeats its last block; stopped again before it is through, it must not shorten the
   // block.
   Statement insert(*database_,
-                   "INSERT INTO draws (chain, block, first, count, traces, labels) VALUES (?, ?, ?, ?, ?, ?) "
+                   "INSERT INTO draws (chain, block, first, count, traces, labels, details) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?) "
                    "ON CONFLICT (chain, block) DO UPDATE SET first = excluded.first, count = excluded.count, "
-                   "traces = excluded.traces, labels = excluded.labels WHERE excluded.count >= count");
+                   "traces = excluded.traces, labels = excluded.labels, details = excluded.details "
+                   "WHERE excluded.count >= count");
   for (const DrawBlock& block : blocks) {
     insert.bind(static_cast<std::int64_t>(block.chain))
         .bind(static_cast<std::int64_t>(block.block))
         .bind(static_cast<std::int64_t>(block.first))
         .bind(static_cast<std::int64_t>(block.count))
         .bind_blob(encode_traces(block))
-        .bind_blob(encode_labels(block));
+        .bind_blob(encode_labels(block))
+        .bind_blob(encode_details(block));
     insert.run();
   }
   Statement save(*database_, "INSERT OR REPLACE INTO checkpoints (chain, sweep, state) VALUES (?, ?, ?)");
@@ -260,8 +271,8 @@ void RunFile::for_each_block(std::size_t chain, bool labels,
                              const std::function<void(const DrawBlock&)>& visit) const {
   Statement statement(
       *database_,
-      fmt::format("SELECT block, first, count, traces{} FROM draws WHERE chain = ? ORDER BY block",
-                  labels ? ", labels" : ""));
+      fmt::format("SELECT block, first, count, traces{}{} FROM draws WHERE chain = ? ORDER BY block",
+                  labels ? ", labels" : "", labels && has_details_ ? ", details" : ""));
   statement.bind(static_cast<std::int64_t>(chain));
   std::size_t expected = 0;
   while (statement.step()) {
@@ -274,6 +285,7 @@ void RunFile::for_each_block(std::size_t chain, bool labels,
       fail(ErrorCode::bad_data, "{}: the run file is damaged: draws of chain {} are missing", path_, chain);
     decode_traces(statement.bytes(3), block);
     if (labels) decode_labels(statement.bytes(4), block);
+    if (labels && has_details_) decode_details(statement.bytes(5), block);
     expected += block.count;
     visit(block);
   }

@@ -20,7 +20,8 @@
 
 namespace coppice {
 
-inline constexpr int kRunFormat = 1;
+/// Format 1 had no details.
+inline constexpr int kRunFormat = 2;
 
 /// What is written once, when a run begins.
 struct RunContents {
@@ -39,8 +40,9 @@ struct DrawBlock {
   std::size_t block = 0;
   std::size_t first = 0;
   std::size_t count = 0;
-  std::vector<double> traces;  // count x traces
-  std::vector<Label> labels;   // count x levels x rows
+  std::vector<double> traces;             // count x traces
+  std::vector<Label> labels;              // count x levels x rows
+  std::vector<std::string> details = {};  // of each draw; none at all if the model has none
 };
 
 struct Checkpoint {
@@ -89,6 +91,7 @@ class RunFile {
   RunFile(std::string path, std::unique_ptr<Database> database);
   std::string path_;
   std::unique_ptr<Database> database_;
+  bool has_details_ = true;
 };
 
 }  // namespace coppice

@@ -9,7 +9,7 @@ namespace coppice {
 
 SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)), contents_(file_.contents()) {
   setup_ = set_up_problem(contents_.config, contents_.codebook, contents_.table);
-  const std::size_t width = model().traces.size();
+  const std::size_t width = trace_names().size();
   const std::size_t chains = config().chains;
   traces_.assign(width, std::vector<std::vector<double>>(chains));
   draws_ = static_cast<std::size_t>(-1);
@@ -30,12 +30,10 @@ SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)),
     for (auto& chain : trace) chain.resize(draws_);
 }
 
-void SavedRun::for_each_draw(std::size_t most,
-                             const std::function<void(std::size_t, std::size_t, std::span<const Label>,
-                                                      std::span<const double>)>& visit) const {
+void SavedRun::for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const {
   const std::size_t chains = config().chains;
-  const std::size_t width = model().traces.size();
-  const std::size_t labels = model().levels * rows();
+  const std::size_t width = trace_names().size();
+  const std::size_t labels = levels() * rows();
   const std::size_t per_chain =
       most == 0 ? draws_ : std::min(draws_, std::max<std::size_t>(1, most / chains));
   for (std::size_t chain = 0; chain < chains; ++chain) {
@@ -48,24 +46,26 @@ void SavedRun::for_each_draw(std::size_t most,
         const std::size_t draw = block.first + i;
         if (next >= per_chain || draw != next * draws_ / per_chain) continue;
         ++next;
-        visit(chain, draw, {block.labels.data() + i * labels, labels},
-              {block.traces.data() + i * width, width});
+        visit({chain,
+               draw,
+               {block.labels.data() + i * labels, labels},
+               {block.traces.data() + i * width, width},
+               block.details.empty() ? std::string_view() : std::string_view(block.details[i])});
       }
     });
   }
 }
 
 LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
-  if (level < 1 || level > model().levels)
-    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", level, model().name,
-         model().levels);
+  if (level < 1 || level > levels())
+    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", level, model().name, levels());
   LabelMatrix matrix;
   matrix.rows = rows();
   const std::size_t most =
       std::max<std::size_t>(most_labels / std::max<std::size_t>(rows(), 1), config().chains);
   matrix.values.reserve(std::min(most, draws_ * config().chains) * rows());
-  for_each_draw(most, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
-    matrix.push_back(labels.subspan((level - 1) * rows(), rows()));
+  for_each_draw(most, [&](const SavedDraw& draw) {
+    matrix.push_back(draw.labels.subspan((level - 1) * rows(), rows()));
   });
   return matrix;
 }

@@ -11,6 +11,14 @@
 
 namespace coppice {
 
+struct SavedDraw {
+  std::size_t chain = 0;
+  std::size_t draw = 0;
+  std::span<const Label> labels;  // of all levels, coarsest first
+  std::span<const double> traces;
+  std::string_view details;
+};
+
 class SavedRun {
  public:
   explicit SavedRun(const std::string& path);
@@ -22,6 +30,8 @@ class SavedRun {
   const ProblemSetup& setup() const { return *setup_; }
   const ModelEntry& model() const { return *setup_->model; }
   std::size_t rows() const { return contents_.table.rows(); }
+  std::size_t levels() const { return setup_->levels; }
+  const std::vector<std::string>& trace_names() const { return setup_->traces; }
 
   /// Draws that every chain has; answers are given on these, so that chains count equally.
   std::size_t draws_per_chain() const { return draws_; }
@@ -36,12 +46,8 @@ class SavedRun {
   /// more than `most_labels` labels, evenly spaced draws of each chain.
   LabelMatrix labels(std::size_t level, std::size_t most_labels = 400'000'000) const;
 
-  /// Calls visit(chain, draw, labels of all levels, traces) for evenly spaced draws, at most `most` in all
-  /// (0: every one).
-  void for_each_draw(
-      std::size_t most,
-      const std::function<void(std::size_t chain, std::size_t draw, std::span<const Label> labels,
-                               std::span<const double> traces)>& visit) const;
+  /// Calls visit for evenly spaced draws, at most `most` in all (0: every one).
+  void for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const;
 
   /// New rows in the units the model works in: read like the data, transformed like the data.
   Table read_new_rows(const std::string& path, const std::string& id) const;

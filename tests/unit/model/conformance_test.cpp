@@ -21,13 +21,14 @@ struct Fitted {
         problem{&family, &rows, ParameterValues(model.parameters, settings_from(variant.settings))},
         sampler(model.make_sampler(problem)) {}
 
+  std::size_t levels() const { return model.levels(problem.parameters); }
   Labels shape() const {
-    Labels labels(model.levels * problem.rows->size());
+    Labels labels(levels() * problem.rows->size());
     sampler->shape(labels);
     return labels;
   }
   std::vector<double> traces() const {
-    std::vector<double> values(model.traces.size());
+    std::vector<double> values(model.traces(problem.parameters).size());
     sampler->traces(values);
     return values;
   }
@@ -44,7 +45,7 @@ void expect_consistent(const Fitted& fitted) {
   ASSERT_NEAR(kept, scratch, relative(1e-8, scratch));
   const Labels labels = fitted.shape();
   const std::size_t rows = fitted.problem.rows->size();
-  for (std::size_t level = 0; level < fitted.model.levels; ++level) {
+  for (std::size_t level = 0; level < fitted.levels(); ++level) {
     const auto begin = labels.begin() + static_cast<std::ptrdiff_t>(level * rows);
     const Labels one(begin, begin + static_cast<std::ptrdiff_t>(rows));
     Labels canonical = one;

@@ -35,11 +35,11 @@ TEST(MixturePredictor, WeightsAreRatiosOfJoints) {
     const double alpha = 0.7;
     for (const Labels& labels : {Labels{0, 0, 1, 0, 1, 2, 1, 2, 0}, Labels(9, 0)}) {
       const std::vector<double> traces{0.0, 0.0, 0.0, 0.0, alpha};
-      predictor->set_draw(labels, traces);
+      predictor->set_draw(labels, traces, {});
       const std::size_t clusters = cluster_sizes(labels).size();
-      ASSERT_EQ(predictor->clusters(), clusters);
+      ASSERT_EQ(predictor->clusters(1), clusters);
       std::vector<double> weights(clusters + 1);
-      predictor->log_weights(fixture.rows[9], weights);
+      predictor->log_weights(fixture.rows[9], 1, weights);
       for (std::size_t cluster = 0; cluster <= clusters; ++cluster) {
         Labels longer = labels;
         longer.push_back(static_cast<Label>(cluster));

@@ -16,9 +16,10 @@ TEST(Registry, NamesAreFoundAndUnique) {
     EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
     EXPECT_EQ(&model_by_name(entry.name), &entry);
     EXPECT_FALSE(entry.summary.empty());
-    EXPECT_GE(entry.levels, 1u);
-    ASSERT_FALSE(entry.traces.empty());
-    EXPECT_EQ(entry.traces.front(), "log_joint");
+    EXPECT_GE(entry.levels(ParameterValues(entry.parameters, {})), 1u);
+    const std::vector<std::string> traces = entry.traces(ParameterValues(entry.parameters, {}));
+    ASSERT_FALSE(traces.empty());
+    EXPECT_EQ(traces.front(), "log_joint");
   }
 }
 

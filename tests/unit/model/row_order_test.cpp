@@ -20,14 +20,15 @@ std::vector<std::vector<double>> run(const Variant& variant, const Family& famil
   const Problem problem{&family, &rows, ParameterValues(model.parameters, settings_from(variant.settings))};
   const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
   std::vector<std::vector<double>> together(kRows * kRows);
-  Labels labels(model.levels * kRows);
+  const std::size_t levels = model.levels(problem.parameters);
+  Labels labels(levels * kRows);
   sampler->init({1, chain, 0});
   const std::size_t sweeps = scaled(kSweeps);
   for (std::size_t sweep = 1; sweep <= 200 + sweeps; ++sweep) {
     sampler->step({1, chain, sweep});
     if (sweep <= 200) continue;
     sampler->shape(labels);
-    const Label* finest = labels.data() + (model.levels - 1) * kRows;
+    const Label* finest = labels.data() + (levels - 1) * kRows;
     for (std::size_t a = 0; a < kRows; ++a)
       for (std::size_t b = 0; b < a; ++b) {
         const std::size_t row = std::max(original[a], original[b]);

@@ -22,8 +22,8 @@ using ImputeTest = RunTest;
 std::vector<CellPredictive> predictives(const SavedRun& run, std::size_t row, std::size_t place) {
   const Family& family = *run.setup().plan.family;
   std::vector<CellPredictive> list;
-  run.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> labels, std::span<const double>) {
-    const std::vector<double> stats = stats_of(family, run.setup().rows, labels, labels[row]);
+  run.for_each_draw(0, [&](const SavedDraw& saved) {
+    const std::vector<double> stats = stats_of(family, run.setup().rows, saved.labels, saved.labels[row]);
     list.push_back(family.predict_cell(stats.data(), place));
   });
   return list;

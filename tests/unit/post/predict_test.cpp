@@ -97,9 +97,9 @@ void expect_exact(const SavedRun& run, const Rows& rows, const test::AlphaLaw& l
     std::vector<double> density;
     std::vector<double> fresh;
     std::vector<double> group;
-    run.for_each_draw(0, [&](std::size_t, std::size_t, std::span<const Label> labels,
-                             std::span<const double> traces) {
-      const ByDefinition one = predict_by_definition(run, rows[k], labels, traces[kAlphaTrace], consensus, 2);
+    run.for_each_draw(0, [&](const SavedDraw& saved) {
+      const ByDefinition one =
+          predict_by_definition(run, rows[k], saved.labels, saved.traces[kAlphaTrace], consensus, 2);
       density.push_back(one.density);
       fresh.push_back(one.new_probability);
       group.push_back(one.groups[1]);
@@ -200,10 +200,9 @@ TEST_F(PredictTest, AnEmptyRowIsPredictedByTheSizesAlone) {
   const Labels consensus(40, 0);
   const Prediction prediction = predict(*run, new_rows(*run, "x,visits,flag,colour\n,,,\n"), consensus)[0];
   double fresh = 0.0;
-  run->for_each_draw(0,
-                     [&](std::size_t, std::size_t, std::span<const Label>, std::span<const double> traces) {
-                       fresh += traces[kAlphaTrace] / (40.0 + traces[kAlphaTrace]) / 200.0;
-                     });
+  run->for_each_draw(0, [&](const SavedDraw& saved) {
+    fresh += saved.traces[kAlphaTrace] / (40.0 + saved.traces[kAlphaTrace]) / 200.0;
+  });
   EXPECT_NEAR(prediction.log_density, 0.0, 1e-12);
   EXPECT_NEAR(prediction.new_probability, fresh, 1e-12);
 }
@@ -216,9 +215,10 @@ TEST_F(PredictTest, UsesAsManyDrawsAsAskedFor) {
   EXPECT_EQ(draws_for_prediction(*run, 20), 20u);
   EXPECT_EQ(draws_for_prediction(*run, 1000), 200u);
   double density = 0.0;
-  run->for_each_draw(20, [&](std::size_t, std::size_t, std::span<const Label> labels,
-                             std::span<const double> traces) {
-    density += predict_by_definition(*run, rows[0], labels, traces[kAlphaTrace], consensus, 2).density / 20.0;
+  run->for_each_draw(20, [&](const SavedDraw& saved) {
+    density +=
+        predict_by_definition(*run, rows[0], saved.labels, saved.traces[kAlphaTrace], consensus, 2).density /
+        20.0;
   });
   EXPECT_NEAR(std::exp(predict(*run, rows, consensus, {.most_draws = 20})[0].log_density), density, 1e-12);
 }

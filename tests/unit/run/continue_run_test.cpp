@@ -65,8 +65,8 @@ TEST_P(ContinueRun, SamplerDrawsWhatTheFileHolds) {
   const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
   const auto sampler = setup->model->make_sampler(setup->problem);
   ChainDraws drawn;
-  Labels labels(setup->model->levels * kRows);
-  std::vector<double> traces(setup->model->traces.size());
+  Labels labels(setup->levels * kRows);
+  std::vector<double> traces(setup->traces.size());
   sampler->init({contents.config.seed, 0, 0});
   for (std::size_t sweep = 1; sweep <= contents.config.total_sweeps(); ++sweep) {
     sampler->step({contents.config.seed, 0, sweep});

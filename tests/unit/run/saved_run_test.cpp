@@ -19,13 +19,14 @@ TEST(SavedRun, DrawsAndTracesAreThoseOfTheFile) {
   EXPECT_EQ(run.draws_per_chain(), 150u);
   const std::vector<ChainDraws> draws = draws_at(path);
   std::vector<ChainDraws> seen(3);
-  run.for_each_draw(0, [&](std::size_t chain, std::size_t draw, std::span<const Label> labels,
-                           std::span<const double> traces) {
-    EXPECT_EQ(draw, seen[chain].count++);
-    seen[chain].labels.append(reinterpret_cast<const char*>(labels.data()), labels.size_bytes());
-    seen[chain].traces.append(reinterpret_cast<const char*>(traces.data()), traces.size_bytes());
-    for (std::size_t trace = 0; trace < traces.size(); ++trace)
-      EXPECT_EQ(run.traces()[trace][chain][draw], traces[trace]);
+  run.for_each_draw(0, [&](const SavedDraw& saved) {
+    EXPECT_EQ(saved.draw, seen[saved.chain].count++);
+    seen[saved.chain].labels.append(reinterpret_cast<const char*>(saved.labels.data()),
+                                    saved.labels.size_bytes());
+    seen[saved.chain].traces.append(reinterpret_cast<const char*>(saved.traces.data()),
+                                    saved.traces.size_bytes());
+    for (std::size_t trace = 0; trace < saved.traces.size(); ++trace)
+      EXPECT_EQ(run.traces()[trace][saved.chain][saved.draw], saved.traces[trace]);
   });
   EXPECT_EQ(seen, draws);
   const LabelMatrix labels = run.labels(1);
@@ -47,8 +48,7 @@ TEST(SavedRun, SelectionsAreEvenlySpaced) {
   const SavedRun run(path);
   for (const std::size_t most : {1u, 2u, 7u, 50u, 205u, 206u, 1000u}) {
     std::vector<std::vector<std::size_t>> chosen(2);
-    run.for_each_draw(most, [&](std::size_t chain, std::size_t draw, std::span<const Label>,
-                                std::span<const double>) { chosen[chain].push_back(draw); });
+    run.for_each_draw(most, [&](const SavedDraw& saved) { chosen[saved.chain].push_back(saved.draw); });
     const std::size_t expected = std::min<std::size_t>(103, std::max<std::size_t>(1, most / 2));
     EXPECT_EQ(chosen[0].size(), expected);
     EXPECT_EQ(chosen[0], chosen[1]);

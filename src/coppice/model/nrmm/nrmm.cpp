@@ -249,8 +249,10 @@ ModelEntry nrmm_entry() {
   return {"nrmm",
           "mixture with an unknown number of clusters (Dirichlet process)",
           nrmm::parameters(),
-          {"log_joint", "clusters", "entropy", "largest_share", "alpha"},
-          1,
+          [](const ParameterValues&) -> std::vector<std::string> {
+            return {"log_joint", "clusters", "entropy", "largest_share", "alpha"};
+          },
+          [](const ParameterValues&) -> std::size_t { return 1; },
           [](const Problem& problem) -> std::unique_ptr<Sampler> {
             return std::make_unique<nrmm::DirichletProcessSampler>(problem);
           },

@@ -16,7 +16,8 @@ class DirichletProcessPredictor final : public Predictor {
     family_->clear(empty_.data());
   }
 
-  void set_draw(std::span<const Label> labels, std::span<const double> traces) override {
+  void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
+    labels_.assign(labels.begin(), labels.end());
     alpha_ = traces[alpha_trace];
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
@@ -26,9 +27,11 @@ class DirichletProcessPredictor final : public Predictor {
       family_->add(stats_of(static_cast<std::size_t>(labels[row])), (*rows_)[row]);
   }
 
-  std::size_t clusters() const override { return clusters_; }
+  std::size_t clusters(std::size_t) const override { return clusters_; }
+  std::span<const Label> components() const override { return labels_; }
+  std::size_t component_count() const override { return clusters_; }
 
-  void log_weights(const double* row, std::span<double> out) const override {
+  void log_weights(const double* row, std::size_t, std::span<double> out) const override {
     const double log_total = std::log(static_cast<double>(rows_->size()) + alpha_);
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
       out[cluster] =
@@ -46,6 +49,7 @@ class DirichletProcessPredictor final : public Predictor {
   const Family* family_;
   const Rows* rows_;
   std::vector<double> empty_;
+  Labels labels_;
   double alpha_ = 1.0;
   std::size_t clusters_ = 0;
   std::vector<double> stats_;

@@ -1,0 +1,43 @@
+#include "coppice/model/rbhmc/draw_details.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+
+namespace coppice::rbhmc {
+
+DrawDetails read_details(std::string_view bytes, const LevelTree& tree) {
+  ByteReader reader(bytes);
+  DrawDetails draw;
+  draw.components = reader.get<std::uint64_t>();
+  draw.dimension = reader.get<std::uint64_t>();
+  const std::size_t rows = tree.rows();
+  if (draw.components == 0 || draw.components > rows || draw.dimension > bytes.size())
+    fail(ErrorCode::bad_data, "the details of a draw name {} components for {} rows", draw.components, rows);
+  draw.component_of.resize(rows);
+  reader.get(draw.component_of.data(), rows);
+  for (const Label label : draw.component_of)
+    if (label < 0 || static_cast<std::size_t>(label) >= draw.components)
+      fail(ErrorCode::bad_data, "the details of a draw have the component {} of {}", label, draw.components);
+  draw.weights.assign(tree.capacity() * (draw.components + 1), 0.0);
+  draw.eta.assign(tree.capacity() * draw.dimension, 0.0);
+  std::vector<float> values;
+  const auto take = [&](std::size_t count, double* to) {
+    values.resize(count);
+    reader.get(values.data(), count);
+    std::copy(values.begin(), values.end(), to);
+  };
+  for (NodeId node = 0; node < tree.capacity(); ++node) {
+    if (node != LevelTree::kRoot) take(draw.dimension, draw.eta.data() + node * draw.dimension);
+    if (!tree.is_leaf(node)) take(draw.components + 1, draw.weights.data() + node * (draw.components + 1));
+  }
+  reader.end();
+  if (std::any_of(draw.weights.begin(), draw.weights.end(),
+                  [](double w) { return !(w >= 0.0 && w <= 1.001); }))
+    fail(ErrorCode::bad_data, "the details of a draw have a weight outside 0 to 1");
+  return draw;
+}
+
+}  // namespace coppice::rbhmc

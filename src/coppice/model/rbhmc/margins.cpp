@@ -1,0 +1,228 @@
+#include "coppice/model/rbhmc/margins.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/lanes.hpp"
+#include "coppice/base/math.hpp"
+
+namespace coppice::rbhmc {
+
+Margins::Margins(const Problem& problem, const Options& options)
+    : family_(problem.family),
+      rows_(problem.rows),
+      category_levels_(problem.category_levels),
+      depth_(options.levels),
+      penalty_(options.penalty),
+      margin_(options.margin),
+      sd_(options.discriminant_sd),
+      centred_(options.centred()),
+      intercept_(options.intercept),
+      own_(problem.rows->size() * options.levels, 0.0),
+      best_(problem.rows->size() * options.levels, kMinusInfinity),
+      rival_(problem.rows->size() * options.levels, LevelTree::kNone) {
+  category_levels_.resize(rows_->width, 0);
+  for (const std::size_t levels : category_levels_) dimension_ += std::max<std::size_t>(levels, 1);
+  dimension_ += intercept_ ? 1 : 0;
+  stride_ = (dimension_ + kLanes - 1) / kLanes * kLanes;
+  data_changed();
+}
+
+void Margins::row_changed(std::size_t row) {
+  double* feature = features_.data() + row * stride_;
+  for (std::size_t cell = 0; cell < rows_->width; ++cell) {
+    const std::size_t levels = category_levels_[cell];
+    const double value = (*rows_)[row][cell];
+    if (levels == 0) {
+      *feature++ = is_missing(value) ? 0.0 : value + family_->origin(cell);
+      continue;
+    }
+    std::fill_n(feature, levels, 0.0);
+    if (!is_missing(value)) feature[std::min(static_cast<std::size_t>(value), levels - 1)] = 1.0;
+    feature += levels;
+  }
+  if (intercept_) *feature = 1.0;
+}
+
+void Margins::data_changed() {
+  const std::size_t rows = rows_->size();
+  features_.assign(rows * stride_, 0.0);
+  for (std::size_t row = 0; row < rows; ++row) row_changed(row);
+  // Missing cells hold zeros so far; they get the mean of the present ones.
+  std::size_t place = 0;
+  for (std::size_t cell = 0; cell < rows_->width; ++cell) {
+    const std::size_t width = std::max<std::size_t>(category_levels_[cell], 1);
+    std::size_t missing = 0;
+    for (std::size_t row = 0; row < rows; ++row) missing += is_missing((*rows_)[row][cell]) ? 1 : 0;
+    for (std::size_t i = place; missing > 0 && missing < rows && i < place + width; ++i) {
+      double sum = 0.0;
+      for (std::size_t row = 0; row < rows; ++row) sum += features_[row * stride_ + i];
+      for (std::size_t row = 0; row < rows; ++row)
+        if (is_missing((*rows_)[row][cell]))
+          features_[row * stride_ + i] = sum / static_cast<double>(rows - missing);
+    }
+    place += width;
+  }
+}
+
+double Margins::dot(const double* a, const double* b) const {
+  Lanes sum = load_lanes(a) * load_lanes(b);
+  for (std::size_t i = kLanes; i < stride_; i += kLanes) sum += load_lanes(a + i) * load_lanes(b + i);
+  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+  return sum[0] + sum[1];
+}
+
+void Margins::fit(const LevelTree& tree) {
+  if (eta_.size() < tree.capacity() * stride_) eta_.resize(tree.capacity() * stride_, 0.0);
+}
+
+void Margins::draw_prior(Stream& stream, double* eta) const {
+  for (std::size_t i = 0; i < dimension_; ++i) eta[i] = sd_ * draw_normal(stream);
+  std::fill(eta + dimension_, eta + stride_, 0.0);
+}
+
+double Margins::log_prior_ratio(const double* eta) const { return -0.5 * dot(eta, eta) / (sd_ * sd_); }
+
+void Margins::scores_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
+                        LevelScores& scores) const {
+  const double* y = feature(row);
+  std::fill(scores.best.begin(), scores.best.end(), kMinusInfinity);
+  std::fill(scores.rival.begin(), scores.rival.end(), LevelTree::kNone);
+  const auto siblings = [&](std::size_t level, NodeId parent, NodeId self) {
+    for (const NodeId child : tree.children(parent)) {
+      const double value = dot(eta(child), y);
+      if (child == self) {
+        scores.own[level - 1] = value;
+      } else if (value > scores.best[level - 1]) {
+        scores.best[level - 1] = value;
+        scores.rival[level - 1] = child;
+      }
+    }
+  };
+  if (eta_new != nullptr) {
+    const std::size_t level = tree.level(node) + 1;
+    scores.own[level - 1] = dot(eta_new, y);
+    siblings(level, node, LevelTree::kNone);
+    std::fill(scores.own.begin() + static_cast<std::ptrdiff_t>(level), scores.own.end(), 0.0);
+  }
+  for (; node != LevelTree::kRoot; node = tree.parent(node))
+    siblings(tree.level(node), tree.parent(node), node);
+}
+
+double Margins::hinge(const double* own, const double* best) const {
+  if (centred_) {
+    double total = 0.0;
+    for (std::size_t level = 0; level < depth_; ++level)
+      if (best[level] > kMinusInfinity) total += std::max(0.0, margin_ - own[level] + best[level]) - margin_;
+    return total;
+  }
+  double largest = 0.0;
+  for (std::size_t level = 0; level < depth_; ++level)
+    largest = std::max(largest, margin_ - own[level] + best[level]);
+  return largest;
+}
+
+void Margins::set_row(std::size_t row, const LevelScores& scores) {
+  std::copy(scores.own.begin(), scores.own.end(), own(row));
+  std::copy(scores.best.begin(), scores.best.end(), best(row));
+  std::copy(scores.rival.begin(), scores.rival.end(), rival(row));
+}
+
+void Margins::refresh_row(std::size_t row, const LevelTree& tree, std::size_t first, std::size_t last) {
+  const double* y = feature(row);
+  for (NodeId node = tree.leaf(row); node != LevelTree::kRoot; node = tree.parent(node)) {
+    const std::size_t level = tree.level(node);
+    if (level < first) return;
+    if (level > last) continue;
+    best(row)[level - 1] = kMinusInfinity;
+    rival(row)[level - 1] = LevelTree::kNone;
+    for (const NodeId child : tree.children(tree.parent(node))) {
+      const double value = dot(eta(child), y);
+      if (child == node) {
+        own(row)[level - 1] = value;
+      } else if (value > best(row)[level - 1]) {
+        best(row)[level - 1] = value;
+        rival(row)[level - 1] = child;
+      }
+    }
+  }
+}
+
+void Margins::refresh_all(const LevelTree& tree) {
+  for (std::size_t row = 0; row < tree.rows(); ++row)
+    if (tree.leaf(row) != LevelTree::kNone) refresh_row(row, tree, 1, depth_);
+}
+
+double Margins::increase(const LevelTree& tree, NodeId parent, const double* eta_new) const {
+  const std::size_t level = tree.level(parent);
+  double total = 0.0;
+  tree.for_each_row_below(parent, [&](std::uint32_t row) {
+    const double value = dot(eta_new, feature(row));
+    const double known = best(row)[level];
+    if (value <= known) return;
+    if (centred_) {
+      const double own_score = own(row)[level];
+      const double before =
+          known > kMinusInfinity ? std::max(0.0, margin_ - own_score + known) - margin_ : 0.0;
+      total += std::max(0.0, margin_ - own_score + value) - margin_ - before;
+    } else {
+      total += std::max(0.0, margin_ - own(row)[level] + value - hinge(row));
+    }
+  });
+  return total;
+}
+
+void Margins::child_added(const LevelTree& tree, NodeId child) {
+  const std::size_t level = tree.level(child);
+  for (const NodeId sibling : tree.children(tree.parent(child))) {
+    if (sibling == child) continue;
+    tree.for_each_row_below(sibling, [&](std::uint32_t row) {
+      const double value = dot(eta(child), feature(row));
+      if (value <= best(row)[level - 1]) return;
+      best(row)[level - 1] = value;
+      rival(row)[level - 1] = child;
+    });
+  }
+}
+
+double Margins::child_removed(const LevelTree& tree, NodeId child) {
+  const std::size_t level = tree.level(child);
+  double sunk = 0.0;
+  for (const NodeId sibling : tree.children(tree.parent(child))) {
+    if (sibling == child) continue;
+    tree.for_each_row_below(sibling, [&](std::uint32_t row) {
+      if (rival(row)[level - 1] != child) return;
+      sunk += hinge(row);
+      best(row)[level - 1] = kMinusInfinity;
+      rival(row)[level - 1] = LevelTree::kNone;
+      for (const NodeId other : tree.children(tree.parent(child))) {
+        if (other == child || other == sibling) continue;
+        const double value = dot(eta(other), feature(row));
+        if (value <= best(row)[level - 1]) continue;
+        best(row)[level - 1] = value;
+        rival(row)[level - 1] = other;
+      }
+      sunk -= hinge(row);
+    });
+  }
+  return sunk;
+}
+
+double Margins::total(const LevelTree& tree) const {
+  LevelScores scores(depth_);
+  double total = 0.0;
+  for (std::size_t row = 0; row < tree.rows(); ++row) {
+    scores_at(row, tree, tree.leaf(row), nullptr, scores);
+    total += hinge(scores);
+  }
+  return total;
+}
+
+double Margins::total() const {
+  double total = 0.0;
+  for (std::size_t row = 0; row < rows_->size(); ++row) total += hinge(row);
+  return total;
+}
+
+}  // namespace coppice::rbhmc

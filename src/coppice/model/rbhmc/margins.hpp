@@ -1,0 +1,106 @@
+// Discriminants and hinges. Every node but the root has a discriminant eta ~ N(0, sd^2 I); a row at node v
+// pays if a sibling z scores it nearly as high: rho = margin - (eta_v - eta_z)'y. For each row and level the
+// own score and the best sibling's are kept, so that a row's hinge is a look at `depth` pairs of numbers and
+// a sibling that appears or goes changes one of them.
+//
+// The feature y of a row is the row itself in the units of the data, with a category spread over one cell for
+// each of its levels, a missing cell replaced by the mean of the present ones (it takes no side), and a
+// constant 1 behind it all with --intercept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/base/rng.hpp"
+#include "coppice/model/model.hpp"
+#include "coppice/model/rbhmc/options.hpp"
+#include "coppice/shape/level_tree.hpp"
+
+namespace coppice::rbhmc {
+
+/// Own and best sibling's score of one row at every level, from level 1; best is minus infinity where the
+/// node has no sibling.
+struct LevelScores {
+  explicit LevelScores(std::size_t depth) : own(depth), best(depth), rival(depth) {}
+  std::vector<double> own, best;
+  std::vector<NodeId> rival;
+};
+
+class Margins {
+ public:
+  Margins(const Problem& problem, const Options& options);
+
+  /// Whether hinges matter at all; without a penalty nothing here is kept up to date but the discriminants.
+  bool active() const { return penalty_ > 0.0; }
+  double penalty() const { return penalty_; }
+  void set_penalty(double penalty) { penalty_ = penalty; }
+  double margin() const { return margin_; }
+  double sd() const { return sd_; }
+  bool centred() const { return centred_; }
+
+  /// Features anew from the rows.
+  void data_changed();
+  /// The features of one row that has no missing cell.
+  void row_changed(std::size_t row);
+  std::size_t dimension() const { return dimension_; }
+  std::size_t stride() const { return stride_; }
+  const double* feature(std::size_t row) const { return features_.data() + row * stride_; }
+  /// dimension() numbers, padded with zeros to stride().
+  const double* eta(NodeId node) const { return eta_.data() + node * stride_; }
+  double* eta(NodeId node) { return eta_.data() + node * stride_; }
+  double score(const double* eta, std::size_t row) const { return dot(eta, feature(row)); }
+  double dot(const double* a, const double* b) const;
+
+  /// Room for the tree's nodes.
+  void fit(const LevelTree& tree);
+  void draw_prior(Stream& stream, double* eta) const;
+  double log_prior_ratio(const double* eta) const;  // log N(eta; 0, sd^2 I) without its constant
+
+  /// The row's scores on the path of a node; with `eta_new`, on the path of a new child of the node.
+  void scores_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
+                 LevelScores& scores) const;
+  /// The hinge of a row with these scores: max over levels, or their centred sum.
+  double hinge(const double* own, const double* best) const;
+  double hinge(const LevelScores& scores) const { return hinge(scores.own.data(), scores.best.data()); }
+  double hinge(std::size_t row) const { return hinge(own(row), best(row)); }
+  double* own(std::size_t row) { return own_.data() + row * depth_; }
+  double* best(std::size_t row) { return best_.data() + row * depth_; }
+  NodeId* rival(std::size_t row) { return rival_.data() + row * depth_; }
+  const double* own(std::size_t row) const { return own_.data() + row * depth_; }
+  const double* best(std::size_t row) const { return best_.data() + row * depth_; }
+  const NodeId* rival(std::size_t row) const { return rival_.data() + row * depth_; }
+
+  void set_row(std::size_t row, const LevelScores& scores);
+  /// The row's kept scores anew at levels first .. last (1-based).
+  void refresh_row(std::size_t row, const LevelTree& tree, std::size_t first, std::size_t last);
+  void refresh_all(const LevelTree& tree);
+
+  /// How much the hinges of the rows below `parent` grow by a new child with this discriminant.
+  double increase(const LevelTree& tree, NodeId parent, const double* eta_new) const;
+  /// Takes a new child of a node into the scores of the rows below the node that are not in the child.
+  void child_added(const LevelTree& tree, NodeId child);
+  /// Takes a childless, empty child out again, before it is removed from the tree; returns by how much the
+  /// hinges of the others sink.
+  double child_removed(const LevelTree& tree, NodeId child);
+
+  /// Sum of all hinges, from the discriminants alone.
+  double total(const LevelTree& tree) const;
+  /// The same from the kept scores.
+  double total() const;
+
+ private:
+  const Family* family_;
+  const Rows* rows_;
+  std::vector<std::size_t> category_levels_;
+  std::size_t depth_, dimension_ = 0, stride_ = 0;
+  double penalty_, margin_, sd_;
+  bool centred_, intercept_;
+  AlignedVector features_, eta_;
+  std::vector<double> own_, best_;
+  std::vector<NodeId> rival_;
+};
+
+}  // namespace coppice::rbhmc

@@ -1,0 +1,140 @@
+#include "coppice/model/rbhmc/options.hpp"
+
+#include <algorithm>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::rbhmc {
+namespace {
+
+template <typename Enum>
+Enum place_in(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+// In the order of the enumerations.
+const std::vector<std::string> kRegularizers{"hinge", "centred", "own", "paper"};
+const std::vector<std::string> kPathUpdates{"metropolis", "gibbs", "prior"};
+const std::vector<std::string> kDiscriminantUpdates{"slice", "gauss"};
+const std::vector<std::string> kStarts{"sequential", "single-path", "each-alone", "prior", "dispersed"};
+const std::vector<std::string> kMoves{"paths",     "components",    "weights",
+                                      "structure", "discriminants", "shift"};
+
+GammaPrior prior_from(const ParameterValues& parameters, const char* name) {
+  const std::vector<double>& numbers = parameters.numbers(name);
+  return {numbers.at(0), numbers.at(1)};
+}
+
+std::size_t number_or_by_rows(const ParameterValues& parameters, const char* name) {
+  return parameters.has(name) ? parameters.integer(name) : Options::kByRows;
+}
+
+}  // namespace
+
+Options::Options(const ParameterValues& parameters)
+    : levels(parameters.integer("levels")),
+      learn_concentrations(parameters.flag("learn-concentrations")),
+      alpha(parameters.real("alpha")),
+      gamma(parameters.real("gamma")),
+      gamma0(parameters.real("gamma0")),
+      alpha_prior(prior_from(parameters, "alpha-prior")),
+      gamma_prior(prior_from(parameters, "gamma-prior")),
+      gamma0_prior(prior_from(parameters, "gamma0-prior")),
+      regularizer(place_in<Regularizer>(kRegularizers, parameters.choice("regularizer"))),
+      penalty(parameters.real("penalty")),
+      margin(parameters.real("margin")),
+      discriminant_sd(parameters.real("discriminant-sd")),
+      intercept(parameters.flag("intercept")),
+      path_update(place_in<PathUpdate>(kPathUpdates, parameters.choice("path-update"))),
+      auxiliary_branches(parameters.integer("auxiliary-branches")),
+      informed(parameters.flag("informed") && counts_others()),
+      discriminant_update(
+          place_in<DiscriminantUpdate>(kDiscriminantUpdates, parameters.choice("discriminant-update"))),
+      drawn_leaf_weights(parameters.choice("leaf-weights") == "drawn" || regularizer == Regularizer::paper),
+      drawn_theta(parameters.choice("theta") == "drawn" || regularizer == Regularizer::paper),
+      split_merge_moves(counts_others() ? number_or_by_rows(parameters, "split-merge-moves") : 0),
+      regraft_moves(counts_others() ? number_or_by_rows(parameters, "regraft-moves") : 0),
+      start(place_in<Start>(kStarts, parameters.choice("init"))),
+      replicas(penalty > 0.0 && counts_others() ? parameters.integer("replicas") : 0) {
+  for (const std::string& word : parameters.words("moves")) moves.push_back(place_in<Move>(kMoves, word));
+}
+
+std::vector<Parameter> parameter_table() {
+  using Type = Parameter::Type;
+  constexpr double kHuge = 1e300;
+  const auto positive = [](const char* name, const char* fallback, const char* help) {
+    return Parameter{name, Type::real, fallback, help, 0.0, kHuge, true};
+  };
+  const auto choice = [](const char* name, const char* fallback, const char* help,
+                         const std::vector<std::string>& choices) {
+    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
+  };
+  const auto prior = [](const char* name, const char* fallback, const char* help) {
+    return Parameter{name, Type::numbers, fallback, help, 0.0, kHuge, true, {}, 2};
+  };
+  return {
+      {"levels", Type::integer, "3", "depth of the tree below its root", 1.0, 32.0},
+      positive("alpha", "0.4", "how readily a node branches (nested Chinese restaurant process)"),
+      positive("gamma", "1", "how close a node's component weights stay to its parent's"),
+      positive("gamma0", "0.85", "how many components there are (weights of the root)"),
+      {"learn-concentrations", Type::flag, "false", "learn alpha, gamma and gamma0 under their Gamma priors"},
+      prior("alpha-prior", "1,1", "shape and rate of the prior of alpha, if learned"),
+      prior("gamma-prior", "1,1", "shape and rate of the prior of gamma, if learned"),
+      prior("gamma0-prior", "1,1", "shape and rate of the prior of gamma0, if learned"),
+      {"penalty", Type::real, "0", "strength C of the regulariser; 0: the plain nested mixture (BHMC)", 0.0,
+       kHuge},
+      {"margin", Type::real, "1", "margin eps0 by which a node's score must beat its siblings'", 0.0, kHuge},
+      positive("discriminant-sd", "1", "prior standard deviation of the discriminants"),
+      {"intercept", Type::flag, "false", "discriminants with an intercept"},
+      choice("regularizer", "centred",
+             "hinge and centred are sampled exactly; own and paper are the published procedures, not exact",
+             kRegularizers),
+      {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
+       0, false, kMoves},
+      choice("path-update", "metropolis",
+             "a row's path: metropolis from the plain conditional; gibbs over all leaves and auxiliary "
+             "branches; prior",
+             kPathUpdates),
+      {"auxiliary-branches", Type::integer, "2", "auxiliary branches of a node, with --path-update gibbs",
+       1.0, 100.0},
+      {"informed", Type::flag, "true",
+       "propose discriminants of new nodes from the data instead of the prior"},
+      choice("discriminant-update", "slice", "elliptical slice sampling, or gauss: augmented Metropolis",
+             kDiscriminantUpdates),
+      choice("leaf-weights", "collapsed", "component weights of leaves: integrated out or drawn",
+             {"collapsed", "drawn"}),
+      choice("theta", "collapsed", "component parameters: integrated out or drawn", {"collapsed", "drawn"}),
+      {"split-merge-moves", Type::integer, "",
+       "split-merge proposals at each level [a tenth of the rows, 1 to 10]", 0.0, 1e6},
+      {"regraft-moves", Type::integer, "", "regraft proposals at each level [a fifth of its nodes, 1 to 10]",
+       0.0, 1e6},
+      choice("init", "sequential", "starting tree; dispersed: another kind for each chain", kStarts),
+      {"replicas", Type::integer, "0", "tempered copies of each chain, with penalties from 0 upwards", 0.0,
+       64.0},
+  };
+}
+
+void check_given(const Settings& given) {
+  const auto text = [&](const char* name) {
+    const auto found = given.find(name);
+    return found == given.end() ? std::string() : found->second.text;
+  };
+  const std::string regularizer = text("regularizer");
+  if (regularizer == "own" || regularizer == "paper")
+    for (const char* name : {"split-merge-moves", "regraft-moves", "replicas", "informed"})
+      if (given.contains(name))
+        fail(ErrorCode::configuration, "--{} needs an exact target: it has no meaning with --regularizer {}",
+             name, regularizer);
+  if (regularizer == "paper")
+    for (const char* name : {"moves", "path-update", "discriminant-update", "leaf-weights", "theta"})
+      if (given.contains(name))
+        fail(ErrorCode::configuration, "--regularizer paper is one fixed procedure: leave out --{}", name);
+  if (given.contains("auxiliary-branches") && text("path-update") != "gibbs")
+    fail(ErrorCode::configuration, "--auxiliary-branches goes with --path-update gibbs");
+  const auto learn = given.find("learn-concentrations");
+  for (const char* name : {"alpha-prior", "gamma-prior", "gamma0-prior"})
+    if (given.contains(name) && (learn == given.end() || learn->second.numbers.at(0) == 0.0))
+      fail(ErrorCode::configuration, "--{} goes with --learn-concentrations", name);
+}
+
+}  // namespace coppice::rbhmc

@@ -1,0 +1,54 @@
+// The settings of the nested mixture, read once from its parameters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/prior/crp.hpp"
+
+namespace coppice::rbhmc {
+
+/// What a tree pays for siblings that its discriminants do not tell apart. `hinge` and `centred` are targets
+/// that are sampled exactly; `own` and `paper` are procedures without a target.
+enum class Regularizer { hinge, centred, own, paper };
+enum class PathUpdate { metropolis, gibbs, prior };
+enum class DiscriminantUpdate { slice, gauss };
+enum class Start { sequential, single_path, each_alone, prior, dispersed };
+enum class Move { paths, components, weights, structure, discriminants, shift };
+
+struct Options {
+  explicit Options(const ParameterValues& parameters);
+
+  std::size_t levels;
+  bool learn_concentrations;
+  double alpha, gamma, gamma0;
+  GammaPrior alpha_prior, gamma_prior, gamma0_prior;
+
+  Regularizer regularizer;
+  double penalty;  // C
+  double margin;   // eps0
+  double discriminant_sd;
+  bool intercept;
+  bool centred() const { return regularizer == Regularizer::centred; }
+  /// Whether a move is judged by the hinges of all rows, as an exact sampler must.
+  bool counts_others() const { return regularizer == Regularizer::hinge || centred(); }
+
+  std::vector<Move> moves;
+  PathUpdate path_update;
+  std::size_t auxiliary_branches;
+  bool informed;
+  DiscriminantUpdate discriminant_update;
+  bool drawn_leaf_weights, drawn_theta;
+  std::size_t split_merge_moves, regraft_moves;  // kByRows: from the number of rows and nodes
+  Start start;
+  std::size_t replicas;  // beside the chain itself
+
+  static constexpr std::size_t kByRows = static_cast<std::size_t>(-1);
+};
+
+std::vector<Parameter> parameter_table();
+void check_given(const Settings& given);
+
+}  // namespace coppice::rbhmc

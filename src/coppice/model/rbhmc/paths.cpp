@@ -1,0 +1,341 @@
+#include "coppice/model/rbhmc/paths.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/model/rbhmc/informed.hpp"
+
+namespace coppice::rbhmc {
+namespace {
+
+double dot(const double* a, const double* b, std::size_t padded) {
+  Lanes sum{};
+  for (std::size_t i = 0; i < padded; i += kLanes) sum += load_lanes(a + i) * load_lanes(b + i);
+  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+  return sum[0] + sum[1];
+}
+
+/// Where a sum of products of weights and densities is too small to be trusted.
+constexpr double kTiny = 1e-280;
+
+}  // namespace
+
+PathMoves::PathMoves(const State& state)
+    : order_(state.rows()), eta_(state.margins().stride(), 0.0), scores_(state.options().levels) {
+  std::iota(order_.begin(), order_.end(), 0U);
+}
+
+std::span<const std::uint32_t> PathMoves::shuffled(Stream& stream) {
+  std::iota(order_.begin(), order_.end(), 0U);
+  shuffle(stream, order_);
+  return order_;
+}
+
+/// log of the node's mixture, for when the plain sum underflows.
+double PathMoves::log_mixture(const State& state, NodeId node) const {
+  const LevelTree& tree = state.tree();
+  const double* logs = state.log_density();
+  double total = kMinusInfinity;
+  const bool collapsed_leaf = !state.has_weights(node);
+  const double* values = collapsed_leaf ? state.counts(node) : state.weights(node);
+  for (std::size_t k = 0; k < state.slots(); ++k)
+    if (values[k] > 0.0) total = log_add_exp(total, std::log(values[k]) + logs[k]);
+  if (!collapsed_leaf) {
+    if (state.rest(node) > 0.0)
+      total = log_add_exp(total, std::log(state.rest(node)) + state.log_density_new());
+    return total;
+  }
+  total = log_add_exp(total, std::log(state.gamma()) + log_mixture(state, tree.parent(node)));
+  return total - std::log(static_cast<double>(tree.size(node)) + state.gamma());
+}
+
+void PathMoves::list_candidates(State& state, bool mixtures) {
+  const LevelTree& tree = state.tree();
+  const double alpha = state.alpha();
+  const double gamma = state.gamma();
+  if (mixture_.size() < tree.capacity()) {
+    mixture_.resize(tree.capacity());
+    prefix_.resize(tree.capacity());
+  }
+  const std::size_t padded = (state.slots() + kLanes - 1) / kLanes * kLanes;
+  const double* density = state.density();
+  candidates_.clear();
+  double total = 0.0;
+  prefix_[LevelTree::kRoot] = 1.0;
+  for (std::size_t level = 0; level <= tree.depth(); ++level)
+    for (const NodeId node : tree.at_level(level)) {
+      const auto size = static_cast<double>(tree.size(node));
+      if (level > 0) {
+        const NodeId parent = tree.parent(node);
+        prefix_[node] = prefix_[parent] * size / (static_cast<double>(tree.size(parent)) + alpha);
+      }
+      if (mixtures) {
+        if (state.has_weights(node))
+          mixture_[node] = dot(state.weights(node), density, padded) + state.rest(node) * state.density_new();
+        else
+          mixture_[node] = (dot(state.counts(node), density, padded) + gamma * mixture_[tree.parent(node)]) /
+                           (size + gamma);
+      } else {
+        mixture_[node] = 1.0;
+      }
+      const bool is_leaf = level == tree.depth();
+      const double share = is_leaf ? 1.0 : alpha / (size + alpha);
+      candidates_.push_back({{node, !is_leaf}, prefix_[node] * share * mixture_[node]});
+      total += candidates_.back().weight;
+    }
+  if (total > kTiny) return;
+  // The products have underflowed: the same weights from logs.
+  double largest = kMinusInfinity;
+  for (Candidate& candidate : candidates_) {
+    const NodeId node = candidate.position.node;
+    const auto size = static_cast<double>(tree.size(node));
+    const double share = candidate.position.is_branch ? alpha / (size + alpha) : 1.0;
+    candidate.weight = std::log(prefix_[node]) + std::log(share) + log_mixture(state, node);
+    largest = std::max(largest, candidate.weight);
+  }
+  if (largest == kMinusInfinity) fail(ErrorCode::bug, "rbhmc: a row has no place anywhere");
+  for (Candidate& candidate : candidates_) candidate.weight = std::exp(candidate.weight - largest);
+}
+
+std::size_t PathMoves::draw_candidate(Stream& stream) const {
+  double total = 0.0;
+  for (const Candidate& candidate : candidates_) total += candidate.weight;
+  double left = draw_uniform(stream) * total;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].weight <= 0.0) continue;
+    last = i;
+    left -= candidates_[i].weight;
+    if (left < 0.0) break;
+  }
+  return last;
+}
+
+Label PathMoves::draw_component(const State& state, const Position& position, Stream& stream) {
+  const std::size_t used = state.slots();
+  terms_.resize(used + 1);
+  const bool leaf = !state.has_weights(position.node);
+  const NodeId above = leaf ? state.tree().parent(position.node) : position.node;
+  const double* weights = state.weights(above);
+  const double scale = leaf ? state.gamma() : 1.0;
+  const double* counts = state.counts(position.node);
+  const auto weight = [&](std::size_t k) { return (leaf ? counts[k] : 0.0) + scale * weights[k]; };
+  double total = 0.0;
+  for (std::size_t k = 0; k < used; ++k) total += terms_[k] = weight(k) * state.density()[k];
+  total += terms_[used] = scale * state.rest(above) * state.density_new();
+  if (!(total > kTiny)) {
+    double largest = kMinusInfinity;
+    for (std::size_t k = 0; k <= used; ++k) {
+      const double w = k < used ? weight(k) : scale * state.rest(above);
+      const double log_density = k < used ? state.log_density()[k] : state.log_density_new();
+      terms_[k] = w > 0.0 ? std::log(w) + log_density : kMinusInfinity;
+      largest = std::max(largest, terms_[k]);
+    }
+    for (double& term : terms_) term = std::exp(term - largest);
+  }
+  const std::size_t chosen = draw_categorical(stream, terms_);
+  return chosen == used ? kNewComponent : static_cast<Label>(chosen);
+}
+
+double PathMoves::hinge_at(const State& state, std::size_t row, const Position& position, const double* eta) {
+  state.margins().scores_at(row, state.tree(), position.node, position.is_branch ? eta : nullptr, scores_);
+  return state.margins().hinge(scores_);
+}
+
+void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
+  Margins& margins = state.margins();
+  const Options& options = state.options();
+  state.load_densities(row);
+  const double hinge_before = margins.active() ? margins.hinge(row) : 0.0;
+  const Detached was = state.detach(row);
+  const bool by_prior = options.path_update == PathUpdate::prior;
+  list_candidates(state, !by_prior);
+  const Position chosen = candidates_[draw_candidate(streams.choice)].position;
+  Label component = by_prior ? kNewComponent : draw_component(state, chosen, streams.choice);
+  const bool informed = options.informed && margins.active();
+  const std::uint32_t alone[] = {static_cast<std::uint32_t>(row)};
+  double log_proposal = 0.0;  // log of prior over proposal density of the discriminants that come and go
+  if (chosen.is_branch) {
+    ++branches_.proposed;
+    if (informed) {
+      const InformedProposal proposal(margins, state.tree(), chosen.node, alone, LevelTree::kNone);
+      proposal.draw(streams.discriminants, eta_.data());
+      log_proposal -= proposal.log_ratio_to_prior(eta_.data());
+    } else {
+      margins.draw_prior(streams.discriminants, eta_.data());
+    }
+  }
+  if (informed && was.position.is_branch) {
+    const InformedProposal proposal(margins, state.tree(), was.position.node, alone, LevelTree::kNone);
+    log_proposal += proposal.log_ratio_to_prior(state.old_eta());
+  }
+  ++paths_.proposed;
+  bool accepted = true;
+  const bool same_leaf = !chosen.is_branch && chosen == was.position;
+  if ((margins.active() && !same_leaf) || by_prior) {
+    double log_ratio = log_proposal;
+    if (margins.active() && !same_leaf) {
+      double before = hinge_before;
+      double after = hinge_at(state, row, chosen, eta_.data());
+      if (options.counts_others()) {
+        before += was.hinge_of_others;
+        if (chosen.is_branch) after += margins.increase(state.tree(), chosen.node, eta_.data());
+      }
+      log_ratio -= 2.0 * margins.penalty() * (after - before);
+    }
+    if (by_prior) log_ratio += log_mixture(state, chosen.node) - log_mixture(state, was.position.node);
+    accepted = std::log(draw_uniform(streams.choice)) < log_ratio;
+  }
+  const Position position = accepted ? chosen : was.position;
+  // Where the path stays, or the kernel does not draw it, the component is drawn given the path.
+  if (!accepted || by_prior) component = draw_component(state, position, streams.choice);
+  paths_.accepted += accepted;
+  branches_.accepted += accepted && chosen.is_branch;
+  state.attach(row, position, component, accepted ? eta_.data() : state.old_eta(), streams.choice,
+               streams.discriminants);
+}
+
+void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& streams) {
+  Margins& margins = state.margins();
+  const Options& options = state.options();
+  state.load_densities(row);
+  const Detached was = state.detach(row);
+  list_candidates(state, true);
+  const std::size_t copies = std::max<std::size_t>(1, options.auxiliary_branches);
+  const std::size_t plain = candidates_.size();
+  auxiliary_.clear();
+  std::vector<std::size_t> eta_of(plain, 0);
+  // Branches become `copies` candidates each, with discriminants of their own; the row's old branch keeps
+  // its.
+  for (std::size_t i = 0; i < plain; ++i) {
+    if (!candidates_[i].position.is_branch) continue;
+    candidates_[i].weight /= static_cast<double>(copies);
+    for (std::size_t copy = 0; copy < copies; ++copy) {
+      AlignedVector eta(margins.stride());
+      if (copy == 0 && was.position == candidates_[i].position)
+        std::copy_n(state.old_eta(), margins.stride(), eta.data());
+      else
+        margins.draw_prior(streams.discriminants, eta.data());
+      auxiliary_.push_back(std::move(eta));
+      if (copy == 0) {
+        eta_of[i] = auxiliary_.size() - 1;
+      } else {
+        candidates_.push_back(candidates_[i]);
+        eta_of.push_back(auxiliary_.size() - 1);
+      }
+    }
+  }
+  if (margins.active()) {
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<double> hinges(candidates_.size());
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const Position& position = candidates_[i].position;
+      const double* eta = position.is_branch ? auxiliary_[eta_of[i]].data() : nullptr;
+      hinges[i] = hinge_at(state, row, position, eta);
+      if (position.is_branch && options.counts_others())
+        hinges[i] += margins.increase(state.tree(), position.node, eta);
+      if (candidates_[i].weight > 0.0) least = std::min(least, hinges[i]);
+    }
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      candidates_[i].weight *= std::exp(-2.0 * margins.penalty() * (hinges[i] - least));
+  }
+  const std::size_t drawn = draw_candidate(streams.choice);
+  const Position position = candidates_[drawn].position;
+  const Label component = draw_component(state, position, streams.choice);
+  ++paths_.proposed;
+  paths_.accepted += position != was.position;
+  branches_.proposed += position.is_branch;
+  branches_.accepted += position.is_branch;
+  state.attach(row, position, component, position.is_branch ? auxiliary_[eta_of[drawn]].data() : nullptr,
+               streams.choice, streams.discriminants);
+}
+
+void PathMoves::scan(State& state, const StreamName& name, std::uint64_t site) {
+  PathStreams streams(name, site);
+  for (const std::uint32_t row : shuffled(streams.choice)) {
+    if (state.options().path_update == PathUpdate::gibbs)
+      update_by_gibbs(state, row, streams);
+    else
+      update(state, row, streams);
+  }
+}
+
+void PathMoves::scan_components(State& state, const StreamName& name, std::uint64_t site) {
+  PathStreams streams(name, site);
+  for (std::size_t row = 0; row < state.rows(); ++row) {
+    state.load_densities(row);
+    state.release_component(row);
+    // A collapsed leaf's mixture leaves the row out, which is still counted in its size; only the terms
+    // matter for the draw.
+    const Label component = draw_component(state, {state.tree().leaf(row), false}, streams.choice);
+    state.take_component(row, component, streams.choice);
+  }
+}
+
+void PathMoves::allocate(State& state, const StreamName& name, bool by_prior) {
+  PathStreams streams(name, static_cast<std::uint64_t>(-1));
+  state.clear();
+  for (const std::uint32_t row : shuffled(streams.choice)) {
+    if (by_prior)
+      state.load_flat_densities();
+    else
+      state.load_densities(row);
+    list_candidates(state, true);
+    const Position position = candidates_[draw_candidate(streams.choice)].position;
+    const Label component = draw_component(state, position, streams.choice);
+    state.margins().draw_prior(streams.discriminants, eta_.data());
+    state.attach(row, position, component, eta_.data(), streams.choice, streams.discriminants);
+  }
+}
+
+void PathMoves::allocate_along(State& state, const StreamName& name, bool alone) {
+  PathStreams streams(name, static_cast<std::uint64_t>(-1));
+  state.clear();
+  for (std::size_t row = 0; row < state.rows(); ++row) {
+    state.load_densities(row);
+    Position position{LevelTree::kRoot, true};
+    if (row > 0 && !alone) position = {state.tree().at_level(state.tree().depth()).front(), false};
+    const Label component = draw_component(state, position, streams.choice);
+    state.margins().draw_prior(streams.discriminants, eta_.data());
+    state.attach(row, position, component, eta_.data(), streams.choice, streams.discriminants);
+  }
+}
+
+void PathMoves::scan_published(State& state, const StreamName& name, std::uint64_t site) {
+  PathStreams streams(name, site);
+  Margins& margins = state.margins();
+  const std::size_t padded = state.stride();
+  const auto mixture = [&](const double* weights, double rest) {
+    return dot(weights, state.density(), padded) + rest * state.density_new();
+  };
+  for (const std::uint32_t row : shuffled(streams.choice)) {
+    state.load_densities_as_published(row);
+    const NodeId leaf = state.tree().leaf(row);
+    double log_before = std::log(mixture(state.weights(leaf), state.rest(leaf)));
+    if (margins.active()) log_before -= 2.0 * margins.penalty() * margins.hinge(row);
+    const Position was = state.detach_from_tree(row, old_branch_);
+    list_candidates(state, false);
+    const Position chosen = candidates_[draw_candidate(streams.choice)].position;
+    if (chosen.is_branch)
+      state.draw_branch(chosen.node, -1, streams.choice, streams.discriminants, new_branch_);
+    const std::size_t last = chosen.is_branch ? new_branch_.nodes - 1 : 0;
+    double log_after =
+        std::log(chosen.is_branch ? mixture(new_branch_.weights[last].data(), new_branch_.rest[last])
+                                  : mixture(state.weights(chosen.node), state.rest(chosen.node)));
+    if (margins.active())
+      log_after -= 2.0 * margins.penalty() *
+                   hinge_at(state, row, chosen, chosen.is_branch ? new_branch_.eta[0].data() : nullptr);
+    const bool accepted = std::log(draw_uniform(streams.choice)) < log_after - log_before;
+    ++paths_.proposed;
+    paths_.accepted += accepted;
+    branches_.proposed += chosen.is_branch;
+    branches_.accepted += accepted && chosen.is_branch;
+    state.attach_to_tree(row, accepted ? chosen : was, accepted ? new_branch_ : old_branch_);
+  }
+}
+
+}  // namespace coppice::rbhmc

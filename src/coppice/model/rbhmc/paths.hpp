@@ -1,0 +1,72 @@
+// Moves of single rows: path and component together, the component alone, and the published path step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/rbhmc/state.hpp"
+
+namespace coppice::rbhmc {
+
+/// The random streams of one scan. Discriminants have their own, so that without a penalty the other draws do
+/// not depend on them.
+struct PathStreams {
+  PathStreams(const StreamName& name, std::uint64_t site)
+      : choice(name, Purpose::path, site), discriminants(name, Purpose::new_discriminants, site) {}
+  Stream choice;
+  Stream discriminants;
+};
+
+class PathMoves {
+ public:
+  explicit PathMoves(const State& state);
+
+  /// Path and component of every row in random order, by the kernel of the options.
+  void scan(State& state, const StreamName& name, std::uint64_t site);
+  /// Component of every row alone.
+  void scan_components(State& state, const StreamName& name, std::uint64_t site);
+  /// Rows one by one in random order into an empty tree, by the weights without penalty. With `by_prior` the
+  /// data play no part.
+  void allocate(State& state, const StreamName& name, bool by_prior);
+  /// All rows into one path, or each into its own.
+  void allocate_along(State& state, const StreamName& name, bool alone);
+  /// The published path step: not exact.
+  void scan_published(State& state, const StreamName& name, std::uint64_t site);
+
+  const MoveCount& paths() const { return paths_; }
+  const MoveCount& branches() const { return branches_; }
+  void set_counts(const MoveCount& paths, const MoveCount& branches) {
+    paths_ = paths;
+    branches_ = branches;
+  }
+
+ private:
+  struct Candidate {
+    Position position;
+    double weight = 0.0;
+  };
+
+  void update(State& state, std::size_t row, PathStreams& streams);
+  void update_by_gibbs(State& state, std::size_t row, PathStreams& streams);
+  /// Weights of all positions of a detached row, prior times mixture; without `mixtures` the prior alone.
+  void list_candidates(State& state, bool mixtures);
+  std::size_t draw_candidate(Stream& stream) const;
+  Label draw_component(const State& state, const Position& position, Stream& stream);
+  double log_mixture(const State& state, NodeId node) const;
+  double hinge_at(const State& state, std::size_t row, const Position& position, const double* eta);
+  std::span<const std::uint32_t> shuffled(Stream& stream);
+
+  std::vector<std::uint32_t> order_;
+  std::vector<double> mixture_;  // by node
+  std::vector<double> prefix_;   // prior probability of reaching a node
+  std::vector<Candidate> candidates_;
+  std::vector<double> terms_;
+  AlignedVector eta_;
+  std::vector<AlignedVector> auxiliary_;
+  LevelScores scores_;
+  Branch old_branch_, new_branch_;
+  MoveCount paths_, branches_;
+};
+
+}  // namespace coppice::rbhmc

@@ -1,0 +1,149 @@
+#include "coppice/model/rbhmc/replica.hpp"
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+
+namespace coppice::rbhmc {
+
+Replica::Replica(const Problem& problem, const Options& options) : state_(problem, options), paths_(state_) {}
+
+void Replica::init(const StreamName& name) {
+  constexpr std::size_t kMostAlone = 2000;
+  Start start = state_.options().start;
+  if (start == Start::dispersed) {
+    constexpr Start kKinds[] = {Start::sequential, Start::single_path, Start::each_alone, Start::prior};
+    start = kKinds[name.chain % 4];
+    if (start == Start::each_alone && state_.rows() > kMostAlone) start = Start::sequential;
+  }
+  if (start == Start::each_alone && state_.rows() > kMostAlone)
+    fail(ErrorCode::configuration, "--init each-alone is for up to {} rows, not {}", kMostAlone,
+         state_.rows());
+  if (start == Start::single_path || start == Start::each_alone)
+    paths_.allocate_along(state_, name, start == Start::each_alone);
+  else
+    paths_.allocate(state_, name, start == Start::prior);
+  if (state_.options().drawn_leaf_weights) pass(name, 0, false);
+  Stream thetas(name, Purpose::theta);
+  if (state_.options().drawn_theta) state_.draw_thetas(thetas);
+  state_.rebuild();
+  paths_.set_counts({}, {});
+}
+
+void Replica::draw_prior(const StreamName& name) {
+  Stream stream(name, Purpose::prior_shape);
+  const Options& options = state_.options();
+  if (options.learn_concentrations) {
+    const double alpha = options.alpha_prior.draw(stream);
+    const double gamma = options.gamma_prior.draw(stream);
+    state_.set_concentrations(alpha, gamma, options.gamma0_prior.draw(stream));
+  }
+  paths_.allocate(state_, name, true);
+  Stream thetas(name, Purpose::theta);
+  if (options.drawn_theta) state_.draw_thetas(thetas);
+  paths_.set_counts({}, {});
+}
+
+void Replica::pass(const StreamName& name, std::uint64_t site, bool structure) {
+  Stream weights(name, Purpose::weights, site);
+  Stream moves(name, Purpose::structure, 2 * site);
+  Stream fresh(name, Purpose::structure, 2 * site + 1);
+  Stream concentrations(name, Purpose::concentration, site);
+  const auto at_level = [&](std::size_t level) { structure_.at_level(state_, level, moves, fresh); };
+  state_.pass(weights, structure ? std::function<void(std::size_t)>(at_level) : nullptr,
+              state_.options().learn_concentrations ? &concentrations : nullptr);
+}
+
+void Replica::step(const StreamName& name) {
+  const Options& options = state_.options();
+  if (options.regularizer == Regularizer::paper) {
+    sweep_as_published(name);
+    return;
+  }
+  std::uint64_t site = 0;
+  for (const Move move : options.moves) {
+    switch (move) {
+      case Move::paths:
+        paths_.scan(state_, name, site);
+        break;
+      case Move::components:
+        paths_.scan_components(state_, name, site);
+        break;
+      case Move::weights:
+      case Move::structure:
+        pass(name, site, move == Move::structure);
+        break;
+      case Move::discriminants: {
+        Stream stream(name, Purpose::discriminants, site);
+        if (options.discriminant_update == DiscriminantUpdate::gauss)
+          discriminants_.gauss(state_, stream, true);
+        else
+          discriminants_.slice(state_, stream);
+        break;
+      }
+      case Move::shift: {
+        Stream stream(name, Purpose::discriminants, site);
+        discriminants_.shift(state_, stream);
+        break;
+      }
+    }
+    if (options.drawn_theta) {
+      Stream stream(name, Purpose::theta, site);
+      state_.draw_thetas(stream);
+    }
+    ++site;
+  }
+}
+
+void Replica::sweep_as_published(const StreamName& name) {
+  paths_.scan_published(state_, name, 0);
+  paths_.scan_components(state_, name, 1);
+  pass(name, 2, false);
+  Stream thetas(name, Purpose::theta, 3);
+  state_.draw_thetas(thetas);
+  Stream stream(name, Purpose::discriminants, 4);
+  discriminants_.gauss(state_, stream, false);
+}
+
+std::vector<MoveStatistics> Replica::moves() const {
+  const auto entry = [](const char* name, const MoveCount& count) {
+    return MoveStatistics{name, count.proposed, count.accepted};
+  };
+  std::vector<MoveStatistics> list{entry("path", paths_.paths()), entry("branch", paths_.branches())};
+  const Options& options = state_.options();
+  if (options.counts_others() && (options.split_merge_moves > 0 || options.regraft_moves > 0)) {
+    list.push_back(entry("split", structure_.splits()));
+    list.push_back(entry("merge", structure_.merges()));
+    list.push_back(entry("regraft", structure_.regrafts()));
+  }
+  if (state_.margins().active()) {
+    if (options.discriminant_update == DiscriminantUpdate::gauss ||
+        options.regularizer == Regularizer::paper) {
+      list.push_back(entry("gauss", discriminants_.gausses()));
+    } else {
+      list.push_back(entry("slice", discriminants_.slices()));
+      if (discriminants_.stuck() > 0)
+        list.push_back({"slice given up", discriminants_.slices().proposed, discriminants_.stuck()});
+    }
+  }
+  return list;
+}
+
+std::string Replica::save() const {
+  const Counts counts{paths_.paths(),           paths_.branches(),     structure_.splits(),
+                      structure_.merges(),      structure_.regrafts(), discriminants_.slices(),
+                      discriminants_.gausses(), discriminants_.stuck()};
+  ByteWriter bytes;
+  bytes.put(counts);
+  return bytes.take() + state_.save();
+}
+
+void Replica::load(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const Counts counts = reader.get<Counts>();
+  state_.load(reader.take(reader.left()));
+  paths_.set_counts(counts.paths, counts.branches);
+  structure_.set_counts(counts.splits, counts.merges, counts.regrafts);
+  discriminants_.set_counts(counts.slices, counts.gausses, counts.stuck);
+}
+
+}  // namespace coppice::rbhmc

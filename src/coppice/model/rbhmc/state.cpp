@@ -1,0 +1,602 @@
+#include "coppice/model/rbhmc/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/prior/hdp.hpp"
+#include "coppice/prior/nested_crp.hpp"
+
+namespace coppice::rbhmc {
+namespace {
+
+std::vector<double> no_weight_of_joining(std::size_t rows) {
+  std::vector<double> table(rows + 1, 0.0);
+  table[0] = kMinusInfinity;
+  return table;
+}
+
+}  // namespace
+
+State::State(const Problem& problem, const Options& options)
+    : options_(options),
+      family_(problem.family),
+      data_(problem.rows),
+      alpha_(options.alpha),
+      gamma_(options.gamma),
+      gamma0_(options.gamma0),
+      tree_(problem.rows->size(), options.levels),
+      margins_(problem, options),
+      no_prior_(no_weight_of_joining(problem.rows->size())),
+      components_(*problem.family, *problem.rows, no_prior_),
+      log_alone_(problem.rows->size()),
+      old_eta_(margins_.stride(), 0.0) {
+  data_changed();
+  clear();
+}
+
+void State::data_changed() {
+  std::vector<double> empty(family_->stats_size());
+  family_->clear(empty.data());
+  for (std::size_t row = 0; row < rows(); ++row)
+    log_alone_[row] = family_->log_predictive(empty.data(), (*data_)[row]);
+  margins_.data_changed();
+  if (tree_.leaf(0) != LevelTree::kNone) {
+    const Labels labels(components_.labels().begin(), components_.labels().end());
+    components_.assign(labels);
+    if (margins_.active()) margins_.refresh_all(tree_);
+  }
+}
+
+void State::clear() {
+  tree_.clear();
+  components_.assign(Labels(rows(), Clusters::kUnassigned));
+  fit_nodes();
+  std::fill(weights_.begin(), weights_.end(), 0.0);
+  std::fill(counts_.begin(), counts_.end(), 0.0);
+  std::fill(tables_.begin(), tables_.end(), 0.0);
+  rest_[LevelTree::kRoot] = 1.0;
+}
+
+void State::fit_nodes() {
+  const std::size_t nodes = tree_.capacity();
+  if (rest_.size() < nodes) {
+    rest_.resize(nodes, 0.0);
+    on_path_.resize(nodes, 0);
+  }
+  if (weights_.size() < nodes * stride_) {
+    weights_.resize(nodes * stride_, 0.0);
+    counts_.resize(nodes * stride_, 0.0);
+    tables_.resize(nodes * stride_, 0.0);
+  }
+  margins_.fit(tree_);
+}
+
+void State::clear_node(NodeId node) {
+  std::fill_n(weights(node), stride_, 0.0);
+  std::fill_n(counts(node), stride_, 0.0);
+  std::fill_n(tables_.data() + node * stride_, stride_, 0.0);
+  rest_[node] = 0.0;
+}
+
+void State::fit_slots() {
+  const std::size_t needed = (slots() + kLanes - 1) / kLanes * kLanes;
+  if (options_.drawn_theta && thetas_.size() < slots() * family_->theta_size())
+    thetas_.resize(slots() * family_->theta_size());
+  if (needed <= stride_) return;
+  const std::size_t wider =
+      std::max(needed, stride_ + std::max<std::size_t>(kLanes, stride_ / 4 / kLanes * kLanes));
+  const std::size_t nodes = rest_.size();
+  const auto widen = [&](AlignedVector& values) {
+    AlignedVector fresh(nodes * wider, 0.0);
+    for (std::size_t node = 0; node < nodes; ++node)
+      std::copy_n(values.data() + node * stride_, stride_, fresh.data() + node * wider);
+    values = std::move(fresh);
+  };
+  widen(weights_);
+  widen(counts_);
+  widen(tables_);
+  stride_ = wider;
+}
+
+void State::prepare_densities() {
+  const std::size_t needed = std::max(components_.weights_size(), stride_);
+  if (log_density_.size() < needed) {
+    log_density_.resize(needed);
+    density_.resize(needed);
+  }
+  std::fill(log_density_.begin(), log_density_.end(), kMinusInfinity);
+}
+
+void State::scale_densities() {
+  Lanes largest = broadcast(log_density_new_);
+  for (std::size_t i = 0; i < log_density_.size(); i += kLanes) {
+    const Lanes value = load_lanes(log_density_.data() + i);
+    largest = value > largest ? value : largest;
+  }
+  const double top = maximum(largest);
+  for (std::size_t i = 0; i < log_density_.size(); i += kLanes) {
+    const Lanes value = load_lanes(log_density_.data() + i) - top;
+    store_lanes(log_density_.data() + i, value);
+    store_lanes(density_.data() + i, value > -700.0 ? exp(value) : Lanes{});
+  }
+  log_density_new_ -= top;
+  density_new_ = std::exp(log_density_new_);
+}
+
+void State::load_densities(std::size_t row) {
+  prepare_densities();
+  if (options_.drawn_theta) {
+    const Label own = components_.label(row);
+    for (std::size_t slot = 0; slot < slots(); ++slot) {
+      const auto label = static_cast<Label>(slot);
+      if (components_.size(label) > (label == own ? 1U : 0U))
+        log_density_[slot] = family_->log_likelihood(theta(label), (*data_)[row]);
+    }
+  } else {
+    components_.log_conditional(row, log_density_.data());
+  }
+  log_density_new_ = log_alone_[row];
+  scale_densities();
+}
+
+void State::load_densities_as_published(std::size_t row) {
+  prepare_densities();
+  for (std::size_t slot = 0; slot < slots(); ++slot)
+    if (components_.size(static_cast<Label>(slot)) > 0)
+      log_density_[slot] = family_->log_likelihood(theta(static_cast<Label>(slot)), (*data_)[row]);
+  log_density_new_ = log_alone_[row];
+  scale_densities();
+}
+
+void State::load_flat_densities() {
+  prepare_densities();
+  for (std::size_t slot = 0; slot < slots(); ++slot)
+    if (components_.size(static_cast<Label>(slot)) > 0) log_density_[slot] = 0.0;
+  log_density_new_ = 0.0;
+  scale_densities();
+}
+
+void State::drop_column(Label slot) {
+  const auto k = static_cast<std::size_t>(slot);
+  for (std::size_t level = 0; level <= tree_.depth(); ++level)
+    for (const NodeId node : tree_.at_level(level)) {
+      if (!has_weights(node)) continue;
+      rest_[node] += weights(node)[k];
+      weights(node)[k] = 0.0;
+    }
+}
+
+void State::new_column(Label slot, NodeId deepest, Stream& stream) {
+  const auto k = static_cast<std::size_t>(slot);
+  for (NodeId node = deepest; node != LevelTree::kNone; node = tree_.parent(node)) on_path_[node] = 1;
+  const auto divide = [&](NodeId node, const BetaDraw& parts) {
+    weights(node)[k] = parts.first * rest_[node];
+    rest_[node] *= parts.second;
+  };
+  divide(LevelTree::kRoot, draw_beta_parts(stream, 1.0, gamma0_));
+  for (std::size_t level = 1; level <= tree_.depth(); ++level)
+    for (const NodeId node : tree_.at_level(level)) {
+      if (!has_weights(node)) continue;
+      const NodeId parent = tree_.parent(node);
+      const double customer = on_path_[node] != 0 ? 1.0 : 0.0;
+      divide(node, draw_beta_parts(stream, gamma_ * weights(parent)[k] + customer, gamma_ * rest_[parent]));
+    }
+  for (NodeId node = deepest; node != LevelTree::kNone; node = tree_.parent(node)) on_path_[node] = 0;
+}
+
+void State::draw_row(const double* parent, double parent_rest, const double* counts, Label extra,
+                     Stream& stream, double* row, double& rest) {
+  const std::size_t used = slots();
+  shapes_.resize(used + 1);
+  drawn_.resize(used + 1);
+  const std::span<const std::uint32_t> sizes = components_.sizes();
+  for (std::size_t k = 0; k < used; ++k) {
+    const double base = parent == nullptr ? 0.0 : gamma_ * parent[k];
+    shapes_[k] = sizes[k] == 0 ? 0.0 : base + (counts != nullptr ? counts[k] : 0.0);
+  }
+  if (extra >= 0) shapes_[static_cast<std::size_t>(extra)] += 1.0;
+  shapes_[used] = parent == nullptr ? gamma0_ : gamma_ * parent_rest;
+  draw_dirichlet(stream, shapes_, drawn_);
+  std::copy_n(drawn_.data(), used, row);
+  rest = drawn_[used];
+}
+
+Position State::detach_from_tree(std::size_t row, Branch& branch) {
+  const NodeId leaf = tree_.leaf(row);
+  counts(leaf)[static_cast<std::size_t>(components_.label(row))] -= 1.0;
+  tree_.detach(row);
+  NodeId top = LevelTree::kNone;
+  std::size_t nodes = 0;
+  for (NodeId node = leaf; node != LevelTree::kRoot && tree_.size(node) == 0; node = tree_.parent(node)) {
+    top = node;
+    ++nodes;
+  }
+  branch.nodes = nodes;
+  if (top == LevelTree::kNone) return {leaf, false};
+  branch.weights.resize(std::max(branch.weights.size(), nodes));
+  branch.rest.resize(std::max(branch.rest.size(), nodes));
+  branch.eta.resize(std::max(branch.eta.size(), nodes));
+  NodeId node = leaf;
+  for (std::size_t i = nodes; i-- > 0; node = tree_.parent(node)) {
+    branch.weights[i].assign(weights(node), weights(node) + stride_);
+    branch.rest[i] = rest_[node];
+    branch.eta[i].assign(margins_.eta(node), margins_.eta(node) + margins_.stride());
+  }
+  const NodeId parent = tree_.parent(top);
+  if (margins_.active()) branch_hinge_ = margins_.child_removed(tree_, top);
+  tree_.remove(top);
+  return {parent, true};
+}
+
+void State::draw_branch(NodeId node, Label component, Stream& stream, Stream& discriminants, Branch& branch) {
+  const std::size_t nodes = tree_.depth() - tree_.level(node);
+  branch.nodes = nodes;
+  branch.weights.resize(std::max(branch.weights.size(), nodes));
+  branch.rest.resize(std::max(branch.rest.size(), nodes));
+  branch.eta.resize(std::max(branch.eta.size(), nodes));
+  const double* above = weights(node);
+  double above_rest = rest_[node];
+  for (std::size_t i = 0; i < nodes; ++i) {
+    branch.weights[i].assign(stride_, 0.0);
+    branch.rest[i] = 0.0;
+    if (i + 1 < nodes || options_.drawn_leaf_weights)
+      draw_row(above, above_rest, nullptr, component, stream, branch.weights[i].data(), branch.rest[i]);
+    above = branch.weights[i].data();
+    above_rest = branch.rest[i];
+    branch.eta[i].resize(margins_.stride());
+    margins_.draw_prior(discriminants, branch.eta[i].data());
+  }
+}
+
+void State::attach_to_tree(std::size_t row, const Position& position, const Branch& branch) {
+  NodeId leaf = position.node;
+  if (position.is_branch) {
+    NodeId top = LevelTree::kNone;
+    for (std::size_t i = 0; i < branch.nodes; ++i) {
+      leaf = tree_.add_child(leaf);
+      fit_nodes();
+      clear_node(leaf);
+      std::copy(branch.weights[i].begin(), branch.weights[i].end(), weights(leaf));
+      rest_[leaf] = branch.rest[i];
+      std::copy(branch.eta[i].begin(), branch.eta[i].end(), margins_.eta(leaf));
+      if (top == LevelTree::kNone) top = leaf;
+    }
+    if (margins_.active()) margins_.child_added(tree_, top);
+  }
+  counts(leaf)[static_cast<std::size_t>(components_.label(row))] += 1.0;
+  tree_.attach(row, leaf);
+  if (margins_.active()) margins_.refresh_row(row, tree_, 1, tree_.depth());
+}
+
+Detached State::detach(std::size_t row) {
+  const Label slot = components_.label(row);
+  Detached was;
+  was.position = detach_from_tree(row, branch_);
+  if (was.position.is_branch) {
+    std::copy_n(branch_.eta[0].data(), margins_.stride(), old_eta_.data());
+    was.hinge_of_others = branch_hinge_;
+  }
+  if (components_.size(slot) > 1)
+    was.component = slot;
+  else
+    drop_column(slot);
+  return was;
+}
+
+void State::set_component(std::size_t row, Label component, NodeId deepest, Stream& stream) {
+  if (component != kNewComponent) {
+    components_.move(row, component);
+    return;
+  }
+  const Label slot = components_.move_to_new(row);
+  fit_slots();
+  new_column(slot, deepest, stream);
+  if (options_.drawn_theta)
+    family_->draw_theta(components_.stats(slot), stream,
+                        thetas_.data() + static_cast<std::size_t>(slot) * family_->theta_size());
+}
+
+void State::attach(std::size_t row, const Position& position, Label component, const double* eta,
+                   Stream& stream, Stream& discriminants) {
+  set_component(row, component, position.node, stream);
+  if (position.is_branch) {
+    draw_branch(position.node, components_.label(row), stream, discriminants, branch_);
+    std::copy_n(eta, margins_.stride(), branch_.eta[0].data());
+  }
+  attach_to_tree(row, position, branch_);
+}
+
+Label State::release_component(std::size_t row) {
+  const Label slot = components_.label(row);
+  counts(tree_.leaf(row))[static_cast<std::size_t>(slot)] -= 1.0;
+  if (components_.size(slot) > 1) return slot;
+  drop_column(slot);
+  return kNewComponent;
+}
+
+void State::take_component(std::size_t row, Label component, Stream& stream) {
+  set_component(row, component, tree_.leaf(row), stream);
+  counts(tree_.leaf(row))[static_cast<std::size_t>(components_.label(row))] += 1.0;
+}
+
+void State::pass(Stream& stream, const std::function<void(std::size_t)>& at_level, Stream* concentrations) {
+  for (std::size_t level = 0; level < tree_.depth(); ++level)
+    for (const NodeId node : tree_.at_level(level)) std::fill_n(counts(node), stride_, 0.0);
+  const std::size_t used = slots();
+  double log_rate = 0.0;
+  double all_tables = 0.0;
+  for (std::size_t level = tree_.depth(); level >= 1; --level) {
+    if (at_level) at_level(level);
+    for (const NodeId node : tree_.at_level(level)) {
+      const NodeId parent = tree_.parent(node);
+      double* tables = tables_.data() + node * stride_;
+      const double* customers = counts(node);
+      double total = 0.0;
+      for (std::size_t k = 0; k < used; ++k) {
+        tables[k] = customers[k] == 0.0
+                        ? 0.0
+                        : static_cast<double>(draw_table_count(
+                              stream, static_cast<std::uint64_t>(customers[k]), gamma_ * weights(parent)[k]));
+        counts(parent)[k] += tables[k];
+        all_tables += tables[k];
+        total += customers[k];
+      }
+      if (concentrations != nullptr) log_rate -= draw_log_beta(*concentrations, gamma_, total);
+    }
+  }
+  if (concentrations != nullptr) {
+    const double* dishes = counts(LevelTree::kRoot);
+    double total = 0.0;
+    for (std::size_t k = 0; k < used; ++k) total += dishes[k];
+    gamma_ = std::max(1e-300, draw_gamma(*concentrations, options_.gamma_prior.shape + all_tables) /
+                                  (options_.gamma_prior.rate + log_rate));
+    gamma0_ =
+        std::max(1e-300, draw_gamma(*concentrations, options_.gamma0_prior.shape +
+                                                         static_cast<double>(components_.clusters())) /
+                             (options_.gamma0_prior.rate - draw_log_beta(*concentrations, gamma0_, total)));
+    alpha_ = update_nested_crp(*concentrations, options_.alpha_prior, alpha_, tree_);
+  }
+  for (std::size_t level = 0; level <= tree_.depth(); ++level)
+    for (const NodeId node : tree_.at_level(level))
+      if (has_weights(node)) {
+        const NodeId parent = tree_.parent(node);
+        const bool is_root = node == LevelTree::kRoot;
+        draw_row(is_root ? nullptr : weights(parent), is_root ? 0.0 : rest_[parent], counts(node), -1, stream,
+                 weights(node), rest_[node]);
+      }
+}
+
+void State::draw_thetas(Stream& stream) {
+  thetas_.resize(slots() * family_->theta_size());
+  for (std::size_t slot = 0; slot < slots(); ++slot)
+    if (components_.size(static_cast<Label>(slot)) != 0)
+      family_->draw_theta(components_.stats(static_cast<Label>(slot)), stream,
+                          thetas_.data() + slot * family_->theta_size());
+}
+
+double State::log_collapsed() const {
+  double total = log_nested_crp(tree_, alpha_) + components_.log_marginal();
+  for (const NodeId leaf : tree_.at_level(tree_.depth()))
+    total += log_dirichlet_multinomial({counts(leaf), slots()}, {weights(tree_.parent(leaf)), slots()},
+                                       gamma_, gamma_);
+  return total;
+}
+
+double State::log_collapsed_from_scratch() const {
+  Clusters fresh(*family_, *data_, no_prior_);
+  fresh.assign(components_.labels());
+  double total = log_nested_crp(tree_, alpha_) + fresh.log_marginal();
+  std::vector<double> members(slots());
+  for (const NodeId leaf : tree_.at_level(tree_.depth())) {
+    std::fill(members.begin(), members.end(), 0.0);
+    for (const std::uint32_t row : tree_.members(leaf))
+      members[static_cast<std::size_t>(components_.label(row))] += 1.0;
+    total += log_dirichlet_multinomial(members, {weights(tree_.parent(leaf)), slots()}, gamma_, gamma_);
+  }
+  return total;
+}
+
+double State::draw_log_complete(Stream& stream) const {
+  double total = log_nested_crp(tree_, alpha_);
+  const std::size_t used = slots();
+  const std::span<const std::uint32_t> sizes = components_.sizes();
+  std::vector<double> shapes(used + 1), weights_of_leaf(used + 1);
+  for (const NodeId leaf : tree_.at_level(tree_.depth())) {
+    const NodeId parent = tree_.parent(leaf);
+    for (std::size_t k = 0; k < used; ++k)
+      shapes[k] = sizes[k] == 0 ? 0.0 : gamma_ * weights(parent)[k] + counts(leaf)[k];
+    shapes[used] = gamma_ * rest_[parent];
+    if (options_.drawn_leaf_weights)
+      std::copy_n(weights(leaf), used, weights_of_leaf.data());
+    else
+      draw_dirichlet(stream, shapes, weights_of_leaf);
+    for (std::size_t k = 0; k < used; ++k)
+      if (counts(leaf)[k] > 0.0) total += counts(leaf)[k] * std::log(weights_of_leaf[k]);
+  }
+  std::vector<double> parameters(used * family_->theta_size());
+  for (std::size_t slot = 0; slot < used; ++slot)
+    if (sizes[slot] != 0)
+      family_->draw_theta(components_.stats(static_cast<Label>(slot)), stream,
+                          parameters.data() + slot * family_->theta_size());
+  for (std::size_t row = 0; row < rows(); ++row)
+    total += family_->log_likelihood(
+        parameters.data() + static_cast<std::size_t>(components_.label(row)) * family_->theta_size(),
+        (*data_)[row]);
+  return total;
+}
+
+/// Nodes by level, and within it by first row: the order of LevelTree::assign.
+std::vector<NodeId> State::canonical_nodes() const {
+  std::vector<NodeId> nodes{LevelTree::kRoot};
+  std::vector<char> seen(tree_.capacity(), 0);
+  for (std::size_t level = 1; level <= tree_.depth(); ++level)
+    for (std::size_t row = 0; row < rows(); ++row) {
+      const NodeId node = tree_.ancestor(tree_.leaf(row), level);
+      if (seen[node] != 0) continue;
+      seen[node] = 1;
+      nodes.push_back(node);
+    }
+  return nodes;
+}
+
+/// Occupied slots by first row; the labels become their numbers.
+std::vector<Label> State::canonical_slots(Labels& labels) const {
+  labels.assign(components_.labels().begin(), components_.labels().end());
+  std::vector<Label> order;
+  std::vector<Label> number(slots(), -1);
+  for (Label& label : labels) {
+    Label& known = number[static_cast<std::size_t>(label)];
+    if (known < 0) {
+      known = static_cast<Label>(order.size());
+      order.push_back(label);
+    }
+    label = known;
+  }
+  return order;
+}
+
+std::string State::save() const {
+  ByteWriter bytes;
+  bytes.put(alpha_);
+  bytes.put(gamma_);
+  bytes.put(gamma0_);
+  Labels components;
+  const std::vector<Label> order = canonical_slots(components);
+  for (const NodeId node : canonical_nodes()) {
+    if (node != LevelTree::kRoot) bytes.put(margins_.eta(node), margins_.dimension());
+    if (!has_weights(node)) continue;
+    for (const Label slot : order) bytes.put(weights(node)[static_cast<std::size_t>(slot)]);
+    bytes.put(rest_[node]);
+  }
+  if (options_.drawn_theta)
+    for (const Label slot : order) bytes.put(theta(slot), family_->theta_size());
+  bytes.put(components.data(), components.size());
+  Labels labels(rows() * tree_.depth());
+  tree_.labels(labels);
+  bytes.put(labels.data(), labels.size());
+  return bytes.take();
+}
+
+void State::load(std::string_view bytes) {
+  // The labels stand at the end, because their length is known and the rest's follows from them.
+  const std::size_t tail = rows() * (tree_.depth() + 1) * sizeof(Label);
+  if (bytes.size() < tail + 3 * sizeof(double)) fail(ErrorCode::bad_data, "the checkpoint is too short");
+  ByteReader end(bytes.substr(bytes.size() - tail));
+  Labels components(rows()), labels(rows() * tree_.depth());
+  end.get(components.data(), components.size());
+  end.get(labels.data(), labels.size());
+  std::size_t count = 0;
+  for (const Label label : components) {
+    if (label < 0 || static_cast<std::size_t>(label) > count)
+      fail(ErrorCode::bad_data, "the checkpoint has the component {} after {} others", label, count);
+    count = std::max(count, static_cast<std::size_t>(label) + 1);
+  }
+  for (const Label label : labels)
+    if (label < 0) fail(ErrorCode::bad_data, "the checkpoint has the label {}", label);
+  ByteReader begin(bytes.substr(0, bytes.size() - tail));
+  const auto alpha = begin.get<double>();
+  const auto gamma = begin.get<double>();
+  const auto gamma0 = begin.get<double>();
+  if (!(alpha > 0.0 && gamma > 0.0 && gamma0 > 0.0))
+    fail(ErrorCode::bad_data, "the checkpoint has the concentrations {}, {}, {}", alpha, gamma, gamma0);
+  set_concentrations(alpha, gamma, gamma0);
+  clear();
+  tree_.assign(labels);
+  components_.assign(components);
+  fit_nodes();
+  fit_slots();
+  for (NodeId node = 0; node < tree_.capacity(); ++node) {
+    clear_node(node);
+    if (node != LevelTree::kRoot) {
+      begin.get(margins_.eta(node), margins_.dimension());
+      std::fill(margins_.eta(node) + margins_.dimension(), margins_.eta(node) + margins_.stride(), 0.0);
+    }
+    if (!has_weights(node)) continue;
+    begin.get(weights(node), count);
+    begin.get(&rest_[node], 1);
+  }
+  if (options_.drawn_theta) {
+    thetas_.resize(count * family_->theta_size());
+    begin.get(thetas_.data(), thetas_.size());
+  }
+  begin.end();
+  for (std::size_t row = 0; row < rows(); ++row)
+    counts(tree_.leaf(row))[static_cast<std::size_t>(components_.label(row))] += 1.0;
+  if (margins_.active()) margins_.refresh_all(tree_);
+}
+
+void State::rebuild() { load(save()); }
+
+std::string State::details() const {
+  ByteWriter bytes;
+  Labels components;
+  const std::vector<Label> order = canonical_slots(components);
+  bytes.put(static_cast<std::uint64_t>(order.size()));
+  bytes.put(static_cast<std::uint64_t>(margins_.dimension()));
+  bytes.put(components.data(), components.size());
+  for (const NodeId node : canonical_nodes()) {
+    if (node != LevelTree::kRoot)
+      for (std::size_t i = 0; i < margins_.dimension(); ++i)
+        bytes.put(static_cast<float>(margins_.eta(node)[i]));
+    if (tree_.is_leaf(node)) continue;
+    for (const Label slot : order)
+      bytes.put(static_cast<float>(weights(node)[static_cast<std::size_t>(slot)]));
+    bytes.put(static_cast<float>(rest_[node]));
+  }
+  return bytes.take();
+}
+
+void State::audit() const {
+  const auto expect = [](bool good, const char* what) {
+    if (!good) fail(ErrorCode::bug, "rbhmc: {}", what);
+  };
+  const auto close = [](double a, double b) {
+    return a == b || std::abs(a - b) <= 1e-8 * std::max({1.0, std::abs(a), std::abs(b)});
+  };
+  std::vector<double> members(slots());
+  for (std::size_t level = 0; level <= tree_.depth(); ++level)
+    for (const NodeId node : tree_.at_level(level)) {
+      expect(tree_.size(node) > 0, "a node is empty");
+      std::size_t below = 0;
+      for (const NodeId child : tree_.children(node)) below += tree_.size(child);
+      expect(level == tree_.depth() || below == tree_.size(node), "a node's size is not its children's");
+      if (has_weights(node)) {
+        double sum = rest_[node];
+        for (std::size_t k = 0; k < stride_; ++k) {
+          expect(weights(node)[k] >= 0.0, "a weight is negative");
+          expect(k < slots() && components_.sizes()[k] > 0 ? true : weights(node)[k] == 0.0,
+                 "an empty component has weight");
+          sum += weights(node)[k];
+        }
+        expect(rest_[node] >= 0.0 && std::abs(sum - 1.0) < 1e-9, "weights do not sum to one");
+      }
+      if (level < tree_.depth()) continue;
+      std::fill(members.begin(), members.end(), 0.0);
+      for (const std::uint32_t row : tree_.members(node)) {
+        expect(tree_.leaf(row) == node, "a row is not in its leaf");
+        members[static_cast<std::size_t>(components_.label(row))] += 1.0;
+      }
+      for (std::size_t k = 0; k < slots(); ++k) {
+        expect(members[k] == counts(node)[k], "a leaf's counts are not its members'");
+        for (NodeId above = tree_.parent(node); members[k] > 0.0 && above != LevelTree::kNone;
+             above = tree_.parent(above))
+          expect(weights(above)[k] > 0.0, "a component in use has no weight");
+      }
+    }
+  if (!margins_.active()) return;
+  LevelScores scores(tree_.depth());
+  for (std::size_t row = 0; row < rows(); ++row) {
+    margins_.scores_at(row, tree_, tree_.leaf(row), nullptr, scores);
+    for (std::size_t level = 0; level < tree_.depth(); ++level) {
+      expect(close(scores.own[level], margins_.own(row)[level]), "an own score is stale");
+      expect(close(scores.best[level], margins_.best(row)[level]), "a sibling's score is stale");
+    }
+  }
+}
+
+}  // namespace coppice::rbhmc
