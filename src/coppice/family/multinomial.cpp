@@ -1,7 +1,9 @@
 #include "coppice/family/multinomial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 #include "coppice/base/error.hpp"
@@ -12,21 +14,42 @@ namespace {
 
 double row_sum(const double* row, std::size_t width) { return std::accumulate(row, row + width, 0.0); }
 
+/// Counts of words are small; their factorials are looked up.
+double log_factorial_of_count(double n) {
+  constexpr std::size_t kKnown = 256;
+  static const std::array<double, kKnown> table = [] {
+    std::array<double, kKnown> values{};
+    for (std::size_t i = 0; i < kKnown; ++i) values[i] = log_factorial(static_cast<double>(i));
+    return values;
+  }();
+  return n < static_cast<double>(kKnown) ? table[static_cast<std::size_t>(n)] : log_factorial(n);
+}
+
 double log_coefficient(const double* row, std::size_t width) {
   double total = 0.0;
   double result = 0.0;
   for (std::size_t j = 0; j < width; ++j) {
     total += row[j];
-    if (row[j] > 1.0) result -= log_factorial(row[j]);
+    if (row[j] > 1.0) result -= log_factorial_of_count(row[j]);
   }
-  return result + log_factorial(total);
+  return result + log_factorial_of_count(total);
+}
+
+/// Counts up to this are multiplied out; a rising factorial of more steps takes log-gamma.
+constexpr double kMultipliedOut = 16.0;
+
+/// How many factors between `low` and `high` can be multiplied without leaving the range of a double.
+std::size_t factors_before_log(double low, double high) {
+  const int bits = std::max({1, std::ilogb(high) + 1, -std::ilogb(low) + 1});
+  return static_cast<std::size_t>(std::max(1, 1000 / bits));
 }
 
 }  // namespace
 
 Multinomial::Multinomial(std::vector<double> concentration)
     : concentration_(std::move(concentration)),
-      total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)) {}
+      total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)),
+      least_(*std::min_element(concentration_.begin(), concentration_.end())) {}
 
 void Multinomial::clear(double* stats) const { std::fill_n(stats, stats_size(), 0.0); }
 
@@ -58,26 +81,39 @@ double Multinomial::log_marginal(const double* stats) const {
 
 double Multinomial::log_predictive(const double* stats, const double* row) const {
   const double before = total_ + stats[2];
-  double result =
-      log_coefficient(row, width()) + log_gamma(before) - log_gamma(before + row_sum(row, width()));
-  for (std::size_t j = 0; j < width(); ++j) {
-    if (row[j] == 0.0) continue;
-    const double weight = concentration_[j] + stats[3 + j];
-    result += row[j] == 1.0 ? std::log(weight) : log_gamma(weight + row[j]) - log_gamma(weight);
-  }
-  return result;
+  return log_coefficient(row, width()) + log_gamma(before) - log_gamma(before + row_sum(row, width())) +
+         log_rising_product(stats, row, 0.0);
 }
 
 double Multinomial::own_log_predictive(const double* stats, const double* row) const {
   const double without_row = total_ + (stats[2] - row_sum(row, width()));
-  double result = log_coefficient(row, width()) + log_gamma(without_row) - log_gamma(total_ + stats[2]);
+  return log_coefficient(row, width()) + log_gamma(without_row) - log_gamma(total_ + stats[2]) +
+         log_rising_product(stats, row, 1.0);
+}
+
+/// Sum over the row's words of log Gamma(weight + count) - log Gamma(weight), the weights taken without
+/// `times` the row itself.
+double Multinomial::log_rising_product(const double* stats, const double* row, double times) const {
+  const std::size_t most = factors_before_log(least_, total_ + stats[2] + kMultipliedOut);
+  double result = 0.0;
+  double product = 1.0;
+  std::size_t factors = 0;
   for (std::size_t j = 0; j < width(); ++j) {
     if (row[j] == 0.0) continue;
-    const double without = concentration_[j] + (stats[3 + j] - row[j]);
-    result +=
-        row[j] == 1.0 ? std::log(without) : log_gamma(concentration_[j] + stats[3 + j]) - log_gamma(without);
+    const double weight = concentration_[j] + (stats[3 + j] - times * row[j]);
+    if (row[j] > kMultipliedOut) {
+      result += log_gamma(weight + row[j]) - log_gamma(weight);
+      continue;
+    }
+    for (double step = 0.0; step < row[j]; step += 1.0) {
+      product *= weight + step;
+      if (++factors < most) continue;
+      result += std::log(product);
+      product = 1.0;
+      factors = 0;
+    }
   }
-  return result;
+  return result + std::log(product);
 }
 
 void Multinomial::draw_theta(const double* stats, Stream& stream, double* theta) const {
@@ -103,38 +139,52 @@ void Multinomial::fill_bank(const double* stats, double* bank) const {
   const double total = total_ + stats[2];
   bank[0] = total;
   bank[kLanes] = log_gamma(total);
-  for (std::size_t j = 0; j < width(); ++j) {
-    const double weight = concentration_[j] + stats[3 + j];
-    bank[(2 + 2 * j) * kLanes] = weight;
-    bank[(3 + 2 * j) * kLanes] = std::log(weight);
-  }
+  for (std::size_t j = 0; j < width(); ++j) bank[(2 + j) * kLanes] = concentration_[j] + stats[3 + j];
 }
 
 void Multinomial::add_log_predictive(const double* row, const double* bank, std::size_t stride,
                                      std::size_t chunks, const OwnCluster& own, double* out) const {
+  constexpr std::size_t kWordsAtOnce = 256;
+  const double own_before = own.stats != nullptr ? out[own.slot] : 0.0;
   const double coefficient = log_coefficient(row, width());
   const double tokens = row_sum(row, width());
-  const double own_before = own.stats != nullptr ? out[own.slot] : 0.0;
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     const double* caches = bank + chunk * stride;
-    Lanes result =
-        coefficient + load_lanes(caches + kLanes) - coppice::log_gamma(load_lanes(caches) + tokens);
-    for (std::size_t j = 0; j < width(); ++j) {
-      if (row[j] == 0.0) continue;
-      const double* cell = caches + (2 + 2 * j) * kLanes;
-      if (row[j] == 1.0) {
-        result += load_lanes(cell + kLanes);
-      } else if (row[j] <= 8.0) {
-        const Lanes weight = load_lanes(cell);
-        Lanes product = weight;
-        for (double step = 1.0; step < row[j]; step += 1.0) product *= weight + step;
-        result += coppice::log(product);
-      } else {
-        const Lanes weight = load_lanes(cell);
-        result += coppice::log_gamma(weight + row[j]) - coppice::log_gamma(weight);
+    const Lanes totals = load_lanes(caches);
+    store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + coefficient +
+                                          load_lanes(caches + kLanes) - coppice::log_gamma(totals + tokens));
+  }
+  // The row's words are gathered once for all clusters; a rising factorial is a product, and many words share
+  // one logarithm.
+  std::uint32_t words[kWordsAtOnce];
+  for (std::size_t next = 0; next < width();) {
+    std::size_t count = 0;
+    for (; next < width() && count < kWordsAtOnce; ++next)
+      if (row[next] != 0.0) words[count++] = static_cast<std::uint32_t>(next);
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const double* caches = bank + chunk * stride;
+      const std::size_t most = factors_before_log(least_, maximum(load_lanes(caches)) + kMultipliedOut);
+      Lanes result{};
+      Lanes product = broadcast(1.0);
+      std::size_t factors = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const double times = row[words[i]];
+        const Lanes weight = load_lanes(caches + (2 + words[i]) * kLanes);
+        if (times > kMultipliedOut) {
+          result += coppice::log_gamma(weight + times) - coppice::log_gamma(weight);
+          continue;
+        }
+        for (double step = 0.0; step < times; step += 1.0) {
+          product *= weight + step;
+          if (++factors < most) continue;
+          result += coppice::log(product);
+          product = broadcast(1.0);
+          factors = 0;
+        }
       }
+      if (factors > 0) result += coppice::log(product);
+      store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + result);
     }
-    store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + result);
   }
   if (own.stats != nullptr) out[own.slot] = own_before + own_log_predictive(own.stats, row);
 }

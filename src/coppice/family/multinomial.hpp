@@ -21,7 +21,7 @@ class Multinomial final : public Family {
     return 3 + width();
   }  // rows, log coefficients, total, column sums
   std::size_t theta_size() const override { return width(); }
-  std::size_t bank_size() const override { return 2 + 2 * width(); }
+  std::size_t bank_size() const override { return 2 + width(); }
   double origin(std::size_t) const override { return 0.0; }
 
   void clear(double* stats) const override;
@@ -41,8 +41,10 @@ class Multinomial final : public Family {
  private:
   void change(double* stats, const double* row, double sign) const;
   double own_log_predictive(const double* stats, const double* row) const;
+  double log_rising_product(const double* stats, const double* row, double times) const;
   std::vector<double> concentration_;
   double total_;
+  double least_;             // concentration
   double row_total_ = 20.0;  // tokens in a simulated row
 };
 

@@ -41,6 +41,7 @@ struct Options {
   bool informed;
   DiscriminantUpdate discriminant_update;
   bool drawn_leaf_weights, drawn_theta;
+  std::size_t component_moves;
   std::size_t split_merge_moves, regraft_moves;  // kByRows: from the number of rows and nodes
   Start start;
   std::size_t replicas;  // beside the chain itself

@@ -63,6 +63,15 @@ void PathMoves::list_candidates(State& state, bool mixtures) {
   }
   const std::size_t padded = (state.slots() + kLanes - 1) / kLanes * kLanes;
   const double* density = state.density();
+  const std::span<const std::uint32_t> few = state.dense_slots();
+  // Where few components explain the row at all, their cells alone are read.
+  const bool is_sparse = few.size() <= 6;
+  const auto mix = [&](const double* weights) {
+    if (!is_sparse) return dot(weights, density, padded);
+    double total = 0.0;
+    for (const std::uint32_t slot : few) total += weights[slot] * density[slot];
+    return total;
+  };
   candidates_.clear();
   double total = 0.0;
   prefix_[LevelTree::kRoot] = 1.0;
@@ -75,10 +84,9 @@ void PathMoves::list_candidates(State& state, bool mixtures) {
       }
       if (mixtures) {
         if (state.has_weights(node))
-          mixture_[node] = dot(state.weights(node), density, padded) + state.rest(node) * state.density_new();
+          mixture_[node] = mix(state.weights(node)) + state.rest(node) * state.density_new();
         else
-          mixture_[node] = (dot(state.counts(node), density, padded) + gamma * mixture_[tree.parent(node)]) /
-                           (size + gamma);
+          mixture_[node] = (mix(state.counts(node)) + gamma * mixture_[tree.parent(node)]) / (size + gamma);
       } else {
         mixture_[node] = 1.0;
       }

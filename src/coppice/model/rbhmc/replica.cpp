@@ -4,8 +4,15 @@
 #include "coppice/base/error.hpp"
 
 namespace coppice::rbhmc {
+namespace {
 
-Replica::Replica(const Problem& problem, const Options& options) : state_(problem, options), paths_(state_) {}
+constexpr std::uint64_t kEarlySweeps = 50;
+constexpr std::size_t kEarlyFactor = 5;
+
+}  // namespace
+
+Replica::Replica(const Problem& problem, const Options& options)
+    : state_(problem, options), paths_(state_), components_(problem) {}
 
 void Replica::init(const StreamName& name) {
   constexpr std::size_t kMostAlone = 2000;
@@ -47,9 +54,17 @@ void Replica::pass(const StreamName& name, std::uint64_t site, bool structure) {
   Stream weights(name, Purpose::weights, site);
   Stream moves(name, Purpose::structure, 2 * site);
   Stream fresh(name, Purpose::structure, 2 * site + 1);
+  Stream components(name, Purpose::split_merge, site);
   Stream concentrations(name, Purpose::concentration, site);
   const auto at_level = [&](std::size_t level) { structure_.at_level(state_, level, moves, fresh); };
+  // More in the first sweeps, by their number alone: a sequential start often has joined what belongs apart.
+  const std::size_t component_moves =
+      state_.options().component_moves * (name.sweep <= kEarlySweeps ? kEarlyFactor : 1);
+  const auto after_tables = [&] {
+    for (std::size_t move = 0; move < component_moves; ++move) components_.step(state_, components);
+  };
   state_.pass(weights, structure ? std::function<void(std::size_t)>(at_level) : nullptr,
+              structure ? std::function<void()>(after_tables) : nullptr,
               state_.options().learn_concentrations ? &concentrations : nullptr);
 }
 
@@ -110,6 +125,10 @@ std::vector<MoveStatistics> Replica::moves() const {
   };
   std::vector<MoveStatistics> list{entry("path", paths_.paths()), entry("branch", paths_.branches())};
   const Options& options = state_.options();
+  if (options.component_moves > 0 && options.regularizer != Regularizer::paper) {
+    list.push_back(entry("component split", components_.splits()));
+    list.push_back(entry("component merge", components_.merges()));
+  }
   if (options.counts_others() && (options.split_merge_moves > 0 || options.regraft_moves > 0)) {
     list.push_back(entry("split", structure_.splits()));
     list.push_back(entry("merge", structure_.merges()));
@@ -129,9 +148,10 @@ std::vector<MoveStatistics> Replica::moves() const {
 }
 
 std::string Replica::save() const {
-  const Counts counts{paths_.paths(),           paths_.branches(),     structure_.splits(),
-                      structure_.merges(),      structure_.regrafts(), discriminants_.slices(),
-                      discriminants_.gausses(), discriminants_.stuck()};
+  const Counts counts{paths_.paths(),        paths_.branches(),       components_.splits(),
+                      components_.merges(),  structure_.splits(),     structure_.merges(),
+                      structure_.regrafts(), discriminants_.slices(), discriminants_.gausses(),
+                      discriminants_.stuck()};
   ByteWriter bytes;
   bytes.put(counts);
   return bytes.take() + state_.save();
@@ -142,6 +162,7 @@ void Replica::load(std::string_view bytes) {
   const Counts counts = reader.get<Counts>();
   state_.load(reader.take(reader.left()));
   paths_.set_counts(counts.paths, counts.branches);
+  components_.set_counts(counts.component_splits, counts.component_merges);
   structure_.set_counts(counts.splits, counts.merges, counts.regrafts);
   discriminants_.set_counts(counts.slices, counts.gausses, counts.stuck);
 }

@@ -1,6 +1,7 @@
 // One copy of the state with all its moves: the chain itself, or one of its tempered companions.
 #pragma once
 
+#include "coppice/model/rbhmc/component_moves.hpp"
 #include "coppice/model/rbhmc/discriminants.hpp"
 #include "coppice/model/rbhmc/paths.hpp"
 #include "coppice/model/rbhmc/state.hpp"
@@ -24,7 +25,7 @@ class Replica {
 
  private:
   struct Counts {
-    MoveCount paths, branches, splits, merges, regrafts, slices, gausses;
+    MoveCount paths, branches, component_splits, component_merges, splits, merges, regrafts, slices, gausses;
     std::uint64_t stuck = 0;
   };
   void pass(const StreamName& name, std::uint64_t site, bool structure);
@@ -33,6 +34,7 @@ class Replica {
   State state_;
   PathMoves paths_;
   StructureMoves structure_;
+  ComponentMoves components_;
   DiscriminantMoves discriminants_;
 };
 

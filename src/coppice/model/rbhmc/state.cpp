@@ -14,6 +14,10 @@
 namespace coppice::rbhmc {
 namespace {
 
+/// Relative to the largest, a density of e^-100 has no say: the weight of the largest at the root is at least
+/// of the order of one over the number of rows, so what is dropped changes no probability by 1e-30.
+constexpr double kNegligible = -100.0;
+
 std::vector<double> no_weight_of_joining(std::size_t rows) {
   std::vector<double> table(rows + 1, 0.0);
   table[0] = kMinusInfinity;
@@ -122,10 +126,13 @@ void State::scale_densities() {
   for (std::size_t i = 0; i < log_density_.size(); i += kLanes) {
     const Lanes value = load_lanes(log_density_.data() + i) - top;
     store_lanes(log_density_.data() + i, value);
-    store_lanes(density_.data() + i, value > -700.0 ? exp(value) : Lanes{});
+    store_lanes(density_.data() + i, value > kNegligible ? exp(value) : Lanes{});
   }
   log_density_new_ -= top;
   density_new_ = std::exp(log_density_new_);
+  dense_slots_.clear();
+  for (std::size_t slot = 0; slot < slots(); ++slot)
+    if (density_[slot] > 0.0) dense_slots_.push_back(static_cast<std::uint32_t>(slot));
 }
 
 void State::load_densities(std::size_t row) {
@@ -324,43 +331,28 @@ void State::take_component(std::size_t row, Label component, Stream& stream) {
   counts(tree_.leaf(row))[static_cast<std::size_t>(components_.label(row))] += 1.0;
 }
 
-void State::pass(Stream& stream, const std::function<void(std::size_t)>& at_level, Stream* concentrations) {
+void State::pass(Stream& stream, const std::function<void(std::size_t)>& at_level,
+                 const std::function<void()>& after_tables, Stream* concentrations) {
   for (std::size_t level = 0; level < tree_.depth(); ++level)
     for (const NodeId node : tree_.at_level(level)) std::fill_n(counts(node), stride_, 0.0);
   const std::size_t used = slots();
-  double log_rate = 0.0;
-  double all_tables = 0.0;
   for (std::size_t level = tree_.depth(); level >= 1; --level) {
     if (at_level) at_level(level);
     for (const NodeId node : tree_.at_level(level)) {
       const NodeId parent = tree_.parent(node);
       double* tables = tables_.data() + node * stride_;
       const double* customers = counts(node);
-      double total = 0.0;
       for (std::size_t k = 0; k < used; ++k) {
         tables[k] = customers[k] == 0.0
                         ? 0.0
                         : static_cast<double>(draw_table_count(
                               stream, static_cast<std::uint64_t>(customers[k]), gamma_ * weights(parent)[k]));
         counts(parent)[k] += tables[k];
-        all_tables += tables[k];
-        total += customers[k];
       }
-      if (concentrations != nullptr) log_rate -= draw_log_beta(*concentrations, gamma_, total);
     }
   }
-  if (concentrations != nullptr) {
-    const double* dishes = counts(LevelTree::kRoot);
-    double total = 0.0;
-    for (std::size_t k = 0; k < used; ++k) total += dishes[k];
-    gamma_ = std::max(1e-300, draw_gamma(*concentrations, options_.gamma_prior.shape + all_tables) /
-                                  (options_.gamma_prior.rate + log_rate));
-    gamma0_ =
-        std::max(1e-300, draw_gamma(*concentrations, options_.gamma0_prior.shape +
-                                                         static_cast<double>(components_.clusters())) /
-                             (options_.gamma0_prior.rate - draw_log_beta(*concentrations, gamma0_, total)));
-    alpha_ = update_nested_crp(*concentrations, options_.alpha_prior, alpha_, tree_);
-  }
+  if (after_tables) after_tables();
+  if (concentrations != nullptr) draw_concentrations(*concentrations);
   for (std::size_t level = 0; level <= tree_.depth(); ++level)
     for (const NodeId node : tree_.at_level(level))
       if (has_weights(node)) {
@@ -369,6 +361,34 @@ void State::pass(Stream& stream, const std::function<void(std::size_t)>& at_leve
         draw_row(is_root ? nullptr : weights(parent), is_root ? 0.0 : rest_[parent], counts(node), -1, stream,
                  weights(node), rest_[node]);
       }
+}
+
+void State::draw_concentrations(Stream& stream) {
+  const auto sum = [&](const double* values) {
+    double total = 0.0;
+    for (std::size_t k = 0; k < slots(); ++k) total += values[k];
+    return total;
+  };
+  double rate = options_.gamma_prior.rate;
+  double shape = options_.gamma_prior.shape;
+  for (std::size_t level = 1; level <= tree_.depth(); ++level)
+    for (const NodeId node : tree_.at_level(level)) {
+      shape += sum(tables(node));
+      rate -= draw_log_beta(stream, gamma_, sum(counts(node)));
+    }
+  gamma_ = std::max(1e-300, draw_gamma(stream, shape) / rate);
+  const double dishes = sum(counts(LevelTree::kRoot));
+  const double components = static_cast<double>(components_.clusters());
+  gamma0_ = std::max(1e-300, draw_gamma(stream, options_.gamma0_prior.shape + components) /
+                                 (options_.gamma0_prior.rate - draw_log_beta(stream, gamma0_, dishes)));
+  alpha_ = update_nested_crp(stream, options_.alpha_prior, alpha_, tree_);
+}
+
+Label State::split_component(Label slot, std::span<const std::uint32_t> members_of_new) {
+  const Label fresh = components_.next_slot();
+  components_.split(slot, members_of_new);
+  fit_slots();
+  return fresh;
 }
 
 void State::draw_thetas(Stream& stream) {

@@ -76,6 +76,7 @@ class State {
   double* counts(NodeId node) { return counts_.data() + node * stride_; }
   /// Tables of each dish at a node, during a pass.
   const double* tables(NodeId node) const { return tables_.data() + node * stride_; }
+  double* tables(NodeId node) { return tables_.data() + node * stride_; }
   bool has_weights(NodeId node) const { return options_.drawn_leaf_weights || !tree_.is_leaf(node); }
 
   /// Densities of the row under all components, itself left out, relative to the largest: density()[slot]
@@ -87,6 +88,8 @@ class State {
   void load_flat_densities();
   const double* density() const { return density_.data(); }
   double density_new() const { return density_new_; }
+  /// Slots whose density is not negligible.
+  std::span<const std::uint32_t> dense_slots() const { return dense_slots_; }
   const double* log_density() const { return log_density_.data(); }
   double log_density_new() const { return log_density_new_; }
 
@@ -110,8 +113,13 @@ class State {
 
   /// Weights anew: table counts from the leaves up, Dirichlet draws from the root down. `at_level` is called
   /// for each level from the leaves up when the counts of its nodes are known and before their tables are
-  /// drawn: the place for moves that change the tree.
-  void pass(Stream& stream, const std::function<void(std::size_t level)>& at_level, Stream* concentrations);
+  /// drawn: the place for moves that change the tree. `after_tables` is called when all tables are known: the
+  /// place for moves that change components.
+  void pass(Stream& stream, const std::function<void(std::size_t level)>& at_level,
+            const std::function<void()>& after_tables, Stream* concentrations);
+  /// Components alone, inside a pass: counts and tables are the caller's. Returns the new slot.
+  Label split_component(Label slot, std::span<const std::uint32_t> members_of_new);
+  void merge_components(Label kept, Label gone) { components_.merge(kept, gone); }
   void draw_thetas(Stream& stream);
   const double* theta(Label slot) const {
     return thetas_.data() + static_cast<std::size_t>(slot) * components_.family().theta_size();
@@ -149,6 +157,7 @@ class State {
   /// Dirichlet(gamma parent + counts + one customer of `extra`).
   void draw_row(const double* parent, double parent_rest, const double* counts, Label extra, Stream& stream,
                 double* row, double& rest);
+  void draw_concentrations(Stream& stream);
   void set_component(std::size_t row, Label component, NodeId deepest, Stream& stream);
   void prepare_densities();
   void scale_densities();
@@ -169,6 +178,7 @@ class State {
   std::vector<double> thetas_;
   std::vector<double> log_alone_;
   AlignedVector density_, log_density_;
+  std::vector<std::uint32_t> dense_slots_;
   double density_new_ = 0.0, log_density_new_ = 0.0;
   AlignedVector old_eta_;
   std::vector<char> on_path_;

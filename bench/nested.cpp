@@ -1,0 +1,170 @@
+// Speed of the nested mixture, as one table: time of a sweep, effective draws per second of the number of
+// components and of the level-1 partition, agreement with the truth, and the log-log slope of the sweep's
+// time in the number of rows. Usage: bench_nested [DIR] [SWEEPS]. With DIR, w7.csv and w7.lab (a corpus of
+// counts and its leaves) are read from there and run with the multinomial family.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "coppice/data/read.hpp"
+#include "coppice/family/plan.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/post/diagnostics.hpp"
+#include "coppice/post/scores.hpp"
+
+namespace {
+
+using namespace coppice;
+
+/// CPU time of this thread, which other programs on the machine disturb least.
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Workload {
+  std::string name, family;
+  Table table;
+  Labels truth;  // of the leaves
+  std::vector<std::string> settings, family_settings;
+};
+
+/// Points around the leaves of a tree of centres, the spread halving from level to level.
+Workload nested(const std::string& name, std::size_t n, std::size_t d,
+                const std::vector<std::size_t>& children, double spread, std::vector<std::string> settings) {
+  Workload work{name, "gaussian-known",    {},
+                {},   std::move(settings), {"noise_variance=1", "prior_variance=60"}};
+  Stream stream({11, d, 1000}, Purpose::test);
+  std::vector<std::vector<double>> centres{std::vector<double>(d, 0.0)};
+  for (const std::size_t count : children) {
+    std::vector<std::vector<double>> next;
+    for (const std::vector<double>& centre : centres)
+      for (std::size_t child = 0; child < count; ++child) {
+        next.push_back(centre);
+        for (double& x : next.back()) x += spread * draw_normal(stream);
+      }
+    centres = std::move(next);
+    spread *= 0.55;
+  }
+  for (std::size_t j = 0; j < d; ++j)
+    work.table.columns.push_back({fmt::format("c{}", j + 1), Kind::real, std::vector<double>(n), {}});
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t leaf = draw_index(stream, centres.size());
+    work.truth.push_back(static_cast<Label>(leaf));
+    work.table.row_ids.push_back(fmt::format("{}", i));
+    for (std::size_t j = 0; j < d; ++j)
+      work.table.columns[j].values[i] = centres[leaf][j] + draw_normal(stream);
+  }
+  return work;
+}
+
+Workload corpus(const std::string& folder) {
+  Workload work{"w7 corpus", "multinomial", {}, {}, {"levels=2", "gamma=0.1"}, {}};
+  ReadOptions options;
+  options.header = Header::no;
+  work.table = read_dataset(folder + "/w7.csv", options).table;
+  for (Column& column : work.table.columns) column.kind = Kind::count;
+  std::ifstream labels(folder + "/w7.lab");
+  for (Label label; labels >> label;) work.truth.push_back(label);
+  return work;
+}
+
+struct Result {
+  double milliseconds = 0.0;
+};
+
+Result measure(const Workload& work, const std::string& setting_name, const std::vector<std::string>& extra,
+               std::size_t sweeps) {
+  Settings family_settings;
+  for (const std::string& text : work.family_settings) parse_assignment(text, family_settings);
+  const FamilyPlan plan = plan_family(work.table, {}, work.family, family_settings);
+  const Rows rows = encode(plan, work.table);
+  const ModelEntry& model = model_by_name("rbhmc");
+  Settings settings;
+  for (const std::string& text : work.settings) parse_assignment(text, settings);
+  for (const std::string& text : extra) parse_assignment(text, settings);
+  const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings)};
+  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::vector<std::string> names = model.traces(problem.parameters);
+  const auto trace = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  const std::size_t levels = model.levels(problem.parameters);
+  const double start = now();
+  sampler->init({1, 0, 0});
+  const double init_seconds = now() - start;
+  const std::size_t warmup = std::max<std::size_t>(sweeps / 2, 2);
+  for (std::size_t sweep = 1; sweep <= warmup; ++sweep) sampler->step({1, 0, sweep});
+  std::vector<double> components, first_level, values(names.size()), times;
+  double seconds = 0.0;
+  for (std::size_t sweep = warmup + 1; sweep <= warmup + sweeps; ++sweep) {
+    const double begin = now();
+    sampler->step({1, 0, sweep});
+    times.push_back(now() - begin);
+    seconds += times.back();
+    sampler->traces(values);
+    components.push_back(values[trace("components")]);
+    first_level.push_back(values[trace("entropy_1")]);
+  }
+  Labels labels(levels * rows.size());
+  sampler->shape(labels);
+  const std::span<const Label> leaves = std::span<const Label>(labels).last(rows.size());
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  const Result result{1e3 * times[times.size() / 2]};
+  const auto per_second = [&](const std::vector<double>& chain) {
+    return sweeps < 100 ? std::nan("") : summarize_trace("", std::vector<std::vector<double>>{chain}).ess_bulk / seconds;
+  };
+  std::string moves;
+  for (const MoveStatistics& move : sampler->moves())
+    if (move.proposed > 0)
+      moves += fmt::format(" {} {:.2g}", move.name,
+                           static_cast<double>(move.accepted) / static_cast<double>(move.proposed));
+  fmt::print("{:<18}{:<14}{:>7}{:>9.3f}{:>9.0f}{:>7.0f}{:>8.0f}{:>9.1f}{:>9.1f}{:>7.3f}  {}\n", work.name,
+             setting_name, rows.size(), result.milliseconds, 1e3 * init_seconds, values[trace("components")],
+             values[trace(fmt::format("clusters_{}", levels))], per_second(components),
+             per_second(first_level), adjusted_rand_index(work.truth, leaves), moves);
+  std::fflush(stdout);
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string folder = argc > 1 ? argv[1] : "";
+  const double scale = argc > 2 ? std::atof(argv[2]) : 1.0;
+  const auto sweeps = [&](double count) { return static_cast<std::size_t>(std::max(3.0, scale * count)); };
+  fmt::print("{:<18}{:<14}{:>7}{:>9}{:>9}{:>7}{:>8}{:>9}{:>9}{:>7}  {}\n", "data", "setting", "rows",
+             "ms/sweep", "init ms", "K", "leaves", "ESS(K)/s", "ESS(1)/s", "ARI", "acceptance");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+      {"bhmc", {"penalty=0"}},
+      {"hinge .01", {"penalty=0.01", "regularizer=\"hinge\""}},
+      {"centred .1", {"penalty=0.1", "regularizer=\"centred\""}},
+      {"own .1", {"penalty=0.1", "regularizer=\"own\""}},
+      {"paper .1", {"penalty=0.1", "regularizer=\"paper\""}}};
+  if (!folder.empty() && std::filesystem::exists(folder + "/w7.csv"))
+    measure(corpus(folder), "bhmc", {"penalty=0"}, sweeps(200));
+  const std::vector<std::string> deep{"levels=4", "alpha=0.2", "gamma=1.5"};
+  for (const auto& [name, extra] : all) {
+    measure(nested("like animals", 33, 7, {3, 3}, 2.0, {"levels=3"}), name, extra, sweeps(4000));
+    measure(nested("like fashion", 100, 10, {3, 3}, 2.0, deep), name, extra, sweeps(2000));
+  }
+  for (const auto& [name, extra] : all) {
+    double small = 0.0;
+    double large = 0.0;
+    for (const std::size_t rows : {1000, 10'000, 60'000}) {
+      const double count = rows == 1000 ? 200.0 : rows == 10'000 ? 30.0 : 8.0;
+      const Result result =
+          measure(nested("nested", rows, 10, {4, 3, 2, 2}, 6.0, deep), name, extra, sweeps(count));
+      (rows == 1000 ? small : large) = result.milliseconds;
+    }
+    fmt::print("{}: log-log slope of the sweep's time between 1,000 and 60,000 rows {:.2f}\n", name,
+               std::log(large / small) / std::log(60.0));
+  }
+}

@@ -1,0 +1,155 @@
+#include "coppice/model/rbhmc/component_moves.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/math.hpp"
+#include "coppice/prior/hdp.hpp"
+
+namespace coppice::rbhmc {
+namespace {
+
+std::vector<double> logs_up_to(std::size_t rows) {
+  std::vector<double> table(rows + 1, kMinusInfinity);
+  for (std::size_t n = 1; n <= rows; ++n) table[n] = std::log(static_cast<double>(n));
+  return table;
+}
+
+}  // namespace
+
+ComponentMoves::ComponentMoves(const Problem& problem)
+    : family_(problem.family),
+      log_join_(logs_up_to(problem.rows->size())),
+      pair_(*problem.family, *problem.rows, log_join_),
+      merged_(problem.family->stats_size()) {}
+
+void ComponentMoves::seat(const State& state, std::span<const std::uint32_t> members, Dish& dish) const {
+  const LevelTree& tree = state.tree();
+  dish.customers.assign(tree.capacity(), 0.0);
+  dish.tables.assign(tree.capacity(), 0.0);
+  dish.rows.assign(tree.capacity(), 0.0);
+  dish.log_ratio = 0.0;
+  for (const std::uint32_t row : members) dish.customers[tree.leaf(row)] += 1.0;
+  for (const NodeId leaf : tree.at_level(tree.depth())) dish.rows[leaf] = dish.customers[leaf];
+  for (std::size_t level = tree.depth(); level >= 1; --level)
+    for (const NodeId node : tree.at_level(level)) dish.rows[tree.parent(node)] += dish.rows[node];
+}
+
+void ComponentMoves::set_tables(const State& state, Dish& dish, Label slot, Stream* stream) const {
+  const LevelTree& tree = state.tree();
+  for (std::size_t level = tree.depth(); level >= 1; --level)
+    for (const NodeId node : tree.at_level(level)) {
+      const double customers = dish.customers[node];
+      if (customers == 0.0) continue;
+      const NodeId parent = tree.parent(node);
+      const double share = dish.rows[parent] / (static_cast<double>(tree.size(parent)) + 1.0);
+      const double mass = state.gamma() * share;
+      double& tables = dish.tables[node];
+      tables =
+          slot >= 0
+              ? state.tables(node)[static_cast<std::size_t>(slot)]
+              : static_cast<double>(draw_table_count(*stream, static_cast<std::uint64_t>(customers), mass));
+      dish.log_ratio += log_rising(mass, customers) - tables * std::log(share);
+      dish.customers[parent] += tables;
+    }
+}
+
+void ComponentMoves::write(State& state, Label slot, const Dish& dish) const {
+  const auto k = static_cast<std::size_t>(slot);
+  for (std::size_t level = 0; level <= state.tree().depth(); ++level)
+    for (const NodeId node : state.tree().at_level(level)) {
+      state.counts(node)[k] = dish.customers[node];
+      state.tables(node)[k] = dish.tables[node];
+    }
+}
+
+void ComponentMoves::step(State& state, Stream& stream) {
+  const std::size_t rows = state.rows();
+  if (rows < 2) return;
+  const Clusters& components = state.components();
+  const auto a = static_cast<std::uint32_t>(draw_index(stream, rows));
+  const Label first = components.label(a);
+  // Half of the moves try to split and half to merge, however many components there are.
+  const bool is_split = draw_uniform(stream) < 0.5;
+  const std::size_t partners = is_split ? components.size(first) - 1 : rows - components.size(first);
+  if (partners == 0) return;
+  std::size_t place = draw_index(stream, partners);
+  std::uint32_t b = 0;
+  for (std::uint32_t row = 0; row < rows; ++row)
+    if (row != a && (components.label(row) == first) == is_split && place-- == 0) {
+      b = row;
+      break;
+    }
+  const Label second = components.label(b);
+  MoveCount& count = is_split ? splits_ : merges_;
+  ++count.proposed;
+
+  components.members(first, second, items_);
+  all_ = items_;
+  std::erase_if(items_, [&](std::uint32_t row) { return row == a || row == b; });
+  shuffle(stream, items_);
+  pair_.launch_sequential(a, b, items_, stream);
+  double log_q = 0.0;
+  if (is_split) {
+    log_q = pair_.scan(stream);
+  } else {
+    target_.resize(items_.size());
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      target_[i] = components.label(items_[i]) == second ? 1 : 0;
+    log_q = pair_.scan_forced(target_);
+  }
+  members_[0].assign(1, a);
+  members_[1].assign(1, b);
+  for (std::size_t i = 0; i < items_.size(); ++i) members_[pair_.sides()[i]].push_back(items_[i]);
+
+  // The split state and the merged one, whichever is the present one; what is not there is drawn.
+  seat(state, all_, joint_);
+  set_tables(state, joint_, is_split ? first : -1, &stream);
+  for (std::size_t side = 0; side < 2; ++side) {
+    seat(state, members_[side], parts_[side]);
+    set_tables(state, parts_[side], is_split ? -1 : (side == 0 ? first : second), &stream);
+  }
+  const LevelTree& tree = state.tree();
+  constexpr NodeId kRoot = LevelTree::kRoot;
+  double marginal_of_merged = 0.0;
+  if (is_split) {
+    marginal_of_merged = components.log_marginal(first);
+  } else {
+    std::copy_n(components.stats(first), family_->stats_size(), merged_.begin());
+    family_->merge(merged_.data(), components.stats(second));
+    marginal_of_merged = family_->log_marginal(merged_.data());
+  }
+  double log_split = parts_[0].log_ratio + parts_[1].log_ratio - joint_.log_ratio + std::log(state.gamma0()) +
+                     log_gamma(parts_[0].customers[kRoot]) + log_gamma(parts_[1].customers[kRoot]) -
+                     log_gamma(joint_.customers[kRoot]) + pair_.log_marginal(0) + pair_.log_marginal(1) -
+                     marginal_of_merged - log_q;
+  // The partner is chosen among the others of the component, or among the rows of other components.
+  log_split += std::log(static_cast<double>(all_.size() - 1)) -
+               std::log(static_cast<double>(rows - members_[0].size()));
+  for (std::size_t level = 0; level < tree.depth(); ++level)
+    for (const NodeId node : tree.at_level(level)) {
+      const double together = joint_.customers[node];
+      const double apart = parts_[0].customers[node] + parts_[1].customers[node];
+      if (together == apart) continue;
+      double present = 0.0;
+      for (std::size_t k = 0; k < state.slots(); ++k) present += state.counts(node)[k];
+      const double others = present - (is_split ? together : apart);
+      const double concentration = node == kRoot ? state.gamma0() : state.gamma();
+      log_split += log_gamma(concentration + others + together) - log_gamma(concentration + others + apart);
+    }
+  const double log_ratio = is_split ? log_split : -log_split;
+  if (std::log(draw_uniform(stream)) >= log_ratio) return;
+  ++count.accepted;
+  if (is_split) {
+    const Label fresh = state.split_component(first, members_[1]);
+    write(state, first, parts_[0]);
+    write(state, fresh, parts_[1]);
+  } else {
+    state.merge_components(first, second);
+    write(state, first, joint_);
+    seat(state, {}, parts_[1]);
+    write(state, second, parts_[1]);
+  }
+}
+
+}  // namespace coppice::rbhmc

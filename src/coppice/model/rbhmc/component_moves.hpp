@@ -1,0 +1,56 @@
+// Split and merge of components, at the moment of a weights pass when all tables are known and all weights
+// integrated out. Then the state is (tree, components, tables) with the law of a Chinese restaurant
+// franchise,
+//   prod over z != root [ Gamma(gamma) / Gamma(gamma + n_z.) prod_k gamma^m_zk S(n_zk, m_zk) ]
+//   * Gamma(gamma0) / Gamma(gamma0 + n_0.) gamma0^K prod_k Gamma(n_0k),
+// S being Stirling numbers of the first kind. Rows are divided by restricted Gibbs scans on the likelihood;
+// the tables of a new component are drawn from the leaves up with guessed masses, and since Antoniak's law
+// has the same Stirling numbers, they cancel. The guess for a dish at a node is the dish's share of the rows
+// below the node's parent.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/rbhmc/state.hpp"
+
+namespace coppice::rbhmc {
+
+class ComponentMoves {
+ public:
+  ComponentMoves(const Problem& problem);
+
+  /// One move; the state is inside a pass, between tables and weights.
+  void step(State& state, Stream& stream);
+
+  const MoveCount& splits() const { return splits_; }
+  const MoveCount& merges() const { return merges_; }
+  void set_counts(const MoveCount& splits, const MoveCount& merges) {
+    splits_ = splits;
+    merges_ = merges;
+  }
+
+ private:
+  /// Customers and tables of one dish at every node.
+  struct Dish {
+    std::vector<double> customers, tables, rows;  // by node
+    double log_ratio = 0.0;                       // of target to proposal, up to the nodes' totals
+  };
+  /// Customers of leaves, and rows below every node, from the members.
+  void seat(const State& state, std::span<const std::uint32_t> members, Dish& dish) const;
+  /// Tables from the leaves up: drawn, or taken from `slot` if it is not negative.
+  void set_tables(const State& state, Dish& dish, Label slot, Stream* stream) const;
+  void write(State& state, Label slot, const Dish& dish) const;
+
+  const Family* family_;
+  std::vector<double> log_join_;
+  RestrictedPair pair_;
+  std::vector<std::uint32_t> items_, members_[2], all_;
+  std::vector<std::uint8_t> target_;
+  std::vector<double> merged_;
+  Dish joint_, parts_[2];
+  MoveCount splits_, merges_;
+};
+
+}  // namespace coppice::rbhmc
