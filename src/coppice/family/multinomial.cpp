@@ -81,25 +81,20 @@ double Multinomial::log_marginal(const double* stats) const {
 
 double Multinomial::log_predictive(const double* stats, const double* row) const {
   const double before = total_ + stats[2];
+  std::vector<std::uint32_t> words;
+  for (std::size_t j = 0; j < width(); ++j)
+    if (row[j] != 0.0) words.push_back(static_cast<std::uint32_t>(j));
   return log_coefficient(row, width()) + log_gamma(before) - log_gamma(before + row_sum(row, width())) +
-         log_rising_product(stats, row, 0.0);
+         log_rising_product(stats, row, words, 0.0);
 }
 
-double Multinomial::own_log_predictive(const double* stats, const double* row) const {
-  const double without_row = total_ + (stats[2] - row_sum(row, width()));
-  return log_coefficient(row, width()) + log_gamma(without_row) - log_gamma(total_ + stats[2]) +
-         log_rising_product(stats, row, 1.0);
-}
-
-/// Sum over the row's words of log Gamma(weight + count) - log Gamma(weight), the weights taken without
-/// `times` the row itself.
-double Multinomial::log_rising_product(const double* stats, const double* row, double times) const {
+double Multinomial::log_rising_product(const double* stats, const double* row,
+                                       std::span<const std::uint32_t> words, double times) const {
   const std::size_t most = factors_before_log(least_, total_ + stats[2] + kMultipliedOut);
   double result = 0.0;
   double product = 1.0;
   std::size_t factors = 0;
-  for (std::size_t j = 0; j < width(); ++j) {
-    if (row[j] == 0.0) continue;
+  for (const std::uint32_t j : words) {
     const double weight = concentration_[j] + (stats[3 + j] - times * row[j]);
     if (row[j] > kMultipliedOut) {
       result += log_gamma(weight + row[j]) - log_gamma(weight);
@@ -146,21 +141,23 @@ void Multinomial::add_log_predictive(const double* row, const double* bank, std:
                                      std::size_t chunks, const OwnCluster& own, double* out) const {
   constexpr std::size_t kWordsAtOnce = 256;
   const double own_before = own.stats != nullptr ? out[own.slot] : 0.0;
-  const double coefficient = log_coefficient(row, width());
-  const double tokens = row_sum(row, width());
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const double* caches = bank + chunk * stride;
-    const Lanes totals = load_lanes(caches);
-    store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + coefficient +
-                                          load_lanes(caches + kLanes) - coppice::log_gamma(totals + tokens));
-  }
+  double own_words = 0.0;
+  double coefficient = 0.0;
+  double tokens = 0.0;
   // The row's words are gathered once for all clusters; a rising factorial is a product, and many words share
   // one logarithm.
-  std::uint32_t words[kWordsAtOnce];
+  std::uint32_t words[kWordsAtOnce + 1];
   for (std::size_t next = 0; next < width();) {
     std::size_t count = 0;
-    for (; next < width() && count < kWordsAtOnce; ++next)
-      if (row[next] != 0.0) words[count++] = static_cast<std::uint32_t>(next);
+    for (; next < width() && count < kWordsAtOnce; ++next) {
+      words[count] = static_cast<std::uint32_t>(next);
+      count += row[next] != 0.0 ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const double times = row[words[i]];
+      tokens += times;
+      coefficient -= log_factorial_of_count(times);
+    }
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const double* caches = bank + chunk * stride;
       const std::size_t most = factors_before_log(least_, maximum(load_lanes(caches)) + kMultipliedOut);
@@ -185,8 +182,18 @@ void Multinomial::add_log_predictive(const double* row, const double* bank, std:
       if (factors > 0) result += coppice::log(product);
       store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + result);
     }
+    if (own.stats != nullptr) own_words += log_rising_product(own.stats, row, {words, count}, 1.0);
   }
-  if (own.stats != nullptr) out[own.slot] = own_before + own_log_predictive(own.stats, row);
+  coefficient += log_factorial_of_count(tokens);
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const double* caches = bank + chunk * stride;
+    const Lanes totals = load_lanes(caches);
+    store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + coefficient +
+                                          load_lanes(caches + kLanes) - coppice::log_gamma(totals + tokens));
+  }
+  if (own.stats == nullptr) return;
+  const double all = total_ + own.stats[2];
+  out[own.slot] = own_before + coefficient + own_words + log_gamma(all - tokens) - log_gamma(all);
 }
 
 CellPredictive Multinomial::predict_cell(const double* stats, std::size_t column) const {

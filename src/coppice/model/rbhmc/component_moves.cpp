@@ -63,6 +63,25 @@ void ComponentMoves::write(State& state, Label slot, const Dish& dish) const {
     }
 }
 
+double ComponentMoves::log_tables(const State& state, bool merged_is_present) const {
+  constexpr NodeId kRoot = LevelTree::kRoot;
+  double total = parts_[0].log_ratio + parts_[1].log_ratio - joint_.log_ratio + std::log(state.gamma0()) +
+                 log_gamma(parts_[0].customers[kRoot]) + log_gamma(parts_[1].customers[kRoot]) -
+                 log_gamma(joint_.customers[kRoot]);
+  for (std::size_t level = 0; level < state.tree().depth(); ++level)
+    for (const NodeId node : state.tree().at_level(level)) {
+      const double together = joint_.customers[node];
+      const double apart = parts_[0].customers[node] + parts_[1].customers[node];
+      if (together == apart) continue;
+      double present = 0.0;
+      for (std::size_t k = 0; k < state.slots(); ++k) present += state.counts(node)[k];
+      const double others = present - (merged_is_present ? together : apart);
+      const double concentration = node == kRoot ? state.gamma0() : state.gamma();
+      total += log_gamma(concentration + others + together) - log_gamma(concentration + others + apart);
+    }
+  return total;
+}
+
 void ComponentMoves::step(State& state, Stream& stream) {
   const std::size_t rows = state.rows();
   if (rows < 2) return;
@@ -88,57 +107,48 @@ void ComponentMoves::step(State& state, Stream& stream) {
   all_ = items_;
   std::erase_if(items_, [&](std::uint32_t row) { return row == a || row == b; });
   shuffle(stream, items_);
-  pair_.launch_sequential(a, b, items_, stream);
+  const double log_uniform = std::log(draw_uniform(stream));
+
+  // The merged state and the split one, whichever is the present one; what is not there is drawn.
   double log_q = 0.0;
-  if (is_split) {
-    log_q = pair_.scan(stream);
-  } else {
-    target_.resize(items_.size());
-    for (std::size_t i = 0; i < items_.size(); ++i)
-      target_[i] = components.label(items_[i]) == second ? 1 : 0;
-    log_q = pair_.scan_forced(target_);
-  }
+  double log_marginals = 0.0;  // of the split state against the merged one
   members_[0].assign(1, a);
   members_[1].assign(1, b);
-  for (std::size_t i = 0; i < items_.size(); ++i) members_[pair_.sides()[i]].push_back(items_[i]);
-
-  // The split state and the merged one, whichever is the present one; what is not there is drawn.
   seat(state, all_, joint_);
   set_tables(state, joint_, is_split ? first : -1, &stream);
+  if (is_split) {
+    pair_.launch_sequential(a, b, items_, stream);
+    log_q = pair_.scan(stream);
+    for (std::size_t i = 0; i < items_.size(); ++i) members_[pair_.sides()[i]].push_back(items_[i]);
+    log_marginals = pair_.log_marginal(0) + pair_.log_marginal(1) - components.log_marginal(first);
+  } else {
+    target_.resize(items_.size());
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      target_[i] = components.label(items_[i]) == second ? 1 : 0;
+      members_[target_[i]].push_back(items_[i]);
+    }
+    std::copy_n(components.stats(first), family_->stats_size(), merged_.begin());
+    family_->merge(merged_.data(), components.stats(second));
+    log_marginals = components.log_marginal(first) + components.log_marginal(second) -
+                    family_->log_marginal(merged_.data());
+  }
   for (std::size_t side = 0; side < 2; ++side) {
     seat(state, members_[side], parts_[side]);
     set_tables(state, parts_[side], is_split ? -1 : (side == 0 ? first : second), &stream);
   }
-  const LevelTree& tree = state.tree();
-  constexpr NodeId kRoot = LevelTree::kRoot;
-  double marginal_of_merged = 0.0;
-  if (is_split) {
-    marginal_of_merged = components.log_marginal(first);
-  } else {
-    std::copy_n(components.stats(first), family_->stats_size(), merged_.begin());
-    family_->merge(merged_.data(), components.stats(second));
-    marginal_of_merged = family_->log_marginal(merged_.data());
-  }
-  double log_split = parts_[0].log_ratio + parts_[1].log_ratio - joint_.log_ratio + std::log(state.gamma0()) +
-                     log_gamma(parts_[0].customers[kRoot]) + log_gamma(parts_[1].customers[kRoot]) -
-                     log_gamma(joint_.customers[kRoot]) + pair_.log_marginal(0) + pair_.log_marginal(1) -
-                     marginal_of_merged - log_q;
+  double log_split = log_marginals + log_tables(state, is_split);
   // The partner is chosen among the others of the component, or among the rows of other components.
   log_split += std::log(static_cast<double>(all_.size() - 1)) -
                std::log(static_cast<double>(rows - members_[0].size()));
-  for (std::size_t level = 0; level < tree.depth(); ++level)
-    for (const NodeId node : tree.at_level(level)) {
-      const double together = joint_.customers[node];
-      const double apart = parts_[0].customers[node] + parts_[1].customers[node];
-      if (together == apart) continue;
-      double present = 0.0;
-      for (std::size_t k = 0; k < state.slots(); ++k) present += state.counts(node)[k];
-      const double others = present - (is_split ? together : apart);
-      const double concentration = node == kRoot ? state.gamma0() : state.gamma();
-      log_split += log_gamma(concentration + others + together) - log_gamma(concentration + others + apart);
-    }
+  if (!is_split) {
+    // The probability of the division is at most one: most merges are refused without asking for it.
+    if (log_uniform >= -log_split) return;
+    pair_.launch_sequential(a, b, items_, stream);
+    log_q = pair_.scan_forced(target_);
+  }
+  log_split -= log_q;
   const double log_ratio = is_split ? log_split : -log_split;
-  if (std::log(draw_uniform(stream)) >= log_ratio) return;
+  if (log_uniform >= log_ratio) return;
   ++count.accepted;
   if (is_split) {
     const Label fresh = state.split_component(first, members_[1]);

@@ -41,6 +41,8 @@ class ComponentMoves {
   void seat(const State& state, std::span<const std::uint32_t> members, Dish& dish) const;
   /// Tables from the leaves up: drawn, or taken from `slot` if it is not negative.
   void set_tables(const State& state, Dish& dish, Label slot, Stream* stream) const;
+  /// log of the split state against the merged one, without the marginals and the division of the rows.
+  double log_tables(const State& state, bool merged_is_present) const;
   void write(State& state, Label slot, const Dish& dish) const;
 
   const Family* family_;

@@ -8,6 +8,12 @@
 
 namespace coppice::rbhmc {
 
+namespace {
+
+constexpr std::size_t kRowsLookedAt = 500;
+
+}  // namespace
+
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree, NodeId parent,
@@ -19,21 +25,33 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
   const double distance = 2.0 * margins.margin();  // margin and as much again
   Matrix precision = Matrix::Identity(dimension, dimension) / (margins.sd() * margins.sd());
   Eigen::VectorXd pull = Eigen::VectorXd::Zero(dimension);
-  const auto add = [&](std::uint32_t row, double wanted) {
-    const Eigen::Map<const Eigen::VectorXd> y(margins.feature(row), dimension);
-    precision.selfadjointView<Eigen::Lower>().rankUpdate(y, strength);
-    pull += strength * wanted * y;
+  // Of very many rows a fixed part, chosen by their numbers alone, stands for all.
+  const auto looked_at = [](std::uint32_t row, std::uint64_t every) {
+    return (row * 0x9e3779b97f4a7c15U >> 32) % every == 0;
   };
+  const auto add = [&](std::uint32_t row, double wanted, std::uint64_t every) {
+    const Eigen::Map<const Eigen::VectorXd> y(margins.feature(row), dimension);
+    const double weight = strength * static_cast<double>(every);
+    precision.selfadjointView<Eigen::Lower>().rankUpdate(y, weight);
+    pull += weight * wanted * y;
+  };
+  const std::uint64_t every_member = members.size() / kRowsLookedAt + 1;
   for (const std::uint32_t row : members) {
+    if (!looked_at(row, every_member)) continue;
     double best = kMinusInfinity;
     for (const NodeId child : tree.children(parent))
       if (child != excluded) best = std::max(best, margins.score(margins.eta(child), row));
-    add(row, (best > kMinusInfinity ? best : 0.0) + distance);
+    add(row, (best > kMinusInfinity ? best : 0.0) + distance, every_member);
   }
-  std::vector<char> is_member(tree.rows(), 0);
-  for (const std::uint32_t row : members) is_member[row] = 1;
+  // Either one row that is out of the tree, or rows below the parent.
+  const bool are_below = tree.leaf(members[0]) != LevelTree::kNone;
+  std::vector<char> is_member(are_below ? tree.rows() : 0, 0);
+  if (!is_member.empty())
+    for (const std::uint32_t row : members) is_member[row] = 1;
+  const std::uint64_t every_other = tree.size(parent) / kRowsLookedAt + 1;
   tree.for_each_row_below(parent, [&](std::uint32_t row) {
-    if (is_member[row] == 0) add(row, margins.own(row)[level] - distance);
+    if (!looked_at(row, every_other) || (!is_member.empty() && is_member[row] != 0)) return;
+    add(row, margins.own(row)[level] - distance, every_other);
   });
   Eigen::LLT<Matrix> factor(precision);
   if (factor.info() != Eigen::Success) {

@@ -53,14 +53,28 @@ double PathMoves::log_mixture(const State& state, NodeId node) const {
   return total - std::log(static_cast<double>(tree.size(node)) + state.gamma());
 }
 
-void PathMoves::list_candidates(State& state, bool mixtures) {
+void PathMoves::prepare(const State& state) {
   const LevelTree& tree = state.tree();
-  const double alpha = state.alpha();
-  const double gamma = state.gamma();
   if (mixture_.size() < tree.capacity()) {
-    mixture_.resize(tree.capacity());
-    prefix_.resize(tree.capacity());
+    mixture_.resize(2 * tree.capacity());
+    prefix_.resize(2 * tree.capacity());
+    candidates_.resize(2 * tree.capacity());
+    weights_.resize(2 * tree.capacity());
   }
+  if (alpha_ == state.alpha() && gamma_ == state.gamma()) return;
+  alpha_ = state.alpha();
+  gamma_ = state.gamma();
+  per_alpha_.resize(state.rows() + 1);
+  per_gamma_.resize(state.rows() + 1);
+  for (std::size_t n = 0; n <= state.rows(); ++n) {
+    per_alpha_[n] = 1.0 / (static_cast<double>(n) + alpha_);
+    per_gamma_[n] = 1.0 / (static_cast<double>(n) + gamma_);
+  }
+}
+
+void PathMoves::list_candidates(State& state, bool mixtures) {
+  prepare(state);
+  const LevelTree& tree = state.tree();
   const std::size_t padded = (state.slots() + kLanes - 1) / kLanes * kLanes;
   const double* density = state.density();
   const std::span<const std::uint32_t> few = state.dense_slots();
@@ -72,52 +86,50 @@ void PathMoves::list_candidates(State& state, bool mixtures) {
     for (const std::uint32_t slot : few) total += weights[slot] * density[slot];
     return total;
   };
-  candidates_.clear();
-  double total = 0.0;
-  prefix_[LevelTree::kRoot] = 1.0;
-  for (std::size_t level = 0; level <= tree.depth(); ++level)
+  count_ = 0;
+  total_ = 0.0;
+  for (std::size_t level = 0; level <= tree.depth(); ++level) {
+    const bool is_leaf = level == tree.depth();
+    const bool is_collapsed = is_leaf && !state.options().drawn_leaf_weights;
     for (const NodeId node : tree.at_level(level)) {
-      const auto size = static_cast<double>(tree.size(node));
-      if (level > 0) {
-        const NodeId parent = tree.parent(node);
-        prefix_[node] = prefix_[parent] * size / (static_cast<double>(tree.size(parent)) + alpha);
-      }
+      const std::size_t size = tree.size(node);
+      double reach = 1.0;
+      double mixture = 1.0;
+      const NodeId parent = tree.parent(node);
+      if (level > 0) reach = prefix_[parent] * static_cast<double>(size) * per_alpha_[tree.size(parent)];
+      prefix_[node] = reach;
       if (mixtures) {
-        if (state.has_weights(node))
-          mixture_[node] = mix(state.weights(node)) + state.rest(node) * state.density_new();
-        else
-          mixture_[node] = (mix(state.counts(node)) + gamma * mixture_[tree.parent(node)]) / (size + gamma);
-      } else {
-        mixture_[node] = 1.0;
+        mixture = is_collapsed ? (mix(state.counts(node)) + gamma_ * mixture_[parent]) * per_gamma_[size]
+                               : mix(state.weights(node)) + state.rest(node) * state.density_new();
+        mixture_[node] = mixture;
       }
-      const bool is_leaf = level == tree.depth();
-      const double share = is_leaf ? 1.0 : alpha / (size + alpha);
-      candidates_.push_back({{node, !is_leaf}, prefix_[node] * share * mixture_[node]});
-      total += candidates_.back().weight;
+      const double share = is_leaf ? 1.0 : alpha_ * per_alpha_[size];
+      weights_[count_] = reach * share * mixture;
+      candidates_[count_] = {node, !is_leaf};
+      total_ += weights_[count_++];
     }
-  if (total > kTiny) return;
+  }
+  if (total_ > kTiny) return;
   // The products have underflowed: the same weights from logs.
   double largest = kMinusInfinity;
-  for (Candidate& candidate : candidates_) {
-    const NodeId node = candidate.position.node;
-    const auto size = static_cast<double>(tree.size(node));
-    const double share = candidate.position.is_branch ? alpha / (size + alpha) : 1.0;
-    candidate.weight = std::log(prefix_[node]) + std::log(share) + log_mixture(state, node);
-    largest = std::max(largest, candidate.weight);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const NodeId node = candidates_[i].node;
+    const double share = candidates_[i].is_branch ? alpha_ * per_alpha_[tree.size(node)] : 1.0;
+    weights_[i] = std::log(prefix_[node]) + std::log(share) + log_mixture(state, node);
+    largest = std::max(largest, weights_[i]);
   }
   if (largest == kMinusInfinity) fail(ErrorCode::bug, "rbhmc: a row has no place anywhere");
-  for (Candidate& candidate : candidates_) candidate.weight = std::exp(candidate.weight - largest);
+  total_ = 0.0;
+  for (std::size_t i = 0; i < count_; ++i) total_ += weights_[i] = std::exp(weights_[i] - largest);
 }
 
 std::size_t PathMoves::draw_candidate(Stream& stream) const {
-  double total = 0.0;
-  for (const Candidate& candidate : candidates_) total += candidate.weight;
-  double left = draw_uniform(stream) * total;
+  double left = draw_uniform(stream) * total_;
   std::size_t last = 0;
-  for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    if (candidates_[i].weight <= 0.0) continue;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (weights_[i] <= 0.0) continue;
     last = i;
-    left -= candidates_[i].weight;
+    left -= weights_[i];
     if (left < 0.0) break;
   }
   return last;
@@ -162,7 +174,7 @@ void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
   const Detached was = state.detach(row);
   const bool by_prior = options.path_update == PathUpdate::prior;
   list_candidates(state, !by_prior);
-  const Position chosen = candidates_[draw_candidate(streams.choice)].position;
+  const Position chosen = candidates_[draw_candidate(streams.choice)];
   Label component = by_prior ? kNewComponent : draw_component(state, chosen, streams.choice);
   const bool informed = options.informed && margins.active();
   const std::uint32_t alone[] = {static_cast<std::uint32_t>(row)};
@@ -214,17 +226,19 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
   const Detached was = state.detach(row);
   list_candidates(state, true);
   const std::size_t copies = std::max<std::size_t>(1, options.auxiliary_branches);
-  const std::size_t plain = candidates_.size();
+  const std::size_t plain = count_;
   auxiliary_.clear();
   std::vector<std::size_t> eta_of(plain, 0);
+  candidates_.resize(std::max(candidates_.size(), plain * copies));
+  weights_.resize(candidates_.size());
   // Branches become `copies` candidates each, with discriminants of their own; the row's old branch keeps
   // its.
   for (std::size_t i = 0; i < plain; ++i) {
-    if (!candidates_[i].position.is_branch) continue;
-    candidates_[i].weight /= static_cast<double>(copies);
+    if (!candidates_[i].is_branch) continue;
+    weights_[i] /= static_cast<double>(copies);
     for (std::size_t copy = 0; copy < copies; ++copy) {
       AlignedVector eta(margins.stride());
-      if (copy == 0 && was.position == candidates_[i].position)
+      if (copy == 0 && was.position == candidates_[i])
         std::copy_n(state.old_eta(), margins.stride(), eta.data());
       else
         margins.draw_prior(streams.discriminants, eta.data());
@@ -232,27 +246,29 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
       if (copy == 0) {
         eta_of[i] = auxiliary_.size() - 1;
       } else {
-        candidates_.push_back(candidates_[i]);
+        candidates_[count_] = candidates_[i];
+        weights_[count_++] = weights_[i];
         eta_of.push_back(auxiliary_.size() - 1);
       }
     }
   }
   if (margins.active()) {
     double least = std::numeric_limits<double>::infinity();
-    std::vector<double> hinges(candidates_.size());
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const Position& position = candidates_[i].position;
+    std::vector<double> hinges(count_);
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Position& position = candidates_[i];
       const double* eta = position.is_branch ? auxiliary_[eta_of[i]].data() : nullptr;
       hinges[i] = hinge_at(state, row, position, eta);
       if (position.is_branch && options.counts_others())
         hinges[i] += margins.increase(state.tree(), position.node, eta);
-      if (candidates_[i].weight > 0.0) least = std::min(least, hinges[i]);
+      if (weights_[i] > 0.0) least = std::min(least, hinges[i]);
     }
-    for (std::size_t i = 0; i < candidates_.size(); ++i)
-      candidates_[i].weight *= std::exp(-2.0 * margins.penalty() * (hinges[i] - least));
+    total_ = 0.0;
+    for (std::size_t i = 0; i < count_; ++i)
+      total_ += weights_[i] *= std::exp(-2.0 * margins.penalty() * (hinges[i] - least));
   }
   const std::size_t drawn = draw_candidate(streams.choice);
-  const Position position = candidates_[drawn].position;
+  const Position position = candidates_[drawn];
   const Label component = draw_component(state, position, streams.choice);
   ++paths_.proposed;
   paths_.accepted += position != was.position;
@@ -293,7 +309,7 @@ void PathMoves::allocate(State& state, const StreamName& name, bool by_prior) {
     else
       state.load_densities(row);
     list_candidates(state, true);
-    const Position position = candidates_[draw_candidate(streams.choice)].position;
+    const Position position = candidates_[draw_candidate(streams.choice)];
     const Label component = draw_component(state, position, streams.choice);
     state.margins().draw_prior(streams.discriminants, eta_.data());
     state.attach(row, position, component, eta_.data(), streams.choice, streams.discriminants);
@@ -327,7 +343,7 @@ void PathMoves::scan_published(State& state, const StreamName& name, std::uint64
     if (margins.active()) log_before -= 2.0 * margins.penalty() * margins.hinge(row);
     const Position was = state.detach_from_tree(row, old_branch_);
     list_candidates(state, false);
-    const Position chosen = candidates_[draw_candidate(streams.choice)].position;
+    const Position chosen = candidates_[draw_candidate(streams.choice)];
     if (chosen.is_branch)
       state.draw_branch(chosen.node, -1, streams.choice, streams.discriminants, new_branch_);
     const std::size_t last = chosen.is_branch ? new_branch_.nodes - 1 : 0;

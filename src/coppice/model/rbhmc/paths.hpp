@@ -42,13 +42,9 @@ class PathMoves {
   }
 
  private:
-  struct Candidate {
-    Position position;
-    double weight = 0.0;
-  };
-
   void update(State& state, std::size_t row, PathStreams& streams);
   void update_by_gibbs(State& state, std::size_t row, PathStreams& streams);
+  void prepare(const State& state);
   /// Weights of all positions of a detached row, prior times mixture; without `mixtures` the prior alone.
   void list_candidates(State& state, bool mixtures);
   std::size_t draw_candidate(Stream& stream) const;
@@ -58,9 +54,14 @@ class PathMoves {
   std::span<const std::uint32_t> shuffled(Stream& stream);
 
   std::vector<std::uint32_t> order_;
-  std::vector<double> mixture_;  // by node
-  std::vector<double> prefix_;   // prior probability of reaching a node
-  std::vector<Candidate> candidates_;
+  std::vector<double> mixture_;       // by node
+  std::vector<double> prefix_;        // prior probability of reaching a node
+  std::vector<Position> candidates_;  // the first count_ of them, with weights_ that sum to total_
+  std::vector<double> weights_;
+  std::size_t count_ = 0;
+  double total_ = 0.0;
+  double alpha_ = 0.0, gamma_ = 0.0;           // of the tables below
+  std::vector<double> per_alpha_, per_gamma_;  // 1 / (n + concentration)
   std::vector<double> terms_;
   AlignedVector eta_;
   std::vector<AlignedVector> auxiliary_;

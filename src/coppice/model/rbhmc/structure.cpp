@@ -141,36 +141,63 @@ void StructureMoves::move_unit(State& state, std::size_t level, std::uint32_t un
     state.tree().move_subtree(unit, to);
 }
 
-void StructureMoves::keep_scores(const State& state, std::span<const std::uint32_t> rows) {
-  const std::size_t depth = state.tree().depth();
+void StructureMoves::begin_changes() {
+  touched_.clear();
   kept_own_.clear();
   kept_best_.clear();
   kept_rival_.clear();
-  for (const std::uint32_t row : rows) {
-    kept_own_.insert(kept_own_.end(), state.margins().own(row), state.margins().own(row) + depth);
-    kept_best_.insert(kept_best_.end(), state.margins().best(row), state.margins().best(row) + depth);
-    kept_rival_.insert(kept_rival_.end(), state.margins().rival(row), state.margins().rival(row) + depth);
-  }
+  change_ = 0.0;
 }
 
-void StructureMoves::restore_scores(State& state, std::span<const std::uint32_t> rows) const {
+template <typename Change>
+void StructureMoves::change_row(State& state, std::uint32_t row, Change&& change) {
   const std::size_t depth = state.tree().depth();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::copy_n(kept_own_.data() + i * depth, depth, state.margins().own(rows[i]));
-    std::copy_n(kept_best_.data() + i * depth, depth, state.margins().best(rows[i]));
-    std::copy_n(kept_rival_.data() + i * depth, depth, state.margins().rival(rows[i]));
+  Margins& margins = state.margins();
+  touched_.push_back(row);
+  kept_own_.insert(kept_own_.end(), margins.own(row), margins.own(row) + depth);
+  kept_best_.insert(kept_best_.end(), margins.best(row), margins.best(row) + depth);
+  kept_rival_.insert(kept_rival_.end(), margins.rival(row), margins.rival(row) + depth);
+  change_ -= margins.hinge(row);
+  change();
+  change_ += margins.hinge(row);
+}
+
+void StructureMoves::undo_changes(State& state) const {
+  const std::size_t depth = state.tree().depth();
+  Margins& margins = state.margins();
+  for (std::size_t i = touched_.size(); i-- > 0;) {
+    std::copy_n(kept_own_.data() + i * depth, depth, margins.own(touched_[i]));
+    std::copy_n(kept_best_.data() + i * depth, depth, margins.best(touched_[i]));
+    std::copy_n(kept_rival_.data() + i * depth, depth, margins.rival(touched_[i]));
   }
 }
 
-double StructureMoves::refresh(State& state, std::span<const std::uint32_t> rows, std::size_t first,
-                               std::size_t last) {
-  double change = 0.0;
-  for (const std::uint32_t row : rows) {
-    change -= state.margins().hinge(row);
-    state.margins().refresh_row(row, state.tree(), first, last);
-    change += state.margins().hinge(row);
-  }
-  return change;
+void StructureMoves::refresh_below(State& state, NodeId node, std::size_t first, std::size_t last) {
+  state.tree().for_each_row_below(node, [&](std::uint32_t row) {
+    change_row(state, row, [&] { state.margins().refresh_row(row, state.tree(), first, last); });
+  });
+}
+
+void StructureMoves::sibling_came(State& state, NodeId node, NodeId fresh) {
+  Margins& margins = state.margins();
+  const std::size_t level = state.tree().level(fresh);
+  state.tree().for_each_row_below(node, [&](std::uint32_t row) {
+    const double score = margins.score(margins.eta(fresh), row);
+    if (score <= margins.best(row)[level - 1]) return;
+    change_row(state, row, [&] {
+      margins.best(row)[level - 1] = score;
+      margins.rival(row)[level - 1] = fresh;
+    });
+  });
+}
+
+void StructureMoves::sibling_went(State& state, NodeId node, NodeId gone) {
+  Margins& margins = state.margins();
+  const std::size_t level = state.tree().level(node);
+  state.tree().for_each_row_below(node, [&](std::uint32_t row) {
+    if (margins.rival(row)[level - 1] != gone) return;
+    change_row(state, row, [&] { margins.refresh_row(row, state.tree(), level, level); });
+  });
 }
 
 void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& stream, Stream& discriminants) {
@@ -244,22 +271,22 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     }
     const double log_uniform = std::log(draw_uniform(stream));
     if (!margins.active() && log_uniform >= log_ratio) return;
-    if (margins.active()) {
-      rows_.clear();
-      tree.rows_below(parent_, rows_);
-      keep_scores(state, rows_);
-    }
     const NodeId fresh = tree.add_child(parent_);
     state.fit_nodes();
     state.clear_node(fresh);
     std::copy(eta_.begin(), eta_.end(), margins.eta(fresh));
     for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, fresh);
     if (margins.active()) {
-      log_ratio -= 2.0 * margins.penalty() * refresh(state, rows_, level, last_level);
+      begin_changes();
+      refresh_below(state, fresh, level, last_level);
+      for (const NodeId sibling : tree.children(parent_))
+        if (sibling != fresh) sibling_came(state, sibling, fresh);
+      if (level < last_level) refresh_below(state, first, last_level, last_level);
+      log_ratio -= 2.0 * margins.penalty() * change_;
       if (log_uniform >= log_ratio) {
         for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
         tree.remove(fresh);
-        restore_scores(state, rows_);
+        undo_changes(state);
         return;
       }
     }
@@ -276,23 +303,22 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   }
   const double log_uniform = std::log(draw_uniform(stream));
   if (!margins.active() && log_uniform >= log_merge) return;
-  if (margins.active()) {
-    rows_.clear();
-    tree.rows_below(parent_, rows_);
-    keep_scores(state, rows_);
-    std::copy_n(margins.eta(second), margins.stride(), eta_.data());
-  }
+  if (margins.active()) std::copy_n(margins.eta(second), margins.stride(), eta_.data());
   for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
   tree.remove(second);
   if (margins.active()) {
-    log_merge -= 2.0 * margins.penalty() * refresh(state, rows_, level, last_level);
+    begin_changes();
+    refresh_below(state, first, level, last_level);
+    for (const NodeId sibling : tree.children(parent_))
+      if (sibling != first) sibling_went(state, sibling, second);
+    log_merge -= 2.0 * margins.penalty() * change_;
     if (log_uniform >= log_merge) {
       // The id may have been anybody's meanwhile, but nobody has asked for one: it comes back.
       const NodeId again = tree.add_child(parent_);
       state.fit_nodes();
       std::copy(eta_.begin(), eta_.end(), margins.eta(again));
       for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, again);
-      restore_scores(state, rows_);
+      undo_changes(state);
       return;
     }
   }
@@ -339,17 +365,16 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
     common_a = tree.parent(common_a);
     common_b = tree.parent(common_b);
   }
-  if (margins.active()) {
-    rows_.clear();
-    tree.rows_below(common_a, rows_);
-    keep_scores(state, rows_);
-  }
   tree.move_subtree(node, target);
   if (margins.active()) {
-    const double change = refresh(state, rows_, tree.level(common_a) + 1, level);
-    if (std::log(draw_uniform(stream)) >= -2.0 * margins.penalty() * change) {
+    begin_changes();
+    refresh_below(state, node, tree.level(common_a) + 1, level);
+    for (const NodeId sibling : tree.children(parent)) sibling_went(state, sibling, node);
+    for (const NodeId sibling : tree.children(target))
+      if (sibling != node) sibling_came(state, sibling, node);
+    if (std::log(draw_uniform(stream)) >= -2.0 * margins.penalty() * change_) {
       tree.move_subtree(node, parent);
-      restore_scores(state, rows_);
+      undo_changes(state);
       return;
     }
   }

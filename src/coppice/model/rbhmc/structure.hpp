@@ -49,14 +49,21 @@ class StructureMoves {
   void move_unit(State& state, std::size_t level, std::uint32_t unit, NodeId to) const;
   void rows_of(const State& state, std::size_t level, std::span<const std::uint32_t> units,
                std::vector<std::uint32_t>& rows) const;
-  /// Hinges of the rows from the scores kept, and with the scores of levels first .. last made anew.
-  double refresh(State& state, std::span<const std::uint32_t> rows, std::size_t first, std::size_t last);
-  void keep_scores(const State& state, std::span<const std::uint32_t> rows);
-  void restore_scores(State& state, std::span<const std::uint32_t> rows) const;
+  /// Scores that a move changes are kept, so that it can be undone; change_ is what the hinges gain by it.
+  void begin_changes();
+  template <typename Change>
+  void change_row(State& state, std::uint32_t row, Change&& change);
+  void undo_changes(State& state) const;
+  /// Rows below a node whose path or siblings at levels first .. last are others now.
+  void refresh_below(State& state, NodeId node, std::size_t first, std::size_t last);
+  /// Rows below a node that has gained or lost a sibling.
+  void sibling_came(State& state, NodeId node, NodeId fresh);
+  void sibling_went(State& state, NodeId node, NodeId gone);
 
   NodeId parent_ = LevelTree::kNone;  // of the pair
   std::uint32_t units_[2] = {0, 0};
-  std::vector<std::uint32_t> others_, sides_of_one_, rows_, members_;
+  std::vector<std::uint32_t> others_, sides_of_one_, members_, touched_;
+  double change_ = 0.0;
   std::vector<std::uint8_t> side_of_;
   Side sides_[2], joint_;
   std::vector<double> kept_own_, kept_best_;
