@@ -106,8 +106,9 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   contents.transform =
       to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
 
-  const std::unique_ptr<ProblemSetup> setup =
-      set_up_problem(contents.config, contents.codebook, contents.table);
+  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+  for (const std::string& note : contents.config.notes) context.note(note);
   context.note(fmt::format("{} on {} rows: {}; {} chains of {} + {} sweeps; about {} of memory", model.name,
                            contents.table.rows(), setup->plan.description(), contents.config.chains,
                            contents.config.warmup, contents.config.draws * contents.config.thin,

@@ -30,6 +30,7 @@ enum class Purpose : std::uint64_t {
   theta = 14,
   scores = 15,
   tempering = 16,
+  hold_out = 17,
 };
 
 struct StreamName {

@@ -89,6 +89,12 @@ class Predictor {
   virtual const double* stats(std::size_t component) const = 0;
 };
 
+/// Values for settings that were left to the model ("auto"), and the reasons for people.
+struct Resolution {
+  Settings settings;
+  std::vector<std::string> notes;
+};
+
 struct ModelEntry {
   std::string name;
   std::string summary;
@@ -102,6 +108,9 @@ struct ModelEntry {
   std::size_t (*chain_bytes)(const Problem&);
   /// Throws Error{configuration} if settings that were given exclude each other.
   void (*check_given)(const Settings&);
+  /// Chooses what was left open, from the data; none if the model leaves nothing open.
+  Resolution (*resolve)(const Problem&, const Settings& given, std::uint64_t seed,
+                        std::size_t threads) = nullptr;
 };
 
 }  // namespace coppice

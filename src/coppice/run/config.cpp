@@ -46,7 +46,8 @@ std::string to_json(const RunConfig& config) {
                     {"seed", config.seed},     {"standardize", config.standardize},
                     {"pca", config.pca},       {"data", config.data},
                     {"id", config.id},         {"truth", config.truth},
-                    {"drop", config.drop},     {"merged", config.merged}};
+                    {"drop", config.drop},     {"merged", config.merged},
+                    {"notes", config.notes}};
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
@@ -70,6 +71,7 @@ RunConfig config_from_json(std::string_view text) {
     config.truth = object.at("truth").get<std::vector<std::string>>();
     config.drop = object.at("drop").get<std::vector<std::string>>();
     config.merged = object.at("merged");
+    config.notes = object.value("notes", std::vector<std::string>());
     if (config.chains == 0 || config.chains > 1000 || config.thin == 0 || config.draws == 0)
       fail(ErrorCode::bad_data, "the run's configuration has impossible numbers");
     return config;

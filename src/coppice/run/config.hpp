@@ -29,7 +29,8 @@ struct RunConfig {
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
-  bool merged = false;  // chains of several runs: can be asked, not resumed
+  std::vector<std::string> notes;  // on what was chosen for the user
+  bool merged = false;             // chains of several runs: can be asked, not resumed
 
   std::size_t total_sweeps() const { return warmup + draws * thin; }
 };

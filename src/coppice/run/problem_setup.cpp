@@ -23,6 +23,17 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   return setup;
 }
 
+bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
+                      std::unique_ptr<ProblemSetup>& setup) {
+  if (setup->model->resolve == nullptr) return false;
+  Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
+  if (resolution.settings.empty()) return false;
+  for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));
+  config.notes = std::move(resolution.notes);
+  setup = set_up_problem(config, codebook, table);
+  return true;
+}
+
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table) {
   const std::size_t cells = table.rows() * table.columns.size() * sizeof(double);
   const std::size_t names = table.rows() * sizeof(std::string);

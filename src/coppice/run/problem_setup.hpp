@@ -27,6 +27,11 @@ struct ProblemSetup {
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
                                              const Table& table);
 
+/// Fills in what the settings leave to the model, from the data; the setup follows. True if there was
+/// anything.
+bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
+                      std::unique_ptr<ProblemSetup>& setup);
+
 /// Bytes a fit will hold: the table, the encoded rows, the chains and the blocks waiting to be written.
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coppice/base/byte_stream.hpp"
+#include "coppice/model/rbhmc/auto_penalty.hpp"
 #include "coppice/model/rbhmc/predictor.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
 
@@ -226,7 +227,8 @@ ModelEntry rbhmc_entry() {
           },
           rbhmc::make_predictor,
           rbhmc::chain_bytes,
-          rbhmc::check_given};
+          rbhmc::check_given,
+          rbhmc::resolve_penalty};
 }
 
 }  // namespace coppice

@@ -1,0 +1,141 @@
+"""Which regulariser? Every data set, every setting, ten seeds: held-out log density, agreement with the classes
+per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
+and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
+so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]."""
+
+import sys
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+import common
+
+SETTINGS = {
+    "bhmc": ("hinge", 0.0, []),
+    "hinge .02": ("hinge", 0.02, []),
+    "hinge .1": ("hinge", 0.1, []),
+    "own .1": ("own", 0.1, []),
+    "own .4": ("own", 0.4, []),
+    "paper .1": ("paper", 0.1, []),
+    "paper .4": ("paper", 0.4, []),
+    "centred .1": ("centred", 0.1, ["--intercept", "true"]),
+    "centred .4": ("centred", 0.4, ["--intercept", "true"]),
+    "centred .4 tempered": ("centred", 0.4, ["--intercept", "true", "--replicas", "3"]),
+    "centred 1 tempered": ("centred", 1.0, ["--intercept", "true", "--replicas", "4"]),
+}
+
+
+def synthetic(name, seed):
+    """Points around the leaves of a tree of centres; the class is the leaf."""
+    rng = np.random.default_rng([seed, 5])
+    children, rows, dimension = ((3, 3), 150, 4) if name == "nested9" else ((2, 2, 3), 240, 8)
+    centres = np.zeros((1, dimension))
+    spread = 4.0
+    for count in children:
+        centres = np.concatenate([centre + spread * rng.normal(size=(count, dimension)) for centre in centres])
+        spread *= 0.6
+    leaf = rng.integers(len(centres), size=rows)
+    points = centres[leaf] + rng.normal(size=(rows, dimension))
+    header = [f"x{i}" for i in range(dimension)] + ["label"]
+    return header, [[f"{x:.6g}" for x in point] + [f"c{k}"] for point, k in zip(points, leaf)]
+
+
+# name: file, levels, options of the data and family
+DATASETS = {
+    "animals33": ("animals33.csv", 3, ["--id", "name", "--pca", "7", "--family", "gaussian-known", "--set",
+                                       "noise_variance=1", "--set", "prior_mean=0", "--set", "prior_variance=1"]),
+    "fashion100": ("fashion100.csv", 4, ["--id", "name", "--family", "gaussian-known", "--set", "noise_variance=1",
+                                         "--set", "prior_mean=0", "--set", "prior_variance=1", "--alpha", "0.2",
+                                         "--gamma", "1.5"]),
+    "zoo": ("zoo.csv", 3, ["--id", "name"]),
+    "iris": ("iris.csv", 3, ["--standardize", "--family", "gaussian-diagonal"]),
+    "isolet300": ("isolet300.csv.gz", 3, ["--pca", "10", "--family", "gaussian-diagonal"]),
+    "emotions": ("emotions.csv", 3, ["--standardize", "--pca", "10", "--family", "gaussian-diagonal"]),
+    "nested9": (None, 3, ["--family", "gaussian-diagonal"]),
+    "nested12": (None, 3, ["--family", "gaussian-diagonal"]),
+}
+
+
+def load(name, seed):
+    file, levels, options = DATASETS[name]
+    header, rows = synthetic(name, seed) if file is None else common.read_table(common.DATA / file)
+    if name == "emotions":  # the label sets of several tags are no classes: only the features are used
+        keep = [i for i, column in enumerate(header) if not column.startswith("label_") and column != "split"]
+        header, rows = [header[i] for i in keep], [[row[i] for i in keep] for row in rows]
+    return header, rows, levels, options
+
+
+def length_of_features(run_path):
+    """Root mean square length of the rows as the model sees them."""
+    table = common.coppice("export", run_path, "--what", "data", "--to", "csv", parse="csv")
+    values = []
+    for row in table[1:]:
+        values.append([float(x) if x not in ("", "NA") else np.nan for x in row[1:]])
+    return np.nan_to_num(np.array(values))
+
+
+def measure(name, setting, seed, folder, scales):
+    header, rows, levels, options = load(name, seed)
+    kept, held = common.split_rows(header, rows, seed)
+    train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+    common.write_table(train, header, [rows[i] for i in kept])
+    common.write_table(test, header, [rows[i] for i in held])
+    truth = ["--truth", "label"] if "label" in header else []
+    regularizer, strength, extra = SETTINGS[setting]
+    warmup, draws = (600, 300) if len(kept) < 160 else (300, 150)
+    sweeps = ["--chains", "2", "--warmup", str(warmup), "--draws", str(draws), "--thin", "4", "--seed", str(seed)]
+    base = [*options, *truth, "--levels", str(levels), *sweeps]
+    if (name, seed) not in scales:
+        common.coppice("fit", "rbhmc", train, *options, *truth, "--levels", "1", "--chains", "1", "--warmup", "0",
+                       "--draws", "1", "--penalty", "0", "-o", f"{folder}/scale.coppice", "--overwrite", "-q")
+        features = length_of_features(f"{folder}/scale.coppice")
+        scales[name, seed] = features
+    features = scales[name, seed]
+    margin = float(np.sqrt((features**2).sum(1).mean()))
+    run = common.fit(train, [*base, "--regularizer", regularizer, "--penalty", strength / margin, "--margin", margin,
+                             *extra], folder, "run")
+    result = {}
+    predicted = common.coppice("predict", run.path, test, parse="csv")
+    column = predicted[0].index("log_density")
+    result["held-out"] = np.mean([float(row[column]) for row in predicted[1:]])
+    draws = range(0, len(run.labels[0]), 10)
+    pairs = [common.distances(features, [level[draw] for level in run.labels]) for draw in draws]
+    result["AID"] = np.mean([pair[0] for pair in pairs])
+    result["AOD"] = np.nanmean([pair[1] for pair in pairs]) if np.isfinite([p[1] for p in pairs]).any() else np.nan
+    for level in range(levels):
+        result[f"nodes {level + 1}"] = run.traces[f"clusters_{level + 1}"].mean()
+    result["components"] = run.traces["components"].mean()
+    if truth:
+        classes = np.array([row[header.index("label")] for row in rows])[kept]
+        for level, labels in enumerate(run.labels):
+            result[f"F {level + 1}"] = np.mean([common.f_measure(classes, labels[draw]) for draw in draws])
+            result[f"ARI {level + 1}"] = np.mean([common.adjusted_rand(classes, labels[draw]) for draw in draws])
+        together = np.mean([[level[draw][:, None] == level[draw] for level in run.labels] for draw in draws], axis=(0, 1))
+        tree = linkage(squareform(1 - together, checks=False), "average")
+        cut = fcluster(tree, len(np.unique(classes)), "maxclust")
+        result["ARI at k"] = common.adjusted_rand(classes, cut)
+        result["F at k"] = common.f_measure(classes, cut)
+    summary = run.summary()
+    rhats = {trace["name"]: trace["rhat"] for trace in summary["traces"]}
+    result["R-hat 1"] = rhats.get("entropy_1") or float("nan")
+    return result
+
+
+def main():
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    names = sys.argv[2:] or list(DATASETS)
+    with common.scratch() as folder, open(common.OUT / "regularizers.csv", "a") as log:
+        for name in names:
+            scales = {}
+            for setting in SETTINGS:
+                results = [measure(name, setting, seed, folder, scales) for seed in range(1, seeds + 1)]
+                for measure_name in results[0]:
+                    mean, error = common.mean_and_error([result[measure_name] for result in results])
+                    print(f"{name},{setting},{measure_name},{mean:.4f},{error:.4f},{seeds}", file=log, flush=True)
+                shown = {key: f"{np.nanmean([r[key] for r in results]):.3f}" for key in results[0]}
+                print(name, setting, shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()

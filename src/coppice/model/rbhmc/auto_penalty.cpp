@@ -1,0 +1,174 @@
+#include "coppice/model/rbhmc/auto_penalty.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
+#include "coppice/model/rbhmc/margins.hpp"
+#include "coppice/model/rbhmc/rbhmc.hpp"
+
+namespace coppice::rbhmc {
+namespace {
+
+constexpr std::size_t kFewestRows = 15;
+constexpr std::size_t kMostRows = 400;
+constexpr std::size_t kFolds = 3;
+constexpr std::size_t kWarmup = 200;
+constexpr std::size_t kDraws = 100;
+constexpr std::size_t kThin = 3;
+/// Penalties times margin: what a row can gain at one level is twice that, in nats.
+constexpr double kStrengths[] = {0.0, 0.1, 0.4, 1.0};
+constexpr double kTolerance = 0.5;  // standard errors
+
+struct Fold {
+  Rows train;
+  std::vector<const double*> held_out;
+};
+
+std::vector<Fold> make_folds(const Rows& rows, std::uint64_t seed) {
+  std::vector<Fold> folds(kFolds);
+  const std::size_t used = std::min(rows.size(), kMostRows);
+  const std::size_t held = std::max<std::size_t>(1, used / 5);
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<std::uint32_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0U);
+    Stream stream({seed, 0, 0}, Purpose::hold_out, fold);
+    shuffle(stream, order);
+    folds[fold].train.width = rows.width;
+    for (std::size_t i = 0; i < used; ++i) {
+      const double* row = rows[order[i]];
+      if (i < held)
+        folds[fold].held_out.push_back(row);
+      else
+        folds[fold].train.cells.insert(folds[fold].train.cells.end(), row, row + rows.width);
+    }
+  }
+  return folds;
+}
+
+Settings with(Settings settings, const std::string& name, double value) {
+  settings.insert_or_assign(name, Setting::number(value));
+  return settings;
+}
+
+/// Log predictive density of each held-out row, averaged over the draws of one short chain.
+std::vector<double> held_out_density(const Problem& whole, const Fold& fold, const Settings& settings,
+                                     std::uint64_t seed, std::uint64_t chain) {
+  const ModelEntry model = rbhmc_entry();
+  const Problem problem{whole.family, &fold.train, ParameterValues(model.parameters, settings),
+                        whole.category_levels};
+  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
+  Labels labels(fold.train.size() * model.levels(problem.parameters));
+  std::vector<double> traces(model.traces(problem.parameters).size());
+  std::vector<double> weights;
+  std::vector<std::vector<double>> densities(fold.held_out.size());
+  // Chains of the run itself count from zero: these are far away from them.
+  const std::uint64_t name = (std::uint64_t{1} << 48) + chain;
+  sampler->init({seed, name, 0});
+  for (std::size_t sweep = 1; sweep <= kWarmup + kDraws * kThin; ++sweep) {
+    sampler->step({seed, name, sweep});
+    if (sweep <= kWarmup || sweep % kThin != 0) continue;
+    sampler->shape(labels);
+    sampler->traces(traces);
+    predictor->set_draw(labels, traces, sampler->details());
+    weights.resize(predictor->clusters(1) + 1);
+    for (std::size_t row = 0; row < fold.held_out.size(); ++row) {
+      predictor->log_weights(fold.held_out[row], 1, weights);
+      densities[row].push_back(log_sum_exp(weights));
+    }
+  }
+  std::vector<double> result;
+  for (const std::vector<double>& draws : densities)
+    result.push_back(log_sum_exp(draws) - std::log(static_cast<double>(draws.size())));
+  return result;
+}
+
+struct Comparison {
+  double mean = 0.0;
+  double error = 0.0;
+};
+
+/// Mean difference to the first strength and its standard error, over all held-out rows of all folds.
+Comparison compare(const std::vector<std::vector<double>>& with_penalty,
+                   const std::vector<std::vector<double>>& without) {
+  std::vector<double> differences;
+  for (std::size_t fold = 0; fold < without.size(); ++fold)
+    for (std::size_t row = 0; row < without[fold].size(); ++row)
+      differences.push_back(with_penalty[fold][row] - without[fold][row]);
+  const auto n = static_cast<double>(differences.size());
+  Comparison result;
+  for (const double d : differences) result.mean += d / n;
+  double squares = 0.0;
+  for (const double d : differences) squares += (d - result.mean) * (d - result.mean);
+  result.error = n > 1.0 ? std::sqrt(squares / (n - 1.0) / n) : 0.0;
+  return result;
+}
+
+double length_of_features(const Problem& problem, const Options& options) {
+  const Margins margins(problem, options);
+  double squares = 0.0;
+  for (std::size_t row = 0; row < problem.rows->size(); ++row)
+    squares += margins.dot(margins.feature(row), margins.feature(row));
+  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, problem.rows->size())));
+}
+
+}  // namespace
+
+Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,
+                           std::size_t threads) {
+  if (!problem.parameters.is_word("penalty")) return {};
+  Resolution resolution;
+  const auto take_none = [&](const std::string& why) {
+    resolution.settings = {{"penalty", Setting::number(0.0)}};
+    resolution.notes.push_back("penalty auto: none, a plain nested mixture; " + why);
+    return resolution;
+  };
+  const std::size_t rows = problem.rows->size();
+  if (rows < kFewestRows) return take_none(fmt::format("{} rows are too few to choose by", rows));
+  const Options options(problem.parameters);
+  const double length = length_of_features(problem, options);
+  const double margin = given.contains("margin") ? options.margin : options.discriminant_sd * length;
+  if (!(margin > 0.0) || !std::isfinite(margin)) return take_none("the margin would be zero");
+
+  const std::vector<Fold> folds = make_folds(*problem.rows, seed);
+  constexpr std::size_t kSettings = std::size(kStrengths);
+  std::vector<std::vector<std::vector<double>>> densities(kSettings,
+                                                          std::vector<std::vector<double>>(kFolds));
+  parallel_for(kSettings * kFolds, threads, [&](std::size_t task) {
+    const std::size_t fold = task % kFolds;
+    const std::size_t strength = task / kFolds;
+    const Settings settings = with(
+        with(with(problem.parameters.settings(), "margin", margin), "penalty", kStrengths[strength] / margin),
+        "replicas", 0.0);
+    densities[strength][fold] = held_out_density(problem, folds[fold], settings, seed, task);
+  });
+  std::size_t chosen = 0;
+  Comparison evidence;
+  std::string tried;
+  for (std::size_t strength = 1; strength < kSettings; ++strength) {
+    const Comparison difference = compare(densities[strength], densities[0]);
+    tried += fmt::format("{}{:.3g}: {:+.3f} ± {:.3f}", tried.empty() ? "" : ", ",
+                         kStrengths[strength] / margin, difference.mean, difference.error);
+    if (difference.mean < -kTolerance * difference.error) continue;
+    chosen = strength;
+    evidence = difference;
+  }
+  const std::string seen =
+      fmt::format("held-out log density against no penalty, {} rows held out {} times: {}",
+                  folds[0].held_out.size(), kFolds, tried);
+  if (chosen == 0) return take_none("every penalty made held-out rows less probable (" + seen + ")");
+  resolution.settings = {{"penalty", Setting::number(kStrengths[chosen] / margin)},
+                         {"margin", Setting::number(margin)}};
+  resolution.notes.push_back(
+      fmt::format("penalty auto: {:.3g} with margin {:.3g}, the strongest one that does not make held-out "
+                  "rows less probable ({})",
+                  kStrengths[chosen] / margin, margin, seen));
+  return resolution;
+}
+
+}  // namespace coppice::rbhmc
