@@ -91,7 +91,7 @@ class Scanner {
       if (quote != '"' || text_[at_] != '\\') continue;
       ++at_;
       const std::size_t next = multiline ? text_.find_first_not_of(kWhitespace, at_) : at_;
-      if (next != at_ && beyond_ascii(next)) {
+      if (beyond_ascii(next)) {
         stray_ = next;
         return;
       }

@@ -25,8 +25,9 @@ TEST(TomlText, TextsAndCommentsMayHoldAnything) {
 
 TEST(TomlText, StrayCharactersAreFound) {
   // The place is where the letter stands.
-  for (const std::string text : {"é = 1", "aé = 1", "a = é", "a = 1é", "a = [é]", "a = \"x\"é", "a = \"x\" é",
-                                 "[é]", "a = 1\né", "a = \"\"\"x\\\n  é\"\"\"", "a = 'x' # c\né"})
+  for (const std::string text :
+       {"é = 1", "aé = 1", "a = é", "a = 1é", "a = [é]", "a = \"x\"é", "a = \"x\" é", "[é]", "a = 1\né",
+        "a = \"\"\"x\\\n  é\"\"\"", "a = 'x' # c\né", "a = \"\"\"\\é\"\"\"", "a = \"\\é\""})
     EXPECT_EQ(find_stray_character(text), text.find("é")) << text;
 }
 
