@@ -32,7 +32,7 @@ TEST(BlockCodec, CountsWhoseBytesWrapAroundAreRefused) {
   for (unsigned bits = 37; bits < 64; ++bits) {
     DrawBlock block;
     block.count = std::size_t{1} << bits;
-    for (const std::uint64_t width : {0, 1, 2, 4, 4096}) {
+    for (const std::uint64_t width : {0U, 1U, 2U, 4U, 4096U}) {
       SCOPED_TRACE(fmt::format("count 2^{}, width {}", bits, width));
       expect_bad_data([&] { decode_traces(blob_of(block.count, width), block); });
       expect_bad_data([&] { decode_labels(blob_of(block.count, width), block); });
