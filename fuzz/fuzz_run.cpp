@@ -27,16 +27,26 @@ void expect_value_or_error(Read&& read) {
   }
 }
 
+/// The file that is opened, gone at the end.
+struct Scratch {
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("coppice-fuzz-" + std::to_string(::getpid()))).string();
+  ~Scratch() {
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+      std::filesystem::remove(path + suffix, ignored);
+  }
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  static const std::string path =
-      (std::filesystem::temp_directory_path() / ("coppice-fuzz-" + std::to_string(::getpid()))).string();
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
+  static const Scratch scratch;
+  std::ofstream(scratch.path, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   expect_value_or_error([&] {
-    const coppice::SavedRun run(path);
+    const coppice::SavedRun run(scratch.path);
     run.for_each_draw(
         0, [](std::size_t, std::size_t, std::span<const coppice::Label>, std::span<const double>) {});
   });

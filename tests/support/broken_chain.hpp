@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <vector>
 
 #include "coppice/cluster/clusters.hpp"
@@ -24,11 +26,28 @@ enum class Mistake {
   one_cluster_too_many,    // alpha is updated as if there were K + 1 clusters
 };
 
-inline const char* mistake_name(Mistake mistake) {
-  constexpr const char* kNames[] = {"none_gibbs",          "none_split_merge", "new_cluster_10_percent",
-                                    "row_predicts_itself", "split_without_q",  "merge_without_q",
-                                    "one_cluster_too_many"};
-  return kNames[static_cast<std::size_t>(mistake)];
+inline constexpr std::array kMistakeNames{"none_gibbs",          "none_split_merge", "new_cluster_10_percent",
+                                          "row_predicts_itself", "split_without_q",  "merge_without_q",
+                                          "one_cluster_too_many"};
+static_assert(kMistakeNames.size() == static_cast<std::size_t>(Mistake::one_cluster_too_many) + 1);
+
+inline const char* mistake_name(Mistake mistake) { return kMistakeNames[static_cast<std::size_t>(mistake)]; }
+
+inline bool is_correct(Mistake mistake) {
+  return mistake == Mistake::none_gibbs || mistake == Mistake::none_split_merge;
+}
+
+/// Every suite that claims to notice mistakes goes over all of them, the correct ones included.
+inline std::vector<Mistake> all_mistakes() {
+  std::vector<Mistake> list;
+  for (std::size_t i = 0; i < kMistakeNames.size(); ++i) list.push_back(static_cast<Mistake>(i));
+  return list;
+}
+
+/// For the suites' output: how clearly the mistake showed.
+inline void print_mistake(Mistake mistake, const Agreement& agreement) {
+  std::printf("[ MISTAKE  ] %s: %.1f errors off, %s\n", mistake_name(mistake), agreement.worst,
+              agreement.where.c_str());
 }
 
 class BrokenChain final : public TestChain {

@@ -1,14 +1,9 @@
-// Small runs on disk: a folder that cleans up after itself, the contents of a run on a simulated table, and
-// everything a run file holds as one comparable value.
+// Small runs on disk: the contents of a run on a simulated table, and everything a run file holds as one
+// comparable value.
 #pragma once
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -17,37 +12,9 @@
 #include "coppice/run/run_file.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "laws/law_case.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace coppice::test {
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    static std::atomic<int> number{0};
-    path_ = std::filesystem::temp_directory_path() / fmt::format("coppice-test-{}-{}", ::getpid(), number++);
-    std::filesystem::create_directories(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string read_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-inline void write_bytes(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// A run of the model on a simulated mixed table.
 inline RunContents small_contents(const std::string& model, const Settings& parameters, std::size_t rows,

@@ -60,9 +60,10 @@ std::string quote(std::string_view text) {
 }  // namespace
 
 Setting parse_setting(std::string_view toml) {
-  if (find_stray_character(toml) != std::string_view::npos)
+  const std::string document = fmt::format("value = {}", toml);
+  if (find_stray_character(document) != std::string_view::npos)
     fail(ErrorCode::usage, "'{}' is not a TOML value: letters beyond ASCII must stand in quotes", toml);
-  const toml::parse_result result = toml::parse(fmt::format("value = {}", toml));
+  const toml::parse_result result = toml::parse(document);
   const toml::node* node = result ? result.table().get("value") : nullptr;
   if (node == nullptr || result.table().size() != 1)
     fail(ErrorCode::usage, "'{}' is not a TOML value (a number, an array, a matrix or a \"text\")", toml);

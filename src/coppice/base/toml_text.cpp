@@ -4,35 +4,112 @@
 #include <string>
 
 namespace coppice {
+namespace {
 
-std::size_t find_stray_character(std::string_view text) {
-  std::size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
-  const auto beyond_ascii = [&](std::size_t i) {
-    return i < text.size() && static_cast<unsigned char>(text[i]) >= 0x80;
-  };
-  while (at < text.size()) {
-    const char c = text[at];
-    if (beyond_ascii(at)) return at;
-    if (c == '#') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (c != '"' && c != '\'') {
-      ++at;
+constexpr std::string_view kWhitespace = " \t\n\v\f\r";
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text), at_(text.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
+
+  std::size_t find_stray() {
+    while (at_ < text_.size() && stray_ == std::string_view::npos) {
+      const char c = text_[at_];
+      if (beyond_ascii(at_))
+        stray_ = at_;
+      else if (c == '#')
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      else if (kWhitespace.find(c) != std::string_view::npos)
+        skip_whitespace(c);
+      else if (place_ == Place::key)
+        scan_key(c);
+      else
+        scan_value(c);
+    }
+    return stray_;
+  }
+
+ private:
+  enum class Place { key, value, after_value };
+
+  bool beyond_ascii(std::size_t i) const {
+    return i < text_.size() && static_cast<unsigned char>(text_[i]) >= 0x80;
+  }
+
+  void skip_whitespace(char c) {
+    if (c == '\n' && open_.empty()) place_ = Place::key;
+    ++at_;
+  }
+
+  void scan_key(char c) {
+    if (c == '"' || c == '\'') {
+      scan_text(c);
+      return;
+    }
+    if (c == '=') place_ = Place::value;
+    if (c == '}') close();
+    ++at_;
+  }
+
+  void scan_value(char c) {
+    const bool begins = place_ == Place::value;
+    if (begins && (c == '"' || c == '\'')) {
+      scan_text(c);
+      place_ = Place::after_value;
+    } else if (begins && (c == '[' || c == '{')) {
+      open_ += c;
+      if (c == '{') place_ = Place::key;
+      ++at_;
+    } else if (c == ']' || c == '}') {
+      close();
+      ++at_;
+    } else if (c == ',') {
+      if (!open_.empty()) place_ = open_.back() == '[' ? Place::value : Place::key;
+      ++at_;
     } else {
-      const bool multiline = text.substr(at, 3) == std::string(3, c);
-      const std::string closing(multiline ? 3 : 1, c);
-      for (at += closing.size(); at < text.size() && text.substr(at, closing.size()) != closing; ++at) {
-        if (!multiline && text[at] == '\n') break;
-        if (c != '"' || text[at] != '\\') continue;
-        ++at;
-        const std::size_t next = multiline ? text.find_first_not_of(" \t\r\n", at) : at;
-        if (next != at && beyond_ascii(next)) return next;
-      }
-      // Up to two quotes directly before the closing three belong to the text.
-      at = std::min(at + closing.size(), text.size());
-      for (int extra = 0; multiline && extra < 2 && at < text.size() && text[at] == c; ++extra) ++at;
+      // A word: quotes inside it begin no text, so the parser looks at all of it.
+      while (at_ < text_.size() && !beyond_ascii(at_) && !ends_word(text_[at_])) ++at_;
+      place_ = Place::after_value;
     }
   }
-  return std::string_view::npos;
-}
+
+  static bool ends_word(char c) {
+    return c == ']' || c == '}' || c == ',' || c == '#' || kWhitespace.find(c) != std::string_view::npos;
+  }
+
+  void close() {
+    if (open_.empty()) return;
+    open_.pop_back();
+    place_ = Place::after_value;
+  }
+
+  void scan_text(char quote) {
+    const bool multiline = text_.substr(at_, 3) == std::string(3, quote);
+    const std::string closing(multiline ? 3 : 1, quote);
+    for (at_ += closing.size(); at_ < text_.size() && text_.substr(at_, closing.size()) != closing; ++at_) {
+      if (!multiline && text_[at_] == '\n') break;
+      if (quote != '"' || text_[at_] != '\\') continue;
+      ++at_;
+      const std::size_t next = multiline ? text_.find_first_not_of(kWhitespace, at_) : at_;
+      if (beyond_ascii(next)) {
+        stray_ = next;
+        return;
+      }
+    }
+    // Up to two quotes directly before the closing three belong to the text.
+    at_ = std::min(at_ + closing.size(), text_.size());
+    for (int extra = 0; multiline && extra < 2 && at_ < text_.size() && text_[at_] == quote; ++extra) ++at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+  Place place_ = Place::key;
+  std::string open_;  // the brackets around the place, outermost first
+  std::size_t stray_ = std::string_view::npos;
+};
+
+}  // namespace
+
+std::size_t find_stray_character(std::string_view text) { return Scanner(text).find_stray(); }
 
 }  // namespace coppice

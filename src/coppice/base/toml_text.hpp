@@ -8,8 +8,8 @@
 namespace coppice {
 
 /// The first character beyond ASCII where TOML allows none, which is outside of texts and comments, or npos;
-/// also one right after a continued line in a text. The library's parser is undefined on both (tomlplusplus
-/// issues 190 and 295).
+/// also one right after a backslash or a continued line in a text. Quotes in the middle of a word begin no
+/// text. The library's parser is undefined on both (tomlplusplus issues 190 and 295).
 std::size_t find_stray_character(std::string_view text);
 
 }  // namespace coppice

@@ -38,7 +38,8 @@ std::string_view payload(const std::string& bytes, const DrawBlock& block, std::
   if (bytes.size() < sizeof address) damaged();
   std::memcpy(&address, bytes.data(), sizeof address);
   width = address.width;
-  if (address != address_of(block, width)) damaged();
+  // More draws than bytes are impossible, and their product with a width might wrap around.
+  if (address != address_of(block, width) || block.count > kLimit) damaged();
   return std::string_view(bytes).substr(sizeof address);
 }
 

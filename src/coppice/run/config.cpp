@@ -23,6 +23,14 @@ Settings settings_from_json(const json& object) {
   return settings;
 }
 
+/// Whole numbers only: the library would take -1 and 1e300 for some unsigned number or other.
+std::uint64_t whole_number(const json& object, const std::string& name) {
+  const json& value = object.at(name);
+  if (!value.is_number_unsigned())
+    fail(ErrorCode::bad_data, "the run's configuration has an impossible number: {}", name);
+  return value.get<std::uint64_t>();
+}
+
 }  // namespace
 
 const std::vector<Parameter>& run_parameters() {
@@ -59,21 +67,24 @@ RunConfig config_from_json(std::string_view text) {
     config.parameters = settings_from_json(object.at("parameters"));
     config.family = object.at("family");
     config.family_settings = settings_from_json(object.at("set"));
-    config.chains = object.at("chains");
-    config.warmup = object.at("warmup");
-    config.draws = object.at("draws");
-    config.thin = object.at("thin");
-    config.seed = object.at("seed");
+    config.chains = whole_number(object, "chains");
+    config.warmup = whole_number(object, "warmup");
+    config.draws = whole_number(object, "draws");
+    config.thin = whole_number(object, "thin");
+    config.seed = whole_number(object, "seed");
     config.standardize = object.at("standardize");
-    config.pca = object.at("pca");
+    config.pca = whole_number(object, "pca");
     config.data = object.at("data");
     config.id = object.at("id");
     config.truth = object.at("truth").get<std::vector<std::string>>();
     config.drop = object.at("drop").get<std::vector<std::string>>();
     config.merged = object.at("merged");
     config.notes = object.value("notes", std::vector<std::string>());
-    if (config.chains == 0 || config.chains > 1000 || config.thin == 0 || config.draws == 0)
-      fail(ErrorCode::bad_data, "the run's configuration has impossible numbers");
+    for (const Parameter& parameter : run_parameters()) {
+      const auto value = static_cast<double>(whole_number(object, parameter.name));
+      if (value < parameter.low || value > parameter.high)
+        fail(ErrorCode::bad_data, "the run's configuration has an impossible number: {}", parameter.name);
+    }
     return config;
   } catch (const json::exception& problem) {
     fail(ErrorCode::bad_data, "the run's configuration cannot be read: {}", problem.what());

@@ -251,12 +251,12 @@ ChainStatus RunFile::status(std::size_t chain) const {
   if (status_digest(chain, statement.integer(0), status.seconds, statement.bytes(2)) != statement.bytes(3))
     fail(ErrorCode::bad_data,
          "{}: the run file is damaged: the status of chain {} does not match its checksum", path_, chain);
-  const nlohmann::json moves = nlohmann::json::parse(statement.bytes(2), nullptr, false);
-  if (moves.is_discarded() || !moves.is_array())
-    fail(ErrorCode::bad_data, "{}: the run file is damaged (status)", path_);
-  for (const nlohmann::json& move : moves)
-    status.moves.push_back({move.value("name", ""), move.value("proposed", std::uint64_t{0}),
-                            move.value("accepted", std::uint64_t{0})});
+  try {
+    for (const nlohmann::json& move : nlohmann::json::parse(statement.bytes(2)))
+      status.moves.push_back({move.at("name"), move.at("proposed"), move.at("accepted")});
+  } catch (const nlohmann::json::exception& problem) {
+    fail(ErrorCode::bad_data, "{}: the run file is damaged (status: {})", path_, problem.what());
+  }
   return status;
 }
 

@@ -39,7 +39,10 @@ void SavedRun::for_each_draw(std::size_t most, const std::function<void(const Sa
   for (std::size_t chain = 0; chain < chains; ++chain) {
     std::size_t next = 0;  // the index among the kept ones
     file_.for_each_block(chain, true, [&](const DrawBlock& block) {
-      if (block.labels.size() != block.count * labels)
+      // Labels become indices without further checks.
+      const auto fits = [&](Label label) { return label >= 0 && static_cast<std::size_t>(label) < rows(); };
+      if (block.labels.size() != block.count * labels ||
+          !std::all_of(block.labels.begin(), block.labels.end(), fits))
         fail(ErrorCode::bad_data, "{}: the run file is damaged: its labels do not fit the data",
              file_.path());
       for (std::size_t i = 0; i < block.count; ++i) {

@@ -2,36 +2,27 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/read.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace coppice {
 
 class TemporaryFile {
  public:
-  TemporaryFile(const std::string& ending, std::string_view content) {
-    static std::atomic<int> counter{0};
-    path_ = std::filesystem::temp_directory_path() /
-            ("coppice_data_test_" + std::to_string(getpid()) + "_" + std::to_string(counter++) + ending);
-    std::ofstream(path_, std::ios::binary)
-        .write(content.data(), static_cast<std::streamsize>(content.size()));
+  TemporaryFile(const std::string& ending, std::string_view content) : path_(folder_.file("data" + ending)) {
+    test::write_bytes(path_, content);
   }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return path_.string(); }
+  const std::string& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  test::ScratchFolder folder_;
+  std::string path_;
 };
 
 /// The message of the Error that the call throws; fails the test if the code differs, there is none, or it is

@@ -8,14 +8,17 @@
 #include <sstream>
 
 #include "coppice/base/error.hpp"
-#include "temporary_folder.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace coppice {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Csv : public TemporaryFolder {};
+class Csv : public testing::Test {
+ protected:
+  test::ScratchFolder folder_;
+};
 
 std::string written(double value) {
   std::string text;
@@ -71,39 +74,39 @@ TEST_F(Csv, WritesSpansAndStreams) {
 }
 
 TEST_F(Csv, FileAppearsWhole) {
-  const fs::path file = path("out.csv");
+  const fs::path file = folder_.file("out.csv");
   {
     CsvWriter csv(file);
     for (std::size_t i = 0; i < 50000; ++i) csv.cell(i).cell("row").end_row();
     EXPECT_FALSE(fs::exists(file));
     csv.close();
   }
-  const std::string text = content(file);
+  const std::string text = test::read_bytes(file);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 50000);
   EXPECT_EQ(text.substr(0, 12), "0,row\n1,row\n");
-  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(folder_.files(), 1U);
 }
 
 TEST_F(Csv, AbandonedFileLeavesTheOldOne) {
-  const fs::path file = path("out.csv");
+  const fs::path file = folder_.file("out.csv");
   write_file(file, "old\n");
   {
     CsvWriter csv(file);
     for (std::size_t i = 0; i < 50000; ++i) csv.cell(i).end_row();
   }
-  EXPECT_EQ(content(file), "old\n");
-  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(test::read_bytes(file), "old\n");
+  EXPECT_EQ(folder_.files(), 1U);
 }
 
 TEST_F(Csv, ReplacementKeepsPermissionsAndLinks) {
-  const fs::path file = path("real.csv");
-  const fs::path link = path("link.csv");
+  const fs::path file = folder_.file("real.csv");
+  const fs::path link = folder_.file("link.csv");
   write_file(file, "old\n");
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink(file, link);
   write_file(link, "new\n");
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_EQ(content(file), "new\n");
+  EXPECT_EQ(test::read_bytes(file), "new\n");
   EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
@@ -123,8 +126,8 @@ TEST_F(Csv, ErrorsNameTheFileAndTheReason) {
       EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
     }
   };
-  expect_error(path("no/such/folder.csv"), "No such file or directory");
-  expect_error(folder_, "Is a directory");
+  expect_error(folder_.file("no/such/folder.csv"), "No such file or directory");
+  expect_error(folder_.path(), "Is a directory");
   expect_error("/dev/full", "No space left on device");
 }
 

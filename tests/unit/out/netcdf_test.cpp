@@ -8,12 +8,15 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/out/pending_file.hpp"
-#include "temporary_folder.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace coppice {
 namespace {
 
-class Netcdf : public TemporaryFolder {};
+class Netcdf : public testing::Test {
+ protected:
+  test::ScratchFolder folder_;
+};
 
 std::vector<NcGroup> example(std::size_t chains, std::size_t draws) {
   std::vector<std::int64_t> chain(chains);
@@ -54,9 +57,9 @@ struct OpenFile {
 
 TEST_F(Netcdf, ReadsBackWhatWasWritten) {
   const auto groups = example(2, 300);
-  write_netcdf(path("run.nc"), groups,
+  write_netcdf(folder_.file("run.nc"), groups,
                {{"created_by", std::string("coppice")}, {"weights", std::vector<double>{1.0, 2.0}}});
-  const OpenFile file(path("run.nc"));
+  const OpenFile file(folder_.file("run.nc"));
 
   std::size_t length = 0;
   ASSERT_EQ(nc_inq_attlen(file.id, NC_GLOBAL, "created_by", &length), NC_NOERR);
@@ -111,25 +114,25 @@ TEST_F(Netcdf, ReadsBackWhatWasWritten) {
   ASSERT_EQ(nc_get_var_double(stats, lp, traces.data()), NC_NOERR);
   EXPECT_EQ(traces, std::get<std::vector<double>>(groups[1].variables[0].data));
   file.group("observed_data");
-  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(folder_.files(), 1U);
 }
 
 TEST_F(Netcdf, KeepsTheOldFileWhenItFails) {
-  write_file(path("run.nc"), "old");
+  write_file(folder_.file("run.nc"), "old");
   auto groups = example(1, 4);
   groups[0].variables[0].dims[2] = "nowhere";
-  EXPECT_THROW(write_netcdf(path("run.nc"), groups), Error);
+  EXPECT_THROW(write_netcdf(folder_.file("run.nc"), groups), Error);
   groups = example(1, 4);
   groups[1].variables[0].data = std::vector<double>{1.0};
-  EXPECT_THROW(write_netcdf(path("run.nc"), groups), Error);
-  EXPECT_EQ(content(path("run.nc")), "old");
-  EXPECT_EQ(files(), 1U);
+  EXPECT_THROW(write_netcdf(folder_.file("run.nc"), groups), Error);
+  EXPECT_EQ(test::read_bytes(folder_.file("run.nc")), "old");
+  EXPECT_EQ(folder_.files(), 1U);
 }
 
 TEST_F(Netcdf, CannotBeADeviceOrInAMissingFolder) {
   EXPECT_THROW(write_netcdf("/dev/null", example(1, 4)), Error);
   try {
-    write_netcdf(path("no/such/run.nc"), example(1, 4));
+    write_netcdf(folder_.file("no/such/run.nc"), example(1, 4));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::cannot_write);
@@ -137,8 +140,8 @@ TEST_F(Netcdf, CannotBeADeviceOrInAMissingFolder) {
 }
 
 TEST_F(Netcdf, NoDrawsIsNoError) {
-  write_netcdf(path("empty.nc"), example(1, 0));
-  const OpenFile file(path("empty.nc"));
+  write_netcdf(folder_.file("empty.nc"), example(1, 0));
+  const OpenFile file(folder_.file("empty.nc"));
   file.group("posterior");
 }
 

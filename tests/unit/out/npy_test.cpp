@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "coppice/base/error.hpp"
-#include "temporary_folder.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace coppice {
 namespace {
 
-class Npy : public TemporaryFolder {};
+class Npy : public testing::Test {
+ protected:
+  test::ScratchFolder folder_;
+};
 
 // A reader of its own, by the format's definition: magic, version, length, header, numbers.
 template <typename T>
@@ -45,11 +48,11 @@ TEST_F(Npy, OneToThreeAxes) {
 TEST_F(Npy, FileHasTheSameBytes) {
   const std::vector<double> values{1.0, 2.0};
   const std::vector<std::size_t> shape{2};
-  write_npy(path("a.npy"), values, shape);
-  EXPECT_EQ(content(path("a.npy")), npy_bytes(values, shape));
+  write_npy(folder_.file("a.npy"), values, shape);
+  EXPECT_EQ(test::read_bytes(folder_.file("a.npy")), npy_bytes(values, shape));
   const std::vector<std::int32_t> integers{7};
-  write_npy(path("b.npy"), integers, std::vector<std::size_t>{1});
-  EXPECT_EQ(content(path("b.npy")), npy_bytes(integers, std::vector<std::size_t>{1}));
+  write_npy(folder_.file("b.npy"), integers, std::vector<std::size_t>{1});
+  EXPECT_EQ(test::read_bytes(folder_.file("b.npy")), npy_bytes(integers, std::vector<std::size_t>{1}));
 }
 
 TEST_F(Npy, RefusesAWrongShape) {

@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <numeric>
 
 #include "coppice/base/error.hpp"
@@ -68,7 +69,9 @@ ByDefinition predict_by_definition(const SavedRun& run, const double* row, std::
 }
 
 bool same_bits(const Prediction& a, const Prediction& b) {
-  const auto same = [](double x, double y) { return std::memcmp(&x, &y, sizeof x) == 0; };
+  const auto same = [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  };
   bool equal = a.cluster == b.cluster && same(a.new_probability, b.new_probability) &&
                same(a.log_density, b.log_density) && same(a.entropy, b.entropy) &&
                a.probabilities.size() == b.probabilities.size();

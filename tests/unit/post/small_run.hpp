@@ -2,15 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "coppice/data/read.hpp"
 #include "coppice/run/fit.hpp"
 #include "coppice/run/saved_run.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace coppice {
 
@@ -28,14 +27,6 @@ struct SmallRun {
 
 class RunTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("coppice-" + std::to_string(::getpid()) + "-" + info->test_suite_name() + "-" + info->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::unique_ptr<SavedRun> make_run(const SmallRun& request) {
     RunContents contents;
     contents.config.model = "nrmm";
@@ -56,7 +47,7 @@ class RunTest : public testing::Test {
     contents.table = std::move(data.table);
     contents.transform = to_json(fit_transform(contents.table, request.standardize, request.pca));
     const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
-    const std::string path = (folder_ / ("run" + std::to_string(++runs_) + ".coppice")).string();
+    const std::string path = folder_.file("run" + std::to_string(++runs_) + ".coppice");
     RunFile file = RunFile::create(path, contents);
     continue_run(file, *setup, {});
     file.finish();
@@ -70,7 +61,7 @@ class RunTest : public testing::Test {
     return encode(run.setup().plan, apply(transform, read_like_bytes(csv, "new.csv", like, "")));
   }
 
-  std::filesystem::path folder_;
+  test::ScratchFolder folder_;
   std::size_t runs_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/digest.hpp"
 #include "coppice/data/table_blob.hpp"
 #include "support/small_run.hpp"
 
@@ -185,6 +186,24 @@ TEST(RunFile, LostTablesAndRowsAreNoticed) {
   }
 }
 
+TEST(RunFile, StatusThatCannotBe) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("a.coppice");
+  RunFile::create(path, example());
+  resume(path, {});
+  for (const char* moves :
+       {"[1]", "[{}]", "[{\"name\":\"gibbs\",\"proposed\":\"x\",\"accepted\":1}]", "1", "["}) {
+    SCOPED_TRACE(moves);
+    // With the right checksum, so that the text is what is refused.
+    const std::string digest = sha256_hex(fmt::format("0 5 {:a} {}", 1.0, moves));
+    execute(path,
+            fmt::format(
+                "UPDATE status SET sweeps = 5, seconds = 1.0, moves = '{}', sha256 = '{}' WHERE chain = 0",
+                moves, digest));
+    expect_error(ErrorCode::bad_data, "status", [&] { RunFile::open(path, false).status(0); });
+  }
+}
+
 TEST(RunFile, ConfigurationsThatCannotBe) {
   const std::string good = to_json(example().config);
   for (const std::string& text :
@@ -192,6 +211,12 @@ TEST(RunFile, ConfigurationsThatCannotBe) {
     expect_error(ErrorCode::bad_data, "", [&] { config_from_json(text); });
   for (const auto& [from, to] :
        std::vector<std::pair<std::string, std::string>>{{"\"chains\": 2", "\"chains\": 0"},
+                                                        {"\"chains\": 2", "\"chains\": 1001"},
+                                                        {"\"chains\": 2", "\"chains\": -2"},
+                                                        {"\"chains\": 2", "\"chains\": 1e300"},
+                                                        {"\"draws\": 130", "\"draws\": -1"},
+                                                        {"\"draws\": 130", "\"draws\": 1000000000001"},
+                                                        {"\"pca\": 0", "\"pca\": 1e300"},
                                                         {"\"thin\": 1", "\"thin\": 0"},
                                                         {"\"thin\": 1", "\"thin\": \"1\""}}) {
     std::string text = good;
