@@ -102,6 +102,9 @@ struct ModelEntry {
   std::size_t (*chain_bytes)(const Problem&);
   /// Throws Error{configuration} if settings that were given exclude each other.
   void (*check_given)(const Settings&);
+  /// Why draws with these settings do not come from the posterior of a model, as a sentence; empty if they
+  /// do.
+  std::string (*caveat)(const ParameterValues&);
 };
 
 }  // namespace coppice

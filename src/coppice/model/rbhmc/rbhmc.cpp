@@ -226,7 +226,8 @@ ModelEntry rbhmc_entry() {
           },
           rbhmc::make_predictor,
           rbhmc::chain_bytes,
-          rbhmc::check_given};
+          rbhmc::check_given,
+          rbhmc::caveat};
 }
 
 }  // namespace coppice
