@@ -5,24 +5,6 @@
 #include "coppice/base/error.hpp"
 
 namespace coppice {
-namespace {
-
-/// Appends the node with its rows, levels and id; the tree below it follows.
-void append_presented(const Hierarchy& tree, std::size_t place, std::size_t parent, Hierarchy& shown,
-                      std::vector<std::size_t>& place_shown) {
-  const HierarchyNode* node = &tree.nodes[place];
-  HierarchyNode copy{node->id, parent, {}, node->level, node->last_level, node->rows};
-  while (node->children.size() == 1) {
-    node = &tree.nodes[node->children.front()];
-    copy.last_level = node->last_level;
-  }
-  place_shown[static_cast<std::size_t>(node - tree.nodes.data())] = shown.nodes.size();
-  if (parent != HierarchyNode::kNoParent) shown.nodes[parent].children.push_back(shown.nodes.size());
-  shown.nodes.push_back(std::move(copy));
-}
-
-}  // namespace
-
 Hierarchy make_hierarchy(std::span<const Label> labels, std::size_t rows) {
   if (rows == 0 || labels.empty() || labels.size() % rows != 0)
     fail(ErrorCode::bad_data, "hierarchy: {} labels are not whole levels of {} rows", labels.size(), rows);
@@ -59,16 +41,20 @@ Hierarchy make_hierarchy(std::span<const Label> labels, std::size_t rows) {
 
 Hierarchy presentation_tree(const Hierarchy& tree) {
   Hierarchy shown{tree.rows, tree.levels, {}};
-  if (tree.nodes.empty()) return shown;
-  // Where a node that branches, or ends, is shown.
-  std::vector<std::size_t> place_shown(tree.nodes.size(), HierarchyNode::kNoParent);
-  append_presented(tree, 0, HierarchyNode::kNoParent, shown, place_shown);
-  // Parents stand before children, so a node's own place is known when its children are reached.
+  std::vector<std::size_t> place_shown(
+      tree.nodes.size());  // of the node itself or of what it was merged into
   for (std::size_t place = 0; place < tree.nodes.size(); ++place) {
     const HierarchyNode& node = tree.nodes[place];
-    if (node.children.size() < 2) continue;
-    for (const std::size_t child : node.children)
-      append_presented(tree, child, place_shown[place], shown, place_shown);
+    const bool is_root = node.parent == HierarchyNode::kNoParent;
+    const std::size_t parent = is_root ? HierarchyNode::kNoParent : place_shown[node.parent];
+    if (!is_root && tree.nodes[node.parent].children.size() == 1) {
+      place_shown[place] = parent;
+      shown.nodes[parent].last_level = node.last_level;
+      continue;
+    }
+    place_shown[place] = shown.nodes.size();
+    if (!is_root) shown.nodes[parent].children.push_back(shown.nodes.size());
+    shown.nodes.push_back({node.id, parent, {}, node.level, node.last_level, node.rows});
   }
   return shown;
 }
