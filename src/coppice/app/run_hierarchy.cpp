@@ -65,8 +65,9 @@ std::string selection_sentence(const SelectedHierarchy& selected) {
       selection_words(selected.selection) +
       (by_loss ? std::string(", averaged over the levels")
                : fmt::format(": draw {} of chain {}", selected.origin.draw, selected.origin.chain));
-  return fmt::format("The hierarchy to report ({}): expected {} {:.3f}; 95 % of the draws are within {:.3f}.",
-                     which, binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
+  return fmt::format(
+      "The hierarchy to report ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n", which,
+      binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
 }
 
 ordered_json distances_json(const NodeDistances& d) {
@@ -111,12 +112,16 @@ std::string hierarchy_text(const RunHierarchy& hierarchy, const SavedRun& run, c
   options.max_lines = view.lines;
   options.heading = [&](std::string_view text) { return context.bold(text); };
   options.quiet = [&](std::string_view text) { return context.dim(text); };
-  std::string text = selection_sentence(hierarchy.selected) + "\n";
-  text +=
-      "Names tell a node from its siblings. exact: draws in which exactly these rows are a cluster of that "
-      "level;\nalike: mean overlap with the most similar cluster there.\n\n";
-  return text + ascii_hierarchy(view.full ? hierarchy.full : hierarchy.shown, hierarchy.captions,
-                                run.table().row_ids, options);
+  std::string text = selection_sentence(hierarchy.selected);
+  if (hierarchy.shown.nodes.size() == 1)
+    text += "It has no branches: the draws agree on none, or have none.\n";
+  text += "\n" + ascii_hierarchy(view.full ? hierarchy.full : hierarchy.shown, hierarchy.captions,
+                                 run.table().row_ids, options);
+  return text + "\n" +
+         context.dim(
+             "A name says what tells a node from its siblings. exact: the share of draws in which exactly "
+             "these rows\nare a cluster of that level; alike: the mean overlap with the most similar cluster "
+             "there.\n");
 }
 
 ordered_json hierarchy_json(const RunHierarchy& hierarchy, const SavedRun& run, bool full) {
@@ -160,13 +165,13 @@ QualityReport quality_report(const Analysis& analysis, const SelectedHierarchy& 
 
 std::string quality_text(const QualityReport& report, const Context& context) {
   const auto line = [](const std::string& name, const auto& d, double leaves) {
-    return fmt::format("{:<16}{:>8}{:>8}{:>10}{:>14}{:>14}{:>10}\n", name,
+    return fmt::format("{:<16}{:>8}{:>8}{:>8}{:>15}{:>16}{:>8}\n", name,
                        short_number(static_cast<double>(d.nodes)), short_number(leaves), short_number(d.aid),
                        short_number(d.aid_ge2), short_number(d.collapsed), short_number(d.aod));
   };
   std::string text =
-      context.bold(fmt::format("{:<16}{:>8}{:>8}{:>10}{:>14}{:>14}{:>10}\n", "distances", "nodes", "leaves",
-                               "AID", "AID, 2+ rows", "AID, branches", "AOD"));
+      context.bold(fmt::format("{:<16}{:>8}{:>8}{:>8}{:>15}{:>16}{:>8}\n", "distances", "nodes", "leaves",
+                               "AID", "AID, 2+ rows", "AID, collapsed", "AOD"));
   text += line("this hierarchy", report.selected.all, static_cast<double>(report.selected.collapsed_leaves));
   text += line("mean of draws", report.draws.all, report.draws.collapsed_leaves);
   text += context.dim(

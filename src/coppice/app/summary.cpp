@@ -177,9 +177,8 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
   const SavedRun& run = analysis.run();
   const RunHierarchy hierarchy = run_hierarchy(analysis, selection);
   const std::vector<double> means = analysis.mean_clusters();
-  text +=
-      "\n" + context.bold(fmt::format("{:>5}{:>22}{:>12}{:>10}{:>14}{:>10}\n", "level",
-                                      "clusters of the draws", "90 % have", "reported", "largest", "doubt"));
+  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>8}\n", "level", "clusters",
+                                          "in 90 %", "reported", "largest", "doubt"));
   answer["doubt"] = ordered_json::array();
   for (std::size_t level = 1; level <= run.levels(); ++level) {
     const Consensus estimate = analysis.consensus(level, selection);
@@ -191,12 +190,13 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
     const TraceSummary* trace = trace_of(analysis, fmt::format("clusters_{}", level));
     const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
     const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
-    text += fmt::format("{:>5}{:>22.1f}{:>12}{:>10}{:>14}{:>10}\n", level, means[level - 1],
+    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>8}\n", level, means[level - 1],
                         trace == nullptr ? "-" : fmt::format("{:.0f} to {:.0f}", trace->q05, trace->q95),
                         estimate.clusters, fmt::format("{} rows", largest), short_number(doubt));
   }
   text += context.dim(
-      "doubt: 4 p (1 - p), averaged over pairs of rows that share a cluster with probability p\n");
+      "clusters: mean of the draws, and what nine in ten of them have. doubt: mean over pairs of rows of "
+      "4 p (1 - p),\nwhere p is how often they share a cluster (0: every pair is certain).\n");
   HierarchyView view;
   view.lines = 40;
   text += "\n" + hierarchy_text(hierarchy, run, view, context);

@@ -51,7 +51,7 @@ class Drawing {
   struct Shown {
     std::vector<std::size_t> nodes;
     std::size_t hidden = 0;
-    std::size_t hidden_rows = 0;
+    std::vector<std::uint32_t> hidden_rows;
   };
 
   Shown children_of(const HierarchyNode& node) const {
@@ -61,7 +61,8 @@ class Drawing {
         shown.nodes.push_back(child);
       } else {
         ++shown.hidden;
-        shown.hidden_rows += tree_.nodes[child].size();
+        const std::vector<std::uint32_t>& rows = tree_.nodes[child].rows;
+        shown.hidden_rows.insert(shown.hidden_rows.end(), rows.begin(), rows.end());
       }
     }
     std::stable_sort(shown.nodes.begin(), shown.nodes.end(), [&](std::size_t a, std::size_t b) {
@@ -120,10 +121,18 @@ class Drawing {
            lead_below + (is_last ? kNoStem : strokes_.stem));
     }
     if (shown.hidden == 0) return;
-    const std::string rest =
-        fmt::format("{} {} more cluster{}, {} row{} in all", strokes_.ellipsis, shown.hidden,
-                    shown.hidden == 1 ? "" : "s", shown.hidden_rows, shown.hidden_rows == 1 ? "" : "s");
-    out_ += lead_below + strokes_.last_branch + (options_.quiet ? options_.quiet(rest) : rest) + "\n";
+    draw_hidden(shown, lead_below + strokes_.last_branch);
+  }
+
+  void draw_hidden(const Shown& shown, const std::string& lead) {
+    std::string text = shown.nodes.empty() ? "" : fmt::format("{} ", strokes_.ellipsis);
+    text += fmt::format("{} {}cluster{}: ", shown.hidden, shown.nodes.empty() ? "" : "more ",
+                        shown.hidden == 1 ? "" : "s");
+    const std::size_t used = display_width(lead) + display_width(text);
+    const std::size_t left = width_ - std::min(width_, used);
+    text = fit_to_width(text + name_some_rows(shown.hidden_rows, row_names_, left, options_.unicode),
+                        width_ - std::min(width_, display_width(lead)), options_.unicode);
+    out_ += lead + (options_.quiet ? options_.quiet(text) : text) + "\n";
   }
 
   const Hierarchy& tree_;

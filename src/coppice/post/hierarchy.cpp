@@ -5,6 +5,7 @@
 #include "coppice/base/error.hpp"
 
 namespace coppice {
+
 Hierarchy make_hierarchy(std::span<const Label> labels, std::size_t rows) {
   if (rows == 0 || labels.empty() || labels.size() % rows != 0)
     fail(ErrorCode::bad_data, "hierarchy: {} labels are not whole levels of {} rows", labels.size(), rows);
