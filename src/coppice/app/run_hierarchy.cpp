@@ -174,11 +174,10 @@ std::string quality_text(const QualityReport& report, const Context& context) {
                                "AID", "AID, 2+ rows", "AID, collapsed", "AOD"));
   text += line("this hierarchy", report.selected.all, static_cast<double>(report.selected.collapsed_leaves));
   text += line("mean of draws", report.draws.all, report.draws.collapsed_leaves);
-  text += context.dim(
-      fmt::format("Squared distances of rows as modelled, missing cells at the mean of their column: AID "
-                  "within nodes, AOD "
-                  "between\nsiblings. {} draws, {} of them without a branch.\n",
-                  report.draws.draws, fmt::format("{:.0f} %", 100.0 * report.draws.single_path_share)));
+  text += context.dim(fmt::format(
+      "Squared distances between rows as modelled (missing cells: the mean of their column), AID within "
+      "nodes,\nAOD between siblings. {} draws, {:.0f} % of them without a branch.\n",
+      report.draws.draws, 100.0 * report.draws.single_path_share));
   return text;
 }
 

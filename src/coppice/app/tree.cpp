@@ -64,12 +64,12 @@ int write_hierarchy(const TreeArguments& arguments, const std::string& format, c
   const Hierarchy& drawn = arguments.view.full ? hierarchy.full : hierarchy.shown;
   const std::vector<std::string>& names = run.table().row_ids;
   if (format == "dot") {
-    write_output(arguments.output, to_dot(drawn, hierarchy.captions, names));
+    write_output(arguments.output, hierarchy_to_dot(drawn, hierarchy.captions, names));
     return 0;
   }
   std::vector<double> support;
   for (const NodeSupport& node : hierarchy.support) support.push_back(node.exact);
-  write_output(arguments.output, to_newick(drawn, names, support));
+  write_output(arguments.output, hierarchy_to_newick(drawn, names, support));
   return 0;
 }
 

@@ -24,8 +24,9 @@ struct AsciiHierarchyOptions {
   std::size_t width = 100;    // of a line, in columns; at least 60 is used
   std::size_t max_lines = 0;  // draw the smallest nodes of a parent as one line until the tree fits; 0: never
   bool unicode = true;        // false: + - | ` only
-  std::function<std::string(std::string_view)> heading;  // how the first line is set off; empty: not at all
-  std::function<std::string(std::string_view)> quiet;    // how the rows of leaves are set back
+  std::function<std::string(std::string_view)> heading =
+      {};  // how the first line is set off; empty: not at all
+  std::function<std::string(std::string_view)> quiet = {};  // how the rows of leaves are set back
 };
 
 /// `captions` by node id, `row_names` by row. Every line ends in "\n"; none is wider than the width.

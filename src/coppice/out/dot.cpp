@@ -69,8 +69,8 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names, std:
   return out + "}\n";
 }
 
-std::string to_dot(const Hierarchy& tree, std::span<const NodeCaption> captions,
-                   std::span<const std::string> row_names, const DotOptions& options) {
+std::string hierarchy_to_dot(const Hierarchy& tree, std::span<const NodeCaption> captions,
+                             std::span<const std::string> row_names, const DotOptions& options) {
   std::string out = kHead;
   auto sink = std::back_inserter(out);
   for (std::size_t place = 0; place < tree.nodes.size(); ++place) {

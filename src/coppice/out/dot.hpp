@@ -22,7 +22,7 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names,
                    std::span<const double> support = {}, const DotOptions& options = {});
 
 /// A tree of nested clusters: a box for each node with its name, rows and support. `captions` by node id.
-std::string to_dot(const Hierarchy& tree, std::span<const NodeCaption> captions,
-                   std::span<const std::string> row_names, const DotOptions& options = {});
+std::string hierarchy_to_dot(const Hierarchy& tree, std::span<const NodeCaption> captions,
+                             std::span<const std::string> row_names, const DotOptions& options = {});
 
 }  // namespace coppice

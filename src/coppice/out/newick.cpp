@@ -72,8 +72,8 @@ void append_node(std::string& out, const Hierarchy& tree, std::size_t place,
 
 }  // namespace
 
-std::string to_newick(const Hierarchy& tree, std::span<const std::string> row_names,
-                      std::span<const double> support) {
+std::string hierarchy_to_newick(const Hierarchy& tree, std::span<const std::string> row_names,
+                                std::span<const double> support) {
   if (row_names.size() != tree.rows)
     fail(ErrorCode::bug, "newick: {} names for {} rows", row_names.size(), tree.rows);
   std::string out;

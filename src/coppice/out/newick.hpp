@@ -18,7 +18,7 @@ std::string to_newick(const Linkage& tree, std::span<const std::string> names,
 
 /// A tree of nested clusters with its rows as leaves. Levels are one unit of length apart and all rows
 /// equally far from the root; `support`, if given, has a value for each node id.
-std::string to_newick(const Hierarchy& tree, std::span<const std::string> row_names,
-                      std::span<const double> support = {});
+std::string hierarchy_to_newick(const Hierarchy& tree, std::span<const std::string> row_names,
+                                std::span<const double> support = {});
 
 }  // namespace coppice

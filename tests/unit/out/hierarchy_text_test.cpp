@@ -79,20 +79,22 @@ TEST(AsciiHierarchy, RejectsNamesThatDoNotFit) {
 TEST(NameSomeRows, SaysHowManyAreLeft) {
   const std::vector<std::uint32_t> rows{0, 1, 2, 3};
   EXPECT_EQ(name_some_rows(rows, kNames, 40), "ant, bee, cat, dog");
-  EXPECT_EQ(name_some_rows(rows, kNames, 17), "ant, bee, … 2 more");
+  EXPECT_EQ(name_some_rows(rows, kNames, 18), "ant, bee, … 2 more");
   EXPECT_EQ(name_some_rows(rows, kNames, 8), "4 rows");
 }
 
 TEST(NewickOfAHierarchy, PutsAllRowsEquallyFarFromTheRoot) {
   const std::vector<double> support{1.0, 0.5, 0.25, 0.125, 1.0, 0.1};
-  EXPECT_EQ(to_newick(presentation_tree(full_tree()), kNames, support),
+  EXPECT_EQ(hierarchy_to_newick(presentation_tree(full_tree()), kNames, support),
             "(((ant:1,bee:1,cat:1)0.125:1,(dog:1)1:1)0.5:1,('it''s':2,fox:2)0.25:1);\n");
-  EXPECT_EQ(to_newick(presentation_tree(make_hierarchy(Labels(4, 0), 2)), std::vector<std::string>{"a", "b"}),
+  EXPECT_EQ(hierarchy_to_newick(presentation_tree(make_hierarchy(Labels(4, 0), 2)),
+                                std::vector<std::string>{"a", "b"}),
             "(a:3,b:3);\n");
 }
 
 TEST(DotOfAHierarchy, HasABoxForEachNode) {
-  const std::string text = to_dot(presentation_tree(full_tree()), kCaptions, kNames, {.max_names = 2});
+  const std::string text =
+      hierarchy_to_dot(presentation_tree(full_tree()), kCaptions, kNames, {.max_names = 2});
   EXPECT_NE(text.find("n0 [label=\"all rows (6 rows)\"];"), std::string::npos) << text;
   EXPECT_NE(text.find("n3 [label=\"crawls (3 rows, <1 %): ant, bee, ...\", style=rounded];"),
             std::string::npos)
