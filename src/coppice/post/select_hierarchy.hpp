@@ -2,9 +2,9 @@
 // or rcdll_c; one draw with a lucky density speaks for all), or the tree that is nearest to all draws:
 //   expected loss of a tree T = average over levels l and draws V of loss(T_l, V_l), loss = VI or Binder,
 // so levels count alike. Candidates are distinct sampled trees, so levels stay nested; the best few are
-// improved by taking single rows to another leaf or to a new branch, and by joining siblings, as long as the
-// loss falls. Deterministic. With many draws or rows, evenly spaced draws are candidates and references, and
-// the improvement stops after a few seconds.
+// improved by taking single rows to another leaf (or to a new branch, if one has become free) and by joining
+// siblings, as long as the loss falls. Deterministic. With many draws or rows, evenly spaced draws are
+// candidates and references, and the improvement stops after a few seconds.
 #pragma once
 
 #include <cstddef>

@@ -45,11 +45,14 @@ TreeDescent::TreeDescent(const TreeDraws& draws, Loss loss, std::size_t most_dra
       slot_(loss_.levels()),
       parent_(loss_.levels()),
       cost_(loss_.levels()),
+      most_clusters_(loss_.levels()),
       place_(loss_.levels()) {
   for (std::size_t l = 0; l < loss_.levels(); ++l) descents_.emplace_back(loss_.at(l), 0, kTableCells);
 }
 
 bool TreeDescent::improve(Labels& labels, double& work) {
+  for (std::size_t l = 0; l < descents_.size(); ++l)
+    most_clusters_[l] = count_clusters(level_of(labels, loss_.rows(), l + 1));
   bool changed = false;
   for (std::size_t pass = 0; pass < kMostPasses && work > 0.0; ++pass) {
     if (build(labels) && move_rows(labels, work)) {
@@ -77,9 +80,15 @@ bool TreeDescent::build(std::span<const Label> labels) {
 void TreeDescent::find_place(std::size_t row) {
   const std::size_t levels = descents_.size();
   const auto empty_slot = [&](std::size_t l) {
-    for (std::size_t k = 0; k < descents_[l].slots(); ++k)
-      if (descents_[l].size(k) == 0) return k;
-    return kNewNode;
+    std::size_t used = 0;
+    std::size_t empty = kNewNode;
+    for (std::size_t k = descents_[l].slots(); k-- > 0;) {
+      if (descents_[l].size(k) > 0)
+        ++used;
+      else
+        empty = k;
+    }
+    return used < most_clusters_[l] ? empty : kNewNode;
   };
   // What an empty cluster costs at each level, summed from below; infinite where none is left.
   std::vector<double> branch(levels + 1, 0.0);
