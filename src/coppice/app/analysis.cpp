@@ -20,11 +20,45 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   verdict_ = judge(traces_, run_.config().chains, draws);
 }
 
-Consensus Analysis::consensus(std::size_t level, Loss loss) const {
+Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   ConsensusOptions options;
-  options.loss = loss;
+  options.loss = loss_of(selection);
   options.threads = 0;
-  return coppice::consensus(run_.labels(level, options.label_budget), options);
+  const bool by_loss = selection == Selection::vi || selection == Selection::binder;
+  if (run_.levels() == 1 && by_loss)
+    return coppice::consensus(run_.labels(level, options.label_budget), options);
+  run_.check_level(level);
+  const std::span<const Label> labels = hierarchy(selection).level(level);
+  return assess(tree_draws().levels[level - 1], Labels(labels.begin(), labels.end()), options);
+}
+
+const TreeDraws& Analysis::tree_draws() const {
+  if (!tree_draws_) tree_draws_ = coppice::tree_draws(run_);
+  return *tree_draws_;
+}
+
+const SelectedHierarchy& Analysis::hierarchy(Selection selection) const {
+  const auto known = hierarchies_.find(selection);
+  if (known != hierarchies_.end()) return known->second;
+  return hierarchies_.emplace(selection, select_hierarchy(run_, tree_draws(), selection)).first->second;
+}
+
+std::string Analysis::caveat() const { return run_.model().caveat(run_.setup().problem.parameters); }
+
+std::string Analysis::caveat_line(const Context& context) const {
+  const std::string sentence = caveat();
+  return sentence.empty() ? sentence : context.bold(sentence) + "\n";
+}
+
+void Analysis::note_caveat(const Context& context) const {
+  if (const std::string sentence = caveat(); !sentence.empty()) context.note("note: " + sentence);
+}
+
+void Analysis::add_exactness(nlohmann::ordered_json& answer) const {
+  const std::string sentence = caveat();
+  if (sentence.empty() && run_.levels() == 1) return;
+  answer["exact"] = sentence.empty();
+  if (!sentence.empty()) answer["caveat"] = sentence;
 }
 
 std::vector<double> Analysis::mean_clusters() const {
@@ -54,15 +88,26 @@ double Analysis::seconds() const {
   return total;
 }
 
-Loss loss_from_name(const std::string& name) { return name == "binder" ? Loss::binder : Loss::vi; }
-
-void add_loss_option(CLI::App& command, std::string& loss) {
-  command.add_option("--loss", loss, "the consensus minimises the expected loss: vi or binder [vi]")
-      ->check(CLI::IsMember({"vi", "binder"}));
+void SelectionFlags::add_to(CLI::App& command) {
+  CLI::Option* by_loss =
+      command.add_option("--loss", loss, "the consensus minimises the expected loss: vi or binder [vi]")
+          ->check(CLI::IsMember({"vi", "binder"}));
+  command
+      .add_option("--select", select,
+                  "the hierarchy to report: of least expected vi or binder, or the draw of highest rcdll, "
+                  "cdll or rcdll_c [vi]")
+      ->check(CLI::IsMember(selection_names()))
+      ->excludes(by_loss);
 }
 
-void add_level_option(CLI::App& command, std::size_t& level) {
-  command.add_option("--level", level, "level of the hierarchy, 1 = coarsest [1]")
+std::string selection_words(Selection selection) {
+  if (selection == Selection::vi) return "least expected variation of information";
+  if (selection == Selection::binder) return "least expected Binder loss";
+  return "the draw of highest " + selection_names()[static_cast<std::size_t>(selection)];
+}
+
+void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise) {
+  command.add_option("--level", level, fmt::format("level of the hierarchy, 1 = coarsest [{}]", otherwise))
       ->check(CLI::Range(1, 1000));
 }
 

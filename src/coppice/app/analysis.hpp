@@ -1,13 +1,16 @@
 // A run opened by an answering command, with the answers most commands need: trace summaries, verdict,
-// consensus.
+// consensus, hierarchy.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "coppice/app/context.hpp"
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/diagnostics.hpp"
+#include "coppice/post/select_hierarchy.hpp"
 #include "coppice/post/verdict.hpp"
 #include "coppice/run/saved_run.hpp"
 
@@ -21,8 +24,20 @@ class Analysis {
   const SavedRun& run() const { return run_; }
   const std::vector<TraceSummary>& traces() const { return traces_; }
   const Verdict& verdict() const { return verdict_; }
-  /// Consensus partition of a level; rows above the option's limit use a subset of draws.
-  Consensus consensus(std::size_t level, Loss loss) const;
+  /// The partition to report at a level: of a flat model the consensus, of a hierarchy its selected tree's
+  /// clusters there, so that levels are nested. Large data use a subset of draws.
+  Consensus consensus(std::size_t level, Selection selection) const;
+  /// The selected tree, and the draws it stands for; both are kept for the next question.
+  const SelectedHierarchy& hierarchy(Selection selection) const;
+  const TreeDraws& tree_draws() const;
+  /// Why the draws are not those of a posterior; empty if they are.
+  std::string caveat() const;
+  /// The caveat as the first line of a text, or nothing.
+  std::string caveat_line(const Context& context) const;
+  /// The caveat on stderr, for answers that have no room for it.
+  void note_caveat(const Context& context) const;
+  /// "exact" (and "caveat") for an object of answers; a flat model that samples exactly has neither.
+  void add_exactness(nlohmann::ordered_json& answer) const;
   /// Posterior mean of the number of clusters at each level.
   std::vector<double> mean_clusters() const;
   double seconds() const;
@@ -31,13 +46,22 @@ class Analysis {
   SavedRun run_;
   std::vector<TraceSummary> traces_;
   Verdict verdict_;
+  mutable std::optional<TreeDraws> tree_draws_;
+  mutable std::map<Selection, SelectedHierarchy> hierarchies_;
 };
 
-/// "vi" or "binder".
-Loss loss_from_name(const std::string& name);
-/// The --loss and --level options, spelt alike everywhere.
-void add_loss_option(CLI::App& command, std::string& loss);
-void add_level_option(CLI::App& command, std::size_t& level);
+/// --loss and --select, spelt alike everywhere: what makes a partition or a hierarchy the one to report.
+struct SelectionFlags {
+  std::string loss = "vi";
+  std::string select;
+
+  void add_to(CLI::App& command);
+  Selection selection() const { return selection_from_name(select.empty() ? loss : select); }
+};
+/// "least expected variation of information", "the draw of highest rcdll".
+std::string selection_words(Selection selection);
+/// The --level option; `otherwise` is what its absence means.
+void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise = "1");
 
 nlohmann::ordered_json to_json(const TraceSummary& trace);
 /// A number for people: three significant digits, or a dash for NaN.

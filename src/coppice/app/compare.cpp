@@ -47,6 +47,7 @@ void copy_chains(const SavedRun& from, std::size_t offset, std::size_t draws, st
       const std::size_t kept = std::min(block.count, draws - block.first);
       copy.traces.resize(block.traces.size() / block.count * kept);
       copy.labels.resize(block.labels.size() / block.count * kept);
+      if (!copy.details.empty()) copy.details.resize(kept);
       copy.count = kept;
       blocks.push_back(std::move(copy));
     });
@@ -132,8 +133,8 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
   std::string partitions;
   for (std::size_t level = 1; level <= a.run().levels(); ++level) {
-    const Consensus left = a.consensus(level, Loss::vi);
-    const Consensus right = b.consensus(level, Loss::vi);
+    const Consensus left = a.consensus(level, Selection::vi);
+    const Consensus right = b.consensus(level, Selection::vi);
     const double ari = adjusted_rand_index(left.labels, right.labels);
     const double vi = variation_of_information(left.labels, right.labels);
     nlohmann::ordered_json entry{
@@ -155,10 +156,15 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
                  "The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean "
                  "co-clustering difference of {} is too much).",
                  worst, kSameRhat, kSameCoclustering);
+  const Analysis& doubtful = a.caveat().empty() ? b : a;
+  nlohmann::ordered_json answer{
+      {"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}};
+  doubtful.add_exactness(answer);
   if (context.json)
-    write_json("", {{"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}});
+    write_json("", answer);
   else
-    write_output("", context.bold(sentence) + "\n\n" + partitions + "\n" + table);
+    write_output("",
+                 doubtful.caveat_line(context) + context.bold(sentence) + "\n\n" + partitions + "\n" + table);
   return same ? 0 : 1;
 }
 

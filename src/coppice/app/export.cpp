@@ -17,8 +17,9 @@ namespace {
 using nlohmann::ordered_json;
 
 struct ExportArguments {
-  std::string path, what, to = "csv", output, loss = "vi";
+  std::string path, what, to = "csv", output;
   std::size_t level = 0;  // 0: all, where that makes sense
+  SelectionFlags selecting;
 };
 
 /// Writes to -o or stdout through one writer.
@@ -41,10 +42,10 @@ void write_array(const ExportArguments& arguments, std::span<const Value> values
 }
 
 std::vector<std::size_t> wanted_levels(const ExportArguments& arguments, const SavedRun& run) {
-  if (arguments.level > run.levels())
-    fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", arguments.level, run.model().name,
-         run.levels());
-  if (arguments.level != 0) return {arguments.level};
+  if (arguments.level != 0) {
+    run.check_level(arguments.level);
+    return {arguments.level};
+  }
   std::vector<std::size_t> levels;
   for (std::size_t level = 1; level <= run.levels(); ++level) levels.push_back(level);
   return levels;
@@ -159,7 +160,7 @@ void export_matrix(const ExportArguments& arguments, const SavedRun& run) {
 }
 
 void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
-  const std::vector<double> values = to_scipy(run_tree(run, std::max<std::size_t>(arguments.level, 1)));
+  const std::vector<double> values = to_scipy(run_tree(run, arguments.level));
   if (arguments.to == "npy") {
     write_array<double>(arguments, values, {values.size() / 4, 4});
   } else if (arguments.to == "csv") {
@@ -181,27 +182,55 @@ void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
   }
 }
 
+/// Columns of a flat model are `cluster` and `confidence`; those of a hierarchy carry their level.
 void export_consensus(const ExportArguments& arguments, const Analysis& analysis) {
   const SavedRun& run = analysis.run();
-  const Consensus estimate =
-      analysis.consensus(std::max<std::size_t>(arguments.level, 1), loss_from_name(arguments.loss));
+  const std::vector<std::size_t> levels = wanted_levels(arguments, run);
+  std::vector<Consensus> estimates;
+  for (const std::size_t level : levels)
+    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()));
   if (arguments.to == "csv") {
     const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    writer->cell("row").cell("cluster").cell("confidence").end_row();
-    for (std::size_t row = 0; row < run.rows(); ++row)
-      writer->cell(run.table().row_ids[row])
-          .cell(estimate.labels[row])
-          .cell(estimate.row_confidence[row])
-          .end_row();
+    writer->cell("row");
+    for (const std::size_t level : levels) {
+      const std::string suffix = levels.size() == 1 ? "" : fmt::format("_{}", level);
+      writer->cell("cluster" + suffix).cell("confidence" + suffix);
+    }
+    writer->end_row();
+    for (std::size_t row = 0; row < run.rows(); ++row) {
+      writer->cell(run.table().row_ids[row]);
+      for (const Consensus& estimate : estimates)
+        writer->cell(estimate.labels[row]).cell(estimate.row_confidence[row]);
+      writer->end_row();
+    }
     writer->close();
   } else if (arguments.to == "json") {
-    write_json(arguments.output, {{"rows", run.table().row_ids},
-                                  {"labels", estimate.labels},
-                                  {"confidence", estimate.row_confidence},
-                                  {"clusters", estimate.clusters},
-                                  {"expected_loss", estimate.expected_loss}});
+    const auto entry = [](const Consensus& estimate) -> ordered_json {
+      return {{"labels", estimate.labels},
+              {"confidence", estimate.row_confidence},
+              {"clusters", estimate.clusters},
+              {"expected_loss", estimate.expected_loss}};
+    };
+    ordered_json answer{{"rows", run.table().row_ids}};
+    if (levels.size() == 1) {
+      answer.update(entry(estimates.front()));
+    } else {
+      answer["levels"] = ordered_json::array();
+      for (std::size_t l = 0; l < levels.size(); ++l) {
+        ordered_json level{{"level", levels[l]}};
+        level.update(entry(estimates[l]));
+        answer["levels"].push_back(level);
+      }
+    }
+    write_json(arguments.output, answer);
   } else if (arguments.to == "npy") {
-    write_array<std::int32_t>(arguments, estimate.labels, {run.rows()});
+    std::vector<std::int32_t> values;
+    for (const Consensus& estimate : estimates)
+      values.insert(values.end(), estimate.labels.begin(), estimate.labels.end());
+    const std::vector<std::size_t> shape = levels.size() == 1
+                                               ? std::vector<std::size_t>{run.rows()}
+                                               : std::vector<std::size_t>{levels.size(), run.rows()};
+    write_array<std::int32_t>(arguments, values, shape);
   } else {
     no_such_format(arguments, "csv, json or npy");
   }
@@ -267,6 +296,7 @@ void write_export(const ExportArguments& arguments, const Analysis& analysis) {
 
 int export_run(const ExportArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  analysis.note_caveat(context);
   try {
     write_export(arguments, analysis);
   } catch (const Error& error) {
@@ -293,8 +323,8 @@ void add_export(CLI::App& application, Context& context) {
   command->add_option("--to", arguments->to, "csv, json, npy or netcdf [csv]")
       ->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");
-  add_level_option(*command, arguments->level);
-  add_loss_option(*command, arguments->loss);
+  add_level_option(*command, arguments->level, "all, coclustering: 1, linkage: their average");
+  arguments->selecting.add_to(*command);
   command->callback(
       [=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });
 }

@@ -40,6 +40,8 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
   const FitEnd end = continue_run(file, setup, options);
   progress.reset();
   file.finish();
+  if (const std::string caveat = setup.model->caveat(setup.problem.parameters); !caveat.empty())
+    context.note(caveat);
   if (end == FitEnd::finished) {
     context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
     return 0;

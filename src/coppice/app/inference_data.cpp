@@ -64,10 +64,12 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
   for (const Column& column : run.table().columns)
     observed.variables.push_back({column.name, {"obs"}, column.values});
 
-  const NcAttributes root{
+  NcAttributes root{
       {"inference_library", std::string("coppice")}, {"inference_library_version", std::string(kVersion)},
       {"created_at", run.file().meta("created_at")}, {"model", run.model().name},
       {"configuration", run.file().meta("config")},  {"data_sha256", run.contents().data_digest}};
+  if (const std::string caveat = run.model().caveat(run.setup().problem.parameters); !caveat.empty())
+    root.emplace_back("caveat", caveat);
   const NcGroup groups[] = {posterior, statistics, observed};
   write_netcdf(path, groups, root);
 }

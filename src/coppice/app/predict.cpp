@@ -14,18 +14,93 @@ namespace {
 using nlohmann::ordered_json;
 
 struct PredictArguments {
-  std::string path, data, output, id, loss = "vi";
+  std::string path, data, output, id;
   std::size_t threads = 0;
+  SelectionFlags selecting;
 };
+
+double probability_of(const Prediction& p) {
+  return p.cluster == kNewCluster ? p.new_probability : p.probabilities[static_cast<std::size_t>(p.cluster)];
+}
+
+/// Makes the clusters of each row a path: at every level the likeliest child of the cluster above, or none
+/// (kNewCluster) there and below, if a new cluster is likelier than any of the children.
+void follow_paths(std::vector<std::vector<Prediction>>& levels, const std::vector<Consensus>& estimates) {
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    std::vector<Label> parent(estimates[l].clusters);
+    for (std::size_t i = 0; i < estimates[l].labels.size(); ++i)
+      parent[static_cast<std::size_t>(estimates[l].labels[i])] = estimates[l - 1].labels[i];
+    for (std::size_t row = 0; row < levels[l].size(); ++row) {
+      Prediction& p = levels[l][row];
+      const Label above = levels[l - 1][row].cluster;
+      p.cluster = kNewCluster;
+      double best = p.new_probability;
+      for (std::size_t c = 0; above != kNewCluster && c < parent.size(); ++c)
+        if (parent[c] == above && p.probabilities[c] >= best) {
+          best = p.probabilities[c];
+          p.cluster = static_cast<Label>(c);
+        }
+    }
+  }
+}
+
+int predict_paths(const PredictArguments& arguments, const Analysis& analysis, const Table& table,
+                  const Context& context) {
+  const SavedRun& run = analysis.run();
+  const Rows rows = encode(run.setup().plan, table);
+  std::vector<Consensus> estimates;
+  std::vector<std::vector<Prediction>> levels;
+  for (std::size_t level = 1; level <= run.levels(); ++level) {
+    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()));
+    levels.push_back(predict(run, rows, estimates.back().labels, {0, arguments.threads, level}));
+  }
+  follow_paths(levels, estimates);
+  if (context.json) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      ordered_json path = ordered_json::array();
+      for (std::size_t l = 0; l < levels.size(); ++l) {
+        const Prediction& p = levels[l][row];
+        path.push_back({{"level", l + 1},
+                        {"cluster", p.cluster},
+                        {"probability", probability_of(p)},
+                        {"probabilities", p.probabilities},
+                        {"new", p.new_probability},
+                        {"entropy", p.entropy}});
+      }
+      list.push_back(
+          {{"row", table.row_ids[row]}, {"path", path}, {"log_density", levels.back()[row].log_density}});
+    }
+    write_json(arguments.output, list);
+    return 0;
+  }
+  std::string text;
+  CsvWriter writer(&text);
+  writer.cell("row");
+  for (std::size_t level = 1; level <= levels.size(); ++level)
+    for (const char* name : {"cluster", "probability", "new"}) writer.cell(fmt::format("{}_{}", name, level));
+  writer.cell("log_density").end_row();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    writer.cell(table.row_ids[row]);
+    for (const std::vector<Prediction>& level : levels)
+      writer.cell(level[row].cluster).cell(probability_of(level[row])).cell(level[row].new_probability);
+    writer.cell(levels.back()[row].log_density).end_row();
+  }
+  writer.close();
+  write_output(arguments.output, text);
+  return 0;
+}
 
 int predict_rows(const PredictArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const SavedRun& run = analysis.run();
   const Table table =
       run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
-  const Consensus estimate = analysis.consensus(run.levels(), loss_from_name(arguments.loss));
+  analysis.note_caveat(context);
+  if (run.levels() > 1) return predict_paths(arguments, analysis, table, context);
+  const Consensus estimate = analysis.consensus(1, arguments.selecting.selection());
   const std::vector<Prediction> predictions =
-      predict(run, encode(run.setup().plan, table), estimate.labels, {0, arguments.threads, run.levels()});
+      predict(run, encode(run.setup().plan, table), estimate.labels, {0, arguments.threads, 1});
   if (context.json) {
     ordered_json list = ordered_json::array();
     for (std::size_t row = 0; row < predictions.size(); ++row) {
@@ -47,9 +122,8 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
   writer.cell("new").end_row();
   for (std::size_t row = 0; row < predictions.size(); ++row) {
     const Prediction& p = predictions[row];
-    const double best =
-        p.cluster == kNewCluster ? p.new_probability : p.probabilities[static_cast<std::size_t>(p.cluster)];
-    writer.cell(table.row_ids[row]).cell(p.cluster).cell(best).cell(p.log_density).cell(p.entropy);
+    writer.cell(table.row_ids[row]).cell(p.cluster).cell(probability_of(p));
+    writer.cell(p.log_density).cell(p.entropy);
     for (const double probability : p.probabilities) writer.cell(probability);
     writer.cell(p.new_probability).end_row();
   }
@@ -61,6 +135,7 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
 int impute_run(const std::string& path, const std::string& output, bool completed, const Context& context) {
   const Analysis analysis(path, context);
   const SavedRun& run = analysis.run();
+  analysis.note_caveat(context);
   const Imputation imputation = impute(run);
   const Table& table = imputation.completed;
   if (imputation.cells.empty()) context.note("note: the data have no missing cells");
@@ -111,8 +186,9 @@ int impute_run(const std::string& path, const std::string& output, bool complete
 }
 
 struct ProfileArguments {
-  std::string path, loss = "vi";
+  std::string path;
   std::size_t level = 1, traits = 5, ambiguous = 8;
+  SelectionFlags selecting;
 };
 
 ordered_json trait_json(const Trait& trait) {
@@ -124,7 +200,7 @@ ordered_json trait_json(const Trait& trait) {
 int profile(const ProfileArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const SavedRun& run = analysis.run();
-  const Consensus estimate = analysis.consensus(arguments.level, loss_from_name(arguments.loss));
+  const Consensus estimate = analysis.consensus(arguments.level, arguments.selecting.selection());
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
   const std::vector<AmbiguousRow> doubtful = most_ambiguous(
@@ -150,10 +226,12 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                       {"probability", row.probability},
                       {"rival", row.rival},
                       {"rival_probability", row.rival_probability}});
-    write_json("", {{"level", arguments.level}, {"clusters", clusters}, {"ambiguous", rows}});
+    ordered_json answer{{"level", arguments.level}, {"clusters", clusters}, {"ambiguous", rows}};
+    analysis.add_exactness(answer);
+    write_json("", answer);
     return 0;
   }
-  std::string text;
+  std::string text = analysis.caveat_line(context);
   for (const ClusterProfile& entry : profiles) {
     text += context.bold(fmt::format("Cluster {}", entry.cluster)) +
             fmt::format(" ({} row{}, {:.0f} % sure)\n", entry.size, entry.size == 1 ? "" : "s",
@@ -183,7 +261,7 @@ void add_predict(CLI::App& application, Context& context) {
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--id", arguments->id, "column of row names [as in the fit]");
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");
-  add_loss_option(*command, arguments->loss);
+  arguments->selecting.add_to(*command);
   command->callback(
       [=, &context] { context.run = [=, &context] { return predict_rows(*arguments, context); }; });
 }
@@ -211,7 +289,7 @@ void add_profile(CLI::App& application, Context& context) {
   command->add_option("--traits", arguments->traits, "traits to name for each cluster; 0: all [5]");
   command->add_option("--ambiguous", arguments->ambiguous, "rows in doubt to list [8]");
   add_level_option(*command, arguments->level);
-  add_loss_option(*command, arguments->loss);
+  arguments->selecting.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return profile(*arguments, context); }; });
 }
 

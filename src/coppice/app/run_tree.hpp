@@ -7,7 +7,9 @@
 
 namespace coppice::app {
 
-/// Error{configuration} if there are too many rows for a matrix of rows x rows.
+/// The average-linkage tree of co-clustering at a level (1 = coarsest), or for level 0 of co-clustering
+/// averaged over all levels. Error{configuration} if there are too many rows for a
+/// matrix of rows x rows.
 Linkage run_tree(const SavedRun& run, std::size_t level);
 
 }  // namespace coppice::app

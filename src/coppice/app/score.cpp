@@ -3,6 +3,7 @@
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/run_hierarchy.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/post/scores.hpp"
 
@@ -67,7 +68,7 @@ ordered_json score_json(const Scores& scores) {
           {"clusters", scores.clusters}};
 }
 
-int score_run(const std::string& path, std::vector<std::string> truths, const std::string& loss,
+int score_run(const std::string& path, std::vector<std::string> truths, Selection selection,
               const Context& context) {
   const Analysis analysis(path, context);
   const SavedRun& run = analysis.run();
@@ -75,7 +76,7 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
     for (const Column& column : run.contents().truth.columns) truths.push_back(column.name);
   if (truths.empty()) fail(ErrorCode::usage, "name the known labels: --truth COLUMN, or --truth FILE:COLUMN");
   ordered_json answer = ordered_json::array();
-  std::string text;
+  std::string text = analysis.caveat_line(context);
   for (const std::string& truth : truths) {
     const Labels known = truth_labels(run, truth);
     ordered_json levels = ordered_json::array();
@@ -83,7 +84,7 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
                                      fmt::format("against {}", truth), "level", "clusters", "F", "ARI", "NMI",
                                      "VI", "ARI of draws"));
     for (std::size_t level = 1; level <= run.levels(); ++level) {
-      const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
+      const Consensus estimate = analysis.consensus(level, selection);
       const Scores scores = score(known, estimate.labels);
       const LabelMatrix draws = run.labels(level, 100'000'000);
       double mean = 0.0;
@@ -106,11 +107,18 @@ int score_run(const std::string& path, std::vector<std::string> truths, const st
     }
     answer.push_back({{"truth", truth}, {"levels", levels}});
   }
+  ordered_json scores{{"model", run.model().name},
+                      {"verdict", analysis.verdict().sentence},
+                      {"trusted", analysis.verdict().trusted},
+                      {"scores", answer}};
+  if (run.levels() > 1) {
+    const QualityReport quality = quality_report(analysis, analysis.hierarchy(selection));
+    scores["quality"] = quality_json(quality);
+    text += "\n" + quality_text(quality, context);
+  }
+  analysis.add_exactness(scores);
   if (context.json)
-    write_json("", {{"model", run.model().name},
-                    {"verdict", analysis.verdict().sentence},
-                    {"trusted", analysis.verdict().trusted},
-                    {"scores", answer}});
+    write_json("", scores);
   else
     write_output("", text);
   return 0;
@@ -123,15 +131,16 @@ void add_score(CLI::App& application, Context& context) {
       application.add_subcommand("score", "agreement with known labels: F-measure, ARI, NMI, VI");
   auto path = std::make_shared<std::string>();
   auto truth = std::make_shared<std::vector<std::string>>();
-  auto loss = std::make_shared<std::string>("vi");
+  auto selecting = std::make_shared<SelectionFlags>();
   command->add_option("run", *path, "run file")->required();
   command
       ->add_option("--truth", *truth,
                    "truth column of the run, or FILE:COLUMN [all truth columns of the run]")
       ->allow_extra_args(false);
-  add_loss_option(*command, *loss);
-  command->callback(
-      [=, &context] { context.run = [=, &context] { return score_run(*path, *truth, *loss, context); }; });
+  selecting->add_to(*command);
+  command->callback([=, &context] {
+    context.run = [=, &context] { return score_run(*path, *truth, selecting->selection(), context); };
+  });
 }
 
 }  // namespace coppice::app

@@ -4,8 +4,10 @@
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/progress.hpp"
+#include "coppice/app/run_hierarchy.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/ascii_tree.hpp"
+#include "coppice/post/coclustering.hpp"
 #include "coppice/post/profile.hpp"
 
 namespace coppice::app {
@@ -48,6 +50,7 @@ ordered_json head_json(const Analysis& analysis) {
                       {"complete", run.complete()},
                       {"trusted", analysis.verdict().trusted},
                       {"verdict", analysis.verdict().sentence}};
+  analysis.add_exactness(answer);
   return answer;
 }
 
@@ -73,7 +76,8 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    std::string text = context.bold(analysis.verdict().sentence) + "\n\n";
+    std::string text =
+        context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n";
     print_trace_table(analysis, text, context);
     text += "\n" +
             context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
@@ -115,13 +119,13 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
 }
 
 void print_consensus(const Analysis& analysis, const Consensus& estimate,
-                     const std::vector<ClusterProfile>& profiles, const std::string& loss,
-                     const Context& context, std::string& text) {
+                     const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
+                     std::string& text) {
   text += fmt::format(
-      "The one partition to report (least expected {}): {} clusters, expected {} {:.3f}; 95 % of the draws "
-      "are within {:.3f}.\n\n",
-      loss == "binder" ? "Binder loss" : "variation of information", estimate.clusters,
-      loss == "binder" ? "loss" : "VI", estimate.expected_loss, estimate.ball_radius);
+      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
+      "{:.3f}.\n\n",
+      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
+      estimate.expected_loss, estimate.ball_radius);
   text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure",
                                    "what makes it different / who is in it"));
   for (const ClusterProfile& profile : profiles) {
@@ -134,34 +138,85 @@ void print_consensus(const Analysis& analysis, const Consensus& estimate,
   }
 }
 
-int summary(const std::string& path, const std::string& loss, const Context& context) {
+std::string head_text(const Analysis& analysis, const Context& context) {
+  const SavedRun& run = analysis.run();
+  return context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n" +
+         fmt::format(
+             "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; "
+             "{} "
+             "of sampling.\n",
+             run.model().name, run.config().data, run.rows(), run.table().columns.size(),
+             run.setup().plan.description(), run.config().chains, run.draws_per_chain(), run.config().warmup,
+             run.config().seed, duration_words(analysis.seconds()));
+}
+
+const TraceSummary* trace_of(const Analysis& analysis, const std::string& name) {
+  for (const TraceSummary& trace : analysis.traces())
+    if (trace.name == name) return &trace;
+  return nullptr;
+}
+
+/// The one level of a flat model.
+void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
+                    std::string& text, ordered_json& answer) {
+  const Consensus estimate = analysis.consensus(1, selecting.selection());
+  const std::vector<ClusterProfile> profiles =
+      profile_clusters(analysis.run(), estimate.labels, estimate.row_confidence, 3);
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
+  if (const TraceSummary* trace = trace_of(analysis, "clusters"))
+    text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
+  text += "\n";
+  print_consensus(analysis, estimate, profiles, selecting.selection(), context, text);
+}
+
+/// All levels of a hierarchy at a glance, the tree to report, and how tight its nodes are.
+void summarize_hierarchy(const Analysis& analysis, Selection selection, const Context& context,
+                         std::string& text, ordered_json& answer) {
+  constexpr std::size_t kMostPairRows = 5000;  // above this many rows doubt about pairs is left out
+  const SavedRun& run = analysis.run();
+  const RunHierarchy hierarchy = run_hierarchy(analysis, selection);
+  const std::vector<double> means = analysis.mean_clusters();
+  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>8}\n", "level", "clusters",
+                                          "in 90 %", "reported", "largest", "doubt"));
+  answer["doubt"] = ordered_json::array();
+  for (std::size_t level = 1; level <= run.levels(); ++level) {
+    const Consensus estimate = analysis.consensus(level, selection);
+    answer["consensus"].push_back(consensus_json(
+        analysis, estimate, level, profile_clusters(run, estimate.labels, estimate.row_confidence, 3)));
+    const double doubt =
+        run.rows() <= kMostPairRows ? pair_doubt(analysis.tree_draws().levels[level - 1], 0) : std::nan("");
+    answer["doubt"].push_back(doubt);
+    const TraceSummary* trace = trace_of(analysis, fmt::format("clusters_{}", level));
+    const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
+    const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
+    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>8}\n", level, means[level - 1],
+                        trace == nullptr ? "-" : fmt::format("{:.0f} to {:.0f}", trace->q05, trace->q95),
+                        estimate.clusters, fmt::format("{} rows", largest), short_number(doubt));
+  }
+  text += context.dim(
+      "clusters: mean of the draws, and what nine in ten of them have. doubt: mean over pairs of rows of "
+      "4 p (1 - p),\nwhere p is how often they share a cluster (0: every pair is certain).\n");
+  HierarchyView view;
+  view.lines = 40;
+  text += "\n" + hierarchy_text(hierarchy, run, view, context);
+  const QualityReport quality = quality_report(analysis, hierarchy.selected);
+  text += "\n" + quality_text(quality, context);
+  answer["hierarchy"] = hierarchy_json(hierarchy, run, false);
+  answer["quality"] = quality_json(quality);
+}
+
+int summary(const std::string& path, const SelectionFlags& selecting, const Context& context) {
   const Analysis analysis(path, context);
   const SavedRun& run = analysis.run();
-  const std::vector<double> mean_clusters = analysis.mean_clusters();
   ordered_json answer = head_json(analysis);
-  answer["clusters"] = mean_clusters;
+  answer["clusters"] = analysis.mean_clusters();
   answer["consensus"] = ordered_json::array();
-  std::string text = context.bold(analysis.verdict().sentence) + "\n\n";
-  text += fmt::format(
-      "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; {} of "
-      "sampling.\n",
-      run.model().name, run.config().data, run.rows(), run.table().columns.size(),
-      run.setup().plan.description(), run.config().chains, run.draws_per_chain(), run.config().warmup,
-      run.config().seed, duration_words(analysis.seconds()));
-  for (std::size_t level = 1; level <= run.levels(); ++level) {
-    const Consensus estimate = analysis.consensus(level, loss_from_name(loss));
-    const std::vector<ClusterProfile> profiles =
-        profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
-    answer["consensus"].push_back(consensus_json(analysis, estimate, level, profiles));
-    text += run.levels() == 1 ? std::string("\n") : fmt::format("\nLevel {}\n", level);
-    text += fmt::format("Clusters: {:.1f} on average.", mean_clusters[level - 1]);
-    if (run.levels() == 1)
-      for (const TraceSummary& trace : analysis.traces())
-        if (trace.name == "clusters")
-          text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace.q05, trace.q95);
-    text += "\n";
-    print_consensus(analysis, estimate, profiles, loss, context, text);
-  }
+  std::string text = head_text(analysis, context);
+  if (run.levels() == 1)
+    summarize_flat(analysis, selecting, context, text, answer);
+  else
+    summarize_hierarchy(analysis, selecting.selection(), context, text, answer);
   if (context.json) {
     answer["traces"] = ordered_json::array();
     for (const TraceSummary& trace : analysis.traces()) answer["traces"].push_back(to_json(trace));
@@ -183,11 +238,11 @@ int summary(const std::string& path, const std::string& loss, const Context& con
 void add_summary(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("summary", "can the run be trusted, and what does it say");
   auto path = std::make_shared<std::string>();
-  auto loss = std::make_shared<std::string>("vi");
+  auto selecting = std::make_shared<SelectionFlags>();
   command->add_option("run", *path, "run file")->required();
-  add_loss_option(*command, *loss);
+  selecting->add_to(*command);
   command->callback(
-      [=, &context] { context.run = [=, &context] { return summary(*path, *loss, context); }; });
+      [=, &context] { context.run = [=, &context] { return summary(*path, *selecting, context); }; });
 }
 
 void add_diagnose(CLI::App& application, Context& context) {

@@ -1,7 +1,9 @@
-// coppice tree: the hierarchy in a terminal or for other programs. A flat model has no tree of its own; what
-// is drawn for it is the average-linkage tree of how rarely two rows share a cluster (height 0: always
-// together, 1: never).
+// coppice tree: the hierarchy in a terminal or for other programs. A model of several levels has trees of its
+// own, of which one is selected. A flat model has none; what is drawn for it, or for one level of a
+// hierarchy, is the average-linkage tree of how rarely two rows share a cluster (height 0: always together,
+// 1: never).
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/ascii_tree.hpp"
@@ -14,10 +16,10 @@ namespace {
 
 struct TreeArguments {
   std::string path, format = "ascii", output;
-  std::size_t level = 1;
-  std::size_t width = 100;
+  std::size_t level = 0;  // 0: the hierarchy, of flat models their only level
   double collapse = -1.0;
-  std::size_t lines = 60;
+  HierarchyView view;
+  SelectionFlags selecting;
 };
 
 nlohmann::ordered_json tree_json(const Linkage& tree, const std::vector<std::string>& names) {
@@ -43,29 +45,68 @@ std::string linkage_csv(const Linkage& tree) {
   return text;
 }
 
-int tree(const TreeArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+int write_hierarchy(const TreeArguments& arguments, const std::string& format, const Analysis& analysis,
+                    const Context& context) {
+  const RunHierarchy hierarchy = run_hierarchy(analysis, arguments.selecting.selection());
+  const SavedRun& run = analysis.run();
+  if (format == "json") {
+    nlohmann::ordered_json answer = hierarchy_json(hierarchy, run, arguments.view.full);
+    analysis.add_exactness(answer);
+    write_json(arguments.output, answer);
+    return 0;
+  }
+  if (format == "ascii") {
+    write_output(arguments.output,
+                 analysis.caveat_line(context) + hierarchy_text(hierarchy, run, arguments.view, context));
+    return 0;
+  }
+  analysis.note_caveat(context);
+  const Hierarchy& drawn = arguments.view.full ? hierarchy.full : hierarchy.shown;
+  const std::vector<std::string>& names = run.table().row_ids;
+  if (format == "dot") {
+    write_output(arguments.output, hierarchy_to_dot(drawn, hierarchy.captions, names));
+    return 0;
+  }
+  std::vector<double> support;
+  for (const NodeSupport& node : hierarchy.support) support.push_back(node.exact);
+  write_output(arguments.output, hierarchy_to_newick(drawn, names, support));
+  return 0;
+}
+
+int write_linkage(const TreeArguments& arguments, const std::string& format, const Analysis& analysis,
+                  const Context& context) {
   const Linkage linkage = run_tree(analysis.run(), arguments.level);
   const std::vector<std::string>& names = analysis.run().table().row_ids;
-  const std::string format = context.json ? "json" : arguments.format;
   if (format == "json") {
-    write_json(arguments.output, tree_json(linkage, names));
+    nlohmann::ordered_json answer = tree_json(linkage, names);
+    analysis.add_exactness(answer);
+    write_json(arguments.output, answer);
     return 0;
   }
   std::string text;
+  if (format != "ascii") analysis.note_caveat(context);
   if (format == "newick") text = to_newick(linkage, names);
   if (format == "linkage") text = linkage_csv(linkage);
   if (format == "dot") text = to_dot(linkage, names);
   if (format == "ascii") {
     AsciiTreeOptions options;
-    options.width = arguments.width;
+    options.width = arguments.view.width;
     options.collapse_at = arguments.collapse;
-    options.max_lines = arguments.lines;
-    text = "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n" +
+    options.max_lines = arguments.view.lines;
+    text = analysis.caveat_line(context) +
+           "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n" +
            ascii_tree(linkage, names, options);
   }
   write_output(arguments.output, text);
   return 0;
+}
+
+int tree(const TreeArguments& arguments, const Context& context) {
+  const Analysis analysis(arguments.path, context);
+  const std::string format = context.json ? "json" : arguments.format;
+  const bool one_level = analysis.run().levels() == 1 || arguments.level > 0;
+  return one_level || format == "linkage" ? write_linkage(arguments, format, analysis, context)
+                                          : write_hierarchy(arguments, format, analysis, context);
 }
 
 }  // namespace
@@ -77,7 +118,14 @@ Linkage run_tree(const SavedRun& run, std::size_t level) {
          "a tree of co-clustering needs a matrix of rows x rows, and {} rows are more than {}: export "
          "labels, or fit fewer rows",
          run.rows(), kMostRows);
-  return coclustering_tree(coclustering(run.labels(level), 0), run.rows());
+  if (level > 0) return coclustering_tree(coclustering(run.labels(level), 0), run.rows());
+  std::vector<double> mean(run.rows() * run.rows(), 0.0);
+  for (std::size_t l = 1; l <= run.levels(); ++l) {
+    const std::vector<double> part = coclustering(run.labels(l), 0);
+    for (std::size_t pair = 0; pair < mean.size(); ++pair)
+      mean[pair] += part[pair] / static_cast<double>(run.levels());
+  }
+  return coclustering_tree(mean, run.rows());
 }
 
 void add_tree(CLI::App& application, Context& context) {
@@ -87,12 +135,15 @@ void add_tree(CLI::App& application, Context& context) {
   command->add_option("--format", arguments->format, "ascii, newick, linkage, dot or json [ascii]")
       ->check(CLI::IsMember({"ascii", "newick", "linkage", "dot", "json"}));
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");
-  command->add_option("--width", arguments->width, "columns of the ascii tree [100]")
+  command->add_option("--width", arguments->view.width, "columns of the ascii tree [100]")
       ->check(CLI::Range(40, 1000));
   command->add_option("--collapse", arguments->collapse, "draw merges up to this height as one line");
-  command->add_option("--lines", arguments->lines,
+  command->add_option("--lines", arguments->view.lines,
                       "collapse until the ascii tree has at most so many lines, 0: never [60]");
-  add_level_option(*command, arguments->level);
+  command->add_flag("--full", arguments->view.full,
+                    "draw all levels of a hierarchy, also where none branches");
+  add_level_option(*command, arguments->level, "the whole hierarchy");
+  arguments->selecting.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return tree(*arguments, context); }; });
 }
 

@@ -108,6 +108,9 @@ struct ModelEntry {
   std::size_t (*chain_bytes)(const Problem&);
   /// Throws Error{configuration} if settings that were given exclude each other.
   void (*check_given)(const Settings&);
+  /// Why draws with these settings do not come from the posterior of a model, as a sentence; empty if they
+  /// do.
+  std::string (*caveat)(const ParameterValues&);
   /// Chooses what was left open, from the data; none if the model leaves nothing open.
   Resolution (*resolve)(const Problem&, const Settings& given, std::uint64_t seed,
                         std::size_t threads) = nullptr;

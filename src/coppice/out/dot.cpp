@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/out/tree_text.hpp"
+#include "coppice/post/trait_words.hpp"
 
 namespace coppice {
 
@@ -27,6 +29,10 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+constexpr const char* kHead =
+    "digraph tree {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge "
+    "[arrowhead=none];\n";
+
 }  // namespace
 
 std::string to_dot(const Linkage& tree, std::span<const std::string> names, std::span<const double> support,
@@ -35,9 +41,7 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names, std:
   if (!support.empty() && support.size() != tree.merges.size()) {
     fail(ErrorCode::bug, "dot: {} support values for {} merges", support.size(), tree.merges.size());
   }
-  std::string out =
-      "digraph tree {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge "
-      "[arrowhead=none];\n";
+  std::string out = kHead;
   auto sink = std::back_inserter(out);
   std::vector<std::size_t> stack;
   if (tree.leaves > 0) stack.push_back(tree.nodes() - 1);
@@ -61,6 +65,32 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names, std:
     fmt::format_to(sink, "  n{0} -> n{1};\n  n{0} -> n{2};\n", node, merge.left, merge.right);
     stack.push_back(merge.right);
     stack.push_back(merge.left);
+  }
+  return out + "}\n";
+}
+
+std::string hierarchy_to_dot(const Hierarchy& tree, std::span<const NodeCaption> captions,
+                             std::span<const std::string> row_names, const DotOptions& options) {
+  std::string out = kHead;
+  auto sink = std::back_inserter(out);
+  for (std::size_t place = 0; place < tree.nodes.size(); ++place) {
+    const HierarchyNode& node = tree.nodes[place];
+    const NodeCaption& caption = captions[node.id];
+    const bool is_root = node.parent == HierarchyNode::kNoParent;
+    std::string label = fmt::format("{} ({} row{}{})", caption.name, node.size(), node.size() == 1 ? "" : "s",
+                                    is_root ? "" : ", " + percent(caption.exact));
+    if (node.is_leaf()) {
+      const std::size_t named = std::min(options.max_names, node.size());
+      const char* separator = ": ";
+      for (std::size_t k = 0; k < named; ++k) {
+        label += separator + row_names[node.rows[k]];
+        separator = ", ";
+      }
+      if (named < node.size()) label += ", ...";
+    }
+    fmt::format_to(sink, "  n{} [label={}{}];\n", node.id, quoted(label),
+                   node.is_leaf() ? ", style=rounded" : "");
+    if (!is_root) fmt::format_to(sink, "  n{} -> n{};\n", tree.nodes[node.parent].id, node.id);
   }
   return out + "}\n";
 }

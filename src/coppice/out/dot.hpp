@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "coppice/out/ascii_hierarchy.hpp"
+#include "coppice/post/hierarchy.hpp"
 #include "coppice/post/linkage.hpp"
 
 namespace coppice {
@@ -18,5 +20,9 @@ struct DotOptions {
 /// As to_newick for names and support.
 std::string to_dot(const Linkage& tree, std::span<const std::string> names,
                    std::span<const double> support = {}, const DotOptions& options = {});
+
+/// A tree of nested clusters: a box for each node with its name, rows and support. `captions` by node id.
+std::string hierarchy_to_dot(const Hierarchy& tree, std::span<const NodeCaption> captions,
+                             std::span<const std::string> row_names, const DotOptions& options = {});
 
 }  // namespace coppice

@@ -48,7 +48,38 @@ void check_sizes(const Linkage& tree, std::span<const std::string> names, std::s
   }
 }
 
+void append_node(std::string& out, const Hierarchy& tree, std::size_t place,
+                 std::span<const std::string> row_names, std::span<const double> support) {
+  const HierarchyNode& node = tree.nodes[place];
+  const char* separator = "(";
+  for (const std::size_t child : node.children) {
+    out += separator;
+    append_node(out, tree, child, row_names, support);
+    separator = ",";
+  }
+  if (node.is_leaf())
+    for (const std::uint32_t row : node.rows) {
+      out += separator;
+      append_name(out, row_names[row]);
+      fmt::format_to(std::back_inserter(out), ":{}", tree.levels + 1 - node.level);
+      separator = ",";
+    }
+  out += ')';
+  if (node.parent == HierarchyNode::kNoParent) return;
+  if (!support.empty()) fmt::format_to(std::back_inserter(out), "{}", support[node.id]);
+  fmt::format_to(std::back_inserter(out), ":{}", node.level - tree.nodes[node.parent].level);
+}
+
 }  // namespace
+
+std::string hierarchy_to_newick(const Hierarchy& tree, std::span<const std::string> row_names,
+                                std::span<const double> support) {
+  if (row_names.size() != tree.rows)
+    fail(ErrorCode::bug, "newick: {} names for {} rows", row_names.size(), tree.rows);
+  std::string out;
+  append_node(out, tree, 0, row_names, support);
+  return out + ";\n";
+}
 
 std::string to_newick(const Linkage& tree, std::span<const std::string> names,
                       std::span<const double> support) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "coppice/post/hierarchy.hpp"
 #include "coppice/post/linkage.hpp"
 
 namespace coppice {
@@ -14,5 +15,10 @@ namespace coppice {
 /// for each merge, is written behind the closing bracket if given. Ends in ";\n".
 std::string to_newick(const Linkage& tree, std::span<const std::string> names,
                       std::span<const double> support = {});
+
+/// A tree of nested clusters with its rows as leaves. Levels are one unit of length apart and all rows
+/// equally far from the root; `support`, if given, has a value for each node id.
+std::string hierarchy_to_newick(const Hierarchy& tree, std::span<const std::string> row_names,
+                                std::span<const double> support = {});
 
 }  // namespace coppice

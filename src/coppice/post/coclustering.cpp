@@ -193,4 +193,12 @@ std::vector<float> coclustering_packed(const LabelMatrix& draws, std::size_t thr
   return packed;
 }
 
+double pair_doubt(const LabelMatrix& draws, std::size_t threads) {
+  const std::vector<float> packed = coclustering_packed(draws, threads);
+  double sum = 0.0;
+  for (const float share : packed)
+    sum += 4.0 * static_cast<double>(share) * (1.0 - static_cast<double>(share));
+  return packed.empty() ? 0.0 : sum / static_cast<double>(packed.size());
+}
+
 }  // namespace coppice

@@ -259,42 +259,47 @@ std::vector<std::size_t> Search::draws_below_bound(double limit) const {
   return alive;
 }
 
-void Search::finish() {
-  const std::size_t n = draws_.rows();
-  result_.expected_loss = best_.loss;
-  result_.clusters = best_.clusters;
-  result_.draws_used = draws_.draws_used();
+/// Fills in the answer for its labels and clusters; leaves the expected loss and those of candidates alone.
+void describe(const DrawSet& draws, ExpectedLoss& loss, double credibility, Consensus& result) {
+  const std::size_t n = draws.rows();
+  result.draws_used = draws.draws_used();
 
-  std::vector<std::size_t> sizes(best_.clusters, 0);
-  for (const Label label : best_.labels) ++sizes[static_cast<std::size_t>(label)];
-  const double own = loss_.own(best_.labels, best_.clusters);
-  result_.row_confidence.assign(n, 0.0);
+  std::vector<std::size_t> sizes(result.clusters, 0);
+  for (const Label label : result.labels) ++sizes[static_cast<std::size_t>(label)];
+  const double own = loss.own(result.labels, result.clusters);
+  result.row_confidence.assign(n, 0.0);
   std::vector<std::pair<double, double>> distances;  // loss, weight
   PairCounter counter;
   std::vector<std::uint32_t> overlap(n);
   std::vector<std::size_t> draw_sizes;
-  for (std::size_t d = 0; d < draws_.size(); ++d) {
-    distances.emplace_back(loss_.to_draw(best_.labels, best_.clusters, own, d), draws_.weight(d));
-    const auto draw = draws_[d];
-    counter.overlaps(best_.labels, best_.clusters, draw, draws_.clusters(d), overlap);
-    draw_sizes.assign(draws_.clusters(d), 0);
+  for (std::size_t d = 0; d < draws.size(); ++d) {
+    distances.emplace_back(loss.to_draw(result.labels, result.clusters, own, d), draws.weight(d));
+    const auto draw = draws[d];
+    counter.overlaps(result.labels, result.clusters, draw, draws.clusters(d), overlap);
+    draw_sizes.assign(draws.clusters(d), 0);
     for (const Label label : draw) ++draw_sizes[static_cast<std::size_t>(label)];
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t size = sizes[static_cast<std::size_t>(best_.labels[i])];
+      const std::size_t size = sizes[static_cast<std::size_t>(result.labels[i])];
       const bool alone_in_draw = draw_sizes[static_cast<std::size_t>(draw[i])] == 1;
       const double together = size == 1 ? (alone_in_draw ? 1.0 : 0.0)
                                         : static_cast<double>(overlap[i] - 1) / static_cast<double>(size - 1);
-      result_.row_confidence[i] += draws_.weight(d) * together;
+      result.row_confidence[i] += draws.weight(d) * together;
     }
   }
   std::sort(distances.begin(), distances.end());
   double mass = 0.0;
   for (const auto& [distance, weight] : distances) {
-    result_.ball_radius = distance;
+    result.ball_radius = distance;
     mass += weight;
-    if (mass >= options_.credibility - 1e-12) break;
+    if (mass >= credibility - 1e-12) break;
   }
+}
+
+void Search::finish() {
+  result_.expected_loss = best_.loss;
+  result_.clusters = best_.clusters;
   result_.labels = std::move(best_.labels);
+  describe(draws_, loss_, options_.credibility, result_);
 }
 
 void check_options(const ConsensusOptions& options) {
@@ -310,6 +315,22 @@ Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options) {
   check_options(options);
   const DrawSet set(draws, std::max<std::size_t>(options.label_budget / draws.rows, 1));
   return Search(draws, set, options).run();
+}
+
+Consensus assess(const LabelMatrix& draws, Labels labels, const ConsensusOptions& options) {
+  if (draws.rows == 0 || draws.draws() == 0) fail(ErrorCode::usage, "consensus: there are no draws");
+  if (labels.size() != draws.rows)
+    fail(ErrorCode::usage, "consensus: {} labels for {} rows", labels.size(), draws.rows);
+  check_options(options);
+  const DrawSet set(draws, std::max<std::size_t>(options.label_budget / draws.rows, 1));
+  ExpectedLoss loss(set, options.loss);
+  Consensus result;
+  result.best_draw_loss = result.best_linkage_loss = std::numeric_limits<double>::quiet_NaN();
+  result.labels = std::move(labels);
+  result.clusters = canonicalize(result.labels);
+  result.expected_loss = loss(result.labels, result.clusters);
+  describe(set, loss, options.credibility, result);
+  return result;
 }
 
 std::vector<double> losses(const LabelMatrix& draws, std::span<const Label> labels, Loss loss) {

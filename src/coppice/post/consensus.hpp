@@ -52,6 +52,10 @@ struct Consensus {
 /// The estimate. Error{usage} if there are no rows or no draws.
 Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options = {});
 
+/// What consensus() says of its estimate, for labels (canonical) that were found in another way; the losses
+/// of draws and linkage cuts are NaN.
+Consensus assess(const LabelMatrix& draws, Labels labels, const ConsensusOptions& options = {});
+
 /// Exact average loss between labels and every draw. Labels are any non-negative numbers.
 double expected_loss(const LabelMatrix& draws, std::span<const Label> labels, Loss loss);
 

@@ -232,6 +232,31 @@ bool Descent::sweep(Labels& labels, double& work) {
   return moved;
 }
 
+std::vector<std::uint32_t> Descent::lines_of(std::size_t row) const {
+  std::vector<std::uint32_t> lines(draws_.size());
+  for (std::size_t d = 0; d < lines.size(); ++d)
+    lines[d] = static_cast<std::uint32_t>(draws_.offset(d) + static_cast<std::size_t>(draws_[d][row]));
+  return lines;
+}
+
+void Descent::costs(std::size_t row, std::size_t from, std::vector<double>& costs) const {
+  const std::vector<std::uint32_t> lines = lines_of(row);
+  costs.resize(width_);
+  sum_gains(lines.data(), costs.data());
+  double stay = 0.0;
+  for (std::size_t d = 0; d < lines.size(); ++d)
+    stay += draws_.weight(d) * gains_[counts_[lines[d] * width_ + from] - 1];
+  for (std::size_t k = 0; k < slots_; ++k)
+    costs[k] = (k == from                   ? gains_[sizes_[k] - 1]
+                : sizes_[k] < gains_.size() ? gains_[sizes_[k]]
+                                            : 0.0) -
+               2.0 * (k == from ? stay : costs[k]);
+}
+
+void Descent::move(std::size_t row, std::size_t from, std::size_t to) {
+  move_row(lines_of(row).data(), from, to);
+}
+
 void Descent::move_row(const std::uint32_t* lines, std::size_t from, std::size_t to) {
   --sizes_[from];
   ++sizes_[to];

@@ -64,8 +64,21 @@ class Descent {
   /// the number of clusters.
   std::size_t improve(Labels& labels, std::size_t sweeps, double& work);
 
- private:
+  // For searches that choose their moves themselves, such as those in a tree of partitions.
+  /// Takes in canonical labels, with a few empty clusters beside theirs; false if the table would be too
+  /// large.
   bool build(std::span<const Label> labels);
+  std::size_t slots() const { return slots_; }
+  std::size_t size(std::size_t cluster) const { return sizes_[cluster]; }
+  /// costs[k], for k < slots(): what the row, which is in `from`, would add to the loss of all other rows in
+  /// cluster k, up to a constant of the row.
+  void costs(std::size_t row, std::size_t from, std::vector<double>& costs) const;
+  void move(std::size_t row, std::size_t from, std::size_t to);
+  /// Table cells that one call of costs() reads.
+  double work_per_row() const { return static_cast<double>(draws_.size() * (width_ + 4)); }
+
+ private:
+  std::vector<std::uint32_t> lines_of(std::size_t row) const;
   bool sweep(Labels& labels, double& work);
   bool merge_best_pair(Labels& labels, double& work);
   void sum_gains(const std::uint32_t* lines, double* sums) const;

@@ -18,18 +18,20 @@ constexpr double kNameShare =
     0.25;  // of the strongest divergence: a third trait is worth naming from here on
 constexpr double kLeastDivergence = 0.01;  // nats; below it a column is the same inside and outside
 
-/// Statistics of all clusters, and of all rows that are not in a cluster.
+/// Rows of each cluster, ascending.
+using Groups = std::span<const std::vector<std::uint32_t>>;
+
+/// Statistics of all clusters, and of the rows of all other clusters.
 class ClusterStatistics {
  public:
-  ClusterStatistics(const Family& family, const Rows& rows, std::span<const Label> labels,
-                    std::size_t clusters)
-      : family_(family), inside_(clusters * family.stats_size()), outside_(inside_.size()) {
+  ClusterStatistics(const Family& family, const Rows& rows, const Groups& members)
+      : family_(family), inside_(members.size() * family.stats_size()), outside_(inside_.size()) {
+    const std::size_t clusters = members.size();
     for (std::size_t c = 0; c < clusters; ++c) {
       family_.clear(inside(c));
       family_.clear(outside(c));
+      for (const std::uint32_t i : members[c]) family_.add(inside(c), rows[i]);
     }
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      family_.add(inside(static_cast<std::size_t>(labels[i])), rows[i]);
     // Everything before a cluster, then everything after it: two merges each instead of one for every other
     // cluster.
     std::vector<double> sum(family_.stats_size());
@@ -110,18 +112,19 @@ Trait make_trait(const Column& column, const std::string& family, const Original
 }
 
 /// How many cells of each column are present in each cluster: present[cluster][column of the table].
-std::vector<std::vector<std::size_t>> count_present(const Table& table, std::span<const Label> labels,
-                                                    std::size_t clusters) {
-  std::vector<std::vector<std::size_t>> present(clusters, std::vector<std::size_t>(table.columns.size()));
+std::vector<std::vector<std::size_t>> count_present(const Table& table, const Groups& members) {
+  std::vector<std::vector<std::size_t>> present(members.size(),
+                                                std::vector<std::size_t>(table.columns.size()));
   for (std::size_t j = 0; j < table.columns.size(); ++j)
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      if (!is_missing(table.columns[j].values[i])) ++present[static_cast<std::size_t>(labels[i])][j];
+    for (std::size_t c = 0; c < members.size(); ++c)
+      for (const std::uint32_t i : members[c])
+        if (!is_missing(table.columns[j].values[i])) ++present[c][j];
   return present;
 }
 
 /// Log density of each row under its cluster's other rows. A missing cell counts like the average present
 /// cell of its column, lest a blank make a row look typical or odd. NaN for a row of missing cells alone.
-std::vector<double> typicality(const Family& family, const Rows& rows, std::span<const std::size_t> members,
+std::vector<double> typicality(const Family& family, const Rows& rows, std::span<const std::uint32_t> members,
                                const double* stats) {
   struct Gap {
     std::size_t column;
@@ -129,16 +132,16 @@ std::vector<double> typicality(const Family& family, const Rows& rows, std::span
   };
   std::vector<Gap> gaps;
   for (std::size_t j = 0; j < rows.width; ++j)
-    if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return is_missing(rows[i][j]); }))
+    if (std::any_of(members.begin(), members.end(), [&](std::uint32_t i) { return is_missing(rows[i][j]); }))
       gaps.push_back({j});
   std::vector<double> scores;
   std::vector<double> others(family.stats_size());
   std::vector<double> single_cell(rows.width, kMissing);
-  for (const std::size_t i : members) {
+  for (const std::uint32_t i : members) {
     std::copy(stats, stats + family.stats_size(), others.begin());
     if (!family.remove(others.data(), rows[i])) {
       family.clear(others.data());
-      for (const std::size_t other : members)
+      for (const std::uint32_t other : members)
         if (other != i) family.add(others.data(), rows[other]);
     }
     const bool blank = std::all_of(rows[i], rows[i] + rows.width, is_missing);
@@ -157,7 +160,7 @@ std::vector<double> typicality(const Family& family, const Rows& rows, std::span
   return scores;
 }
 
-void choose_examples(ClusterProfile& profile, std::span<const std::size_t> members,
+void choose_examples(ClusterProfile& profile, std::span<const std::uint32_t> members,
                      std::span<const double> scores, const Table& table) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < members.size(); ++k)
@@ -217,40 +220,33 @@ void check_sizes(const SavedRun& run, std::span<const Label> consensus,
     if (label < 0) fail(ErrorCode::usage, "consensus label {} is negative; clusters count from 0", label);
 }
 
-double mean_confidence(std::span<const std::size_t> members, std::span<const double> row_confidence) {
+double mean_confidence(std::span<const std::uint32_t> members, std::span<const double> row_confidence) {
   if (row_confidence.empty()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0.0;
-  for (const std::size_t i : members) sum += row_confidence[i];
+  for (const std::uint32_t i : members) sum += row_confidence[i];
   return sum / static_cast<double>(members.size());
 }
 
-bool has_variation(const Column& column) {
+bool has_variation(const Column& column, const Groups& members) {
   double first = kMissing;
-  for (const double value : column.values) {
-    if (is_missing(value)) continue;
-    if (is_missing(first)) first = value;
-    if (value != first) return true;
-  }
+  for (const std::vector<std::uint32_t>& rows : members)
+    for (const std::uint32_t i : rows) {
+      const double value = column.values[i];
+      if (is_missing(value)) continue;
+      if (is_missing(first)) first = value;
+      if (value != first) return true;
+    }
   return false;
 }
 
-}  // namespace
-
-std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
-                                             std::span<const double> row_confidence,
-                                             std::size_t most_traits) {
-  check_sizes(run, consensus, row_confidence);
+std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& members,
+                                          std::span<const double> row_confidence, bool with_examples,
+                                          std::size_t most_traits) {
   const FamilyPlan& plan = run.setup().plan;
   const Rows& rows = run.setup().rows;
   const Table& table = run.table();
-  std::vector<std::vector<std::size_t>> members;
-  for (std::size_t i = 0; i < consensus.size(); ++i) {
-    const auto cluster = static_cast<std::size_t>(consensus[i]);
-    if (cluster >= members.size()) members.resize(cluster + 1);
-    members[cluster].push_back(i);
-  }
-  ClusterStatistics statistics(*plan.family, rows, consensus, members.size());
-  const std::vector<std::vector<std::size_t>> present = count_present(table, consensus, members.size());
+  ClusterStatistics statistics(*plan.family, rows, members);
+  const std::vector<std::vector<std::size_t>> present = count_present(table, members);
   std::vector<std::size_t> present_in_all(table.columns.size());
   for (const std::vector<std::size_t>& counts : present)
     for (std::size_t j = 0; j < counts.size(); ++j) present_in_all[j] += counts[j];
@@ -260,7 +256,7 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
   std::vector<bool> varies;
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
     families.push_back(family_of(plan, j));
-    varies.push_back(has_variation(table.columns[j]));
+    varies.push_back(has_variation(table.columns[j], members));
   }
 
   std::vector<ClusterProfile> profiles;
@@ -281,8 +277,9 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
     }
     std::stable_sort(profile.traits.begin(), profile.traits.end(),
                      [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
-    choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)),
-                    table);
+    if (with_examples)
+      choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)),
+                      table);
     profiles.push_back(std::move(profile));
   }
   name_clusters(profiles);
@@ -290,6 +287,27 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
     for (ClusterProfile& profile : profiles)
       profile.traits.resize(std::min(profile.traits.size(), most_traits));
   return profiles;
+}
+
+}  // namespace
+
+std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
+                                             std::span<const double> row_confidence,
+                                             std::size_t most_traits) {
+  check_sizes(run, consensus, row_confidence);
+  std::vector<std::vector<std::uint32_t>> members;
+  for (std::size_t i = 0; i < consensus.size(); ++i) {
+    const auto cluster = static_cast<std::size_t>(consensus[i]);
+    if (cluster >= members.size()) members.resize(cluster + 1);
+    members[cluster].push_back(static_cast<std::uint32_t>(i));
+  }
+  return make_profiles(run, members, row_confidence, true, most_traits);
+}
+
+std::vector<ClusterProfile> profile_groups(const SavedRun& run,
+                                           std::span<const std::vector<std::uint32_t>> groups,
+                                           std::size_t most_traits) {
+  return make_profiles(run, groups, {}, false, most_traits);
 }
 
 }  // namespace coppice

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace coppice {
 
-/// Inside is the cluster, outside all other rows. Numbers are in the units of the data as read.
+/// Inside is the cluster, outside the rows it is compared with. Numbers are in the units of the data as read.
 struct Trait {
   std::string column;
   Kind kind = Kind::real;
@@ -50,5 +51,11 @@ struct ClusterProfile {
 /// column. `row_confidence` may be empty. Error{usage} if sizes do not fit.
 std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
                                              std::span<const double> row_confidence, std::size_t most_traits);
+
+/// The same for groups of some of the rows, such as the children of a node: a group is compared with the
+/// other groups alone, and only traits and names are found.
+std::vector<ClusterProfile> profile_groups(const SavedRun& run,
+                                           std::span<const std::vector<std::uint32_t>> groups,
+                                           std::size_t most_traits);
 
 }  // namespace coppice

@@ -59,9 +59,13 @@ void SavedRun::for_each_draw(std::size_t most, const std::function<void(const Sa
   }
 }
 
-LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
+void SavedRun::check_level(std::size_t level) const {
   if (level < 1 || level > levels())
     fail(ErrorCode::usage, "--level {}: the model {} has levels 1 to {}", level, model().name, levels());
+}
+
+LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
+  check_level(level);
   LabelMatrix matrix;
   matrix.rows = rows();
   const std::size_t most =

@@ -42,6 +42,9 @@ class SavedRun {
   /// values[trace][chain][draw].
   const std::vector<std::vector<std::vector<double>>>& traces() const { return traces_; }
 
+  /// Throws Error{usage} if the model has no such level (1 = coarsest).
+  void check_level(std::size_t level) const;
+
   /// Labels at a level (1 = coarsest) of the draws of all chains, one chain after the other; if there are
   /// more than `most_labels` labels, evenly spaced draws of each chain.
   LabelMatrix labels(std::size_t level, std::size_t most_labels = 400'000'000) const;

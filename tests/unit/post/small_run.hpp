@@ -23,13 +23,14 @@ struct SmallRun {
   std::size_t draws = 100;
   bool standardize = false;
   std::size_t pca = 0;
+  std::string model = "nrmm";
 };
 
 class RunTest : public testing::Test {
  protected:
   std::unique_ptr<SavedRun> make_run(const SmallRun& request) {
     RunContents contents;
-    contents.config.model = "nrmm";
+    contents.config.model = request.model;
     contents.config.family = request.family;
     contents.config.parameters = request.parameters;
     contents.config.chains = request.chains;

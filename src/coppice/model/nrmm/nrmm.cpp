@@ -264,7 +264,8 @@ ModelEntry nrmm_entry() {
             return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
                    rows * 3 * sizeof(double);
           },
-          nrmm::check_given};
+          nrmm::check_given,
+          [](const ParameterValues&) { return std::string(); }};
 }
 
 }  // namespace coppice

@@ -1,5 +1,7 @@
 #include "coppice/model/rbhmc/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
@@ -144,6 +146,16 @@ void check_given(const Settings& given) {
   for (const char* name : {"alpha-prior", "gamma-prior", "gamma0-prior"})
     if (given.contains(name) && (learn == given.end() || learn->second.numbers.at(0) == 0.0))
       fail(ErrorCode::configuration, "--{} goes with --learn-concentrations", name);
+}
+
+std::string caveat(const ParameterValues& parameters) {
+  const Options options(parameters);
+  if (options.counts_others() || options.penalty == 0.0) return {};
+  return fmt::format(
+      "Not exact: {} regularisation (--regularizer {}) follows a published procedure that samples no "
+      "posterior; --regularizer centred and hinge are exact.",
+      options.regularizer == Regularizer::own ? "own-hinge (paper)" : "the paper's",
+      parameters.choice("regularizer"));
 }
 
 }  // namespace coppice::rbhmc

@@ -51,5 +51,7 @@ struct Options {
 
 std::vector<Parameter> parameter_table();
 void check_given(const Settings& given);
+/// The sentence that goes with every answer of a procedure that samples no target.
+std::string caveat(const ParameterValues& parameters);
 
 }  // namespace coppice::rbhmc

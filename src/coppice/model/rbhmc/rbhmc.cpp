@@ -228,6 +228,7 @@ ModelEntry rbhmc_entry() {
           rbhmc::make_predictor,
           rbhmc::chain_bytes,
           rbhmc::check_given,
+          rbhmc::caveat,
           rbhmc::resolve_penalty};
 }
 

@@ -1,0 +1,51 @@
+// A tree of nested clusters as a value. The root is at level 0, the clusters of level 1 are below it, and so
+// on to the leaves; every row is in one node of each level. The presentation tree leaves out what shows
+// nothing: a node without siblings has the rows of its parent and is merged into it, again and again, so that
+// every node that branches has at least two children, leaves may sit at different levels, and a single path
+// becomes a root alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "coppice/shape/partition.hpp"
+
+namespace coppice {
+
+struct HierarchyNode {
+  static constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
+
+  std::size_t id = 0;              // place among the nodes of the full tree; presentation trees keep it
+  std::size_t parent = kNoParent;  // places in this tree, parents before children
+  std::vector<std::size_t> children;
+  std::size_t level = 0;            // the coarsest level at which the tree has this set of rows
+  std::size_t last_level = 0;       // the finest one; the same as `level` in a full tree
+  std::vector<std::uint32_t> rows;  // ascending
+
+  std::size_t size() const { return rows.size(); }
+  bool is_leaf() const { return children.empty(); }
+};
+
+struct Hierarchy {
+  std::size_t rows = 0;
+  std::size_t levels = 0;
+  std::vector<HierarchyNode> nodes;  // the root first, then by level and cluster number
+
+  const HierarchyNode& root() const { return nodes.front(); }
+};
+
+/// The labels of one level (1 = coarsest) within the labels of all levels, coarsest first.
+inline std::span<const Label> level_of(std::span<const Label> labels, std::size_t rows, std::size_t level) {
+  return labels.subspan((level - 1) * rows, rows);
+}
+
+/// The full tree of canonical labels: all levels one after the other, coarsest first. Error{bad_data} if a
+/// cluster has rows of two clusters of the level above, or the labels do not fill whole levels.
+Hierarchy make_hierarchy(std::span<const Label> labels, std::size_t rows);
+
+/// The tree without nodes that have no sibling. A presentation tree is its own presentation tree.
+Hierarchy presentation_tree(const Hierarchy& tree);
+
+}  // namespace coppice

@@ -1,0 +1,82 @@
+// The one hierarchy to report. Either the draw in which a trace is highest (the classical choice: rcdll, cdll
+// or rcdll_c; one draw with a lucky density speaks for all), or the tree that is nearest to all draws:
+//   expected loss of a tree T = average over levels l and draws V of loss(T_l, V_l), loss = VI or Binder,
+// so levels count alike. Candidates are distinct sampled trees, so levels stay nested; the best few are
+// improved by taking single rows to another leaf (or to a new branch, if one has become free) and by joining
+// siblings, as long as the loss falls. Deterministic. With many draws or rows, evenly spaced draws are
+// candidates and references, and the improvement stops after a few seconds.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coppice/post/consensus.hpp"
+#include "coppice/post/hierarchy.hpp"
+#include "coppice/run/saved_run.hpp"
+#include "coppice/shape/partition.hpp"
+
+namespace coppice {
+
+/// Draws of nested partitions, level by level.
+struct TreeDraws {
+  struct Origin {
+    std::size_t chain = 0;
+    std::size_t draw = 0;
+  };
+  std::vector<LabelMatrix> levels;  // coarsest first
+  std::vector<Origin> origins;
+
+  std::size_t rows() const { return levels.front().rows; }
+  std::size_t draws() const { return levels.front().draws(); }
+  /// The labels of all levels of one draw, coarsest first.
+  Labels tree(std::size_t draw) const;
+};
+
+/// Evenly spaced draws of all chains, at most `label_budget` labels in all.
+TreeDraws tree_draws(const SavedRun& run, std::size_t label_budget = 100'000'000);
+
+enum class Selection { vi, binder, rcdll, cdll, rcdll_c };
+
+/// The names on the command line, in the order of the enumeration.
+const std::vector<std::string>& selection_names();
+Selection selection_from_name(std::string_view name);
+/// The loss by which the tree is chosen, or judged if a trace chose it (VI).
+Loss loss_of(Selection selection);
+
+struct SelectedHierarchy {
+  Selection selection = Selection::vi;
+  std::size_t rows = 0;
+  Labels labels;  // of all levels, coarsest first, canonical and nested
+  /// The draw it was, or began as.
+  TreeDraws::Origin origin;
+  bool improved = false;  // it is no longer that draw
+  double expected_loss = 0.0;
+  double ball_radius = 0.0;  // 95 % of the draws are within this loss
+  std::size_t draws_used = 0;
+
+  std::span<const Label> level(std::size_t level) const { return level_of(labels, rows, level); }
+};
+
+/// Error{usage} without draws; Error{configuration} if the model keeps no such trace.
+SelectedHierarchy select_hierarchy(const SavedRun& run, const TreeDraws& draws, Selection selection);
+
+/// The tree nearest to the draws.
+SelectedHierarchy nearest_tree(const TreeDraws& draws, Loss loss);
+
+/// Average over levels of the loss between a tree and each draw.
+std::vector<double> tree_losses(const TreeDraws& draws, std::span<const Label> labels, Loss loss);
+
+/// How often the draws have a node.
+struct NodeSupport {
+  double exact = 0.0;     // share of draws whose same level has a cluster of exactly these rows
+  double anywhere = 0.0;  // share of draws with such a cluster at any level
+  double overlap = 0.0;   // mean over draws of the best Jaccard overlap with a cluster of the same level
+};
+
+/// One for each node of the full tree, by id; the root is certain.
+std::vector<NodeSupport> node_support(const Hierarchy& tree, const TreeDraws& draws);
+
+}  // namespace coppice

@@ -1,0 +1,208 @@
+"""What users see of a hierarchy: one nested tree behind every answer, and a label on what is not exact."""
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+SHORT = ("--chains", 2, "--warmup", 60, "--draws", 80)
+
+
+def nested_blobs(path, rows=40):
+    """Two far groups of two near ones each."""
+    rng = np.random.default_rng(3)
+    centres = {"a": (-8, -2), "b": (-8, 2), "c": (8, -2), "d": (8, 2)}
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("id,x,y,side,blob\n")
+        for i in range(rows):
+            blob = "abcd"[i % 4]
+            x, y = np.array(centres[blob]) + 0.4 * rng.normal(size=2)
+            file.write(f"{blob}{i // 4},{x:.6f},{y:.6f},{'left' if blob in 'ab' else 'right'},{blob}\n")
+
+
+@pytest.fixture
+def tree(coppice):
+    nested_blobs(coppice.folder / "data.csv")
+    coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--levels", 3, "--gamma", 0.1,
+            "-o", "t.coppice", *SHORT)
+    return coppice
+
+
+def draws_of(coppice, run):
+    """draws x levels x rows."""
+    text = coppice("export", run, "--what", "labels").stdout
+    table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, dtype=int)
+    return table[:, 3:].reshape(-1, table[:, 2].max(), table.shape[1] - 3)
+
+
+def test_tree_json_is_a_tree_whose_support_can_be_counted(tree):
+    draws = draws_of(tree, "t.coppice")
+    names = tree("export", "t.coppice", "--what", "labels").stdout.splitlines()[0].split(",")[3:]
+    for flags in ([], ["--full"], ["--select", "binder"], ["--select", "rcdll"], ["--select", "rcdll_c", "--full"]):
+        answer = tree.json("tree", "t.coppice", *flags)
+        assert answer["exact"] is True and answer["levels"] == 3
+        nodes = {node["id"]: node for node in answer["nodes"]}
+        children = {}
+        for node in answer["nodes"]:
+            children.setdefault(node["parent"], []).append(node)
+        assert len(children[None]) == 1 and children[None][0]["size"] == 40
+        for node in answer["nodes"]:
+            below = children.get(node["id"], [])
+            assert node["size"] == len(node["rows"]) and node["name"]
+            if "--full" not in flags:
+                assert len(below) != 1
+            if below:
+                assert sorted(sum((child["rows"] for child in below), [])) == sorted(node["rows"])
+            if node["parent"] is None:
+                continue
+            assert nodes[node["parent"]]["level"] < node["level"] <= node["last_level"] <= 3
+            rows = np.isin(names, node["rows"])
+            labels = draws[:, node["level"] - 1, :]
+            first = labels[:, np.argmax(rows)]
+            exact = ((labels == first[:, None]) == rows).all(1).mean()
+            assert abs(node["support"] - exact) < 1e-9
+            assert node["support"] <= node["support_any_level"] + 1e-12 and node["overlap"] >= node["support"] - 1e-12
+            assert set(node["centroid"]) == {"x", "y"}
+
+
+def test_tree_text_fits_and_names_every_leaf(tree):
+    text = tree("tree", "t.coppice").stdout
+    assert text.startswith("The hierarchy to report (least expected variation of information")
+    drawn = text[text.index("all rows"):].split("\n\n")[0].splitlines()
+    assert re.search(r"0\S* +40$", drawn[0])
+    assert all(len(line) <= 100 for line in drawn)
+    shown = tree.json("tree", "t.coppice")["nodes"]
+    parents = {node["parent"] for node in shown}
+    leaves = [node for node in shown if node["id"] not in parents]
+    assert len(drawn) == len(shown) + len(leaves)
+    for leaf in leaves:
+        assert any(leaf["rows"][0] in line for line in drawn)
+    narrow = tree("tree", "t.coppice", "--width", 60, "--lines", 8).stdout
+    assert "all rows" in narrow and len(narrow[narrow.index("all rows"):].split("\n\n")[0].splitlines()) <= 8
+    assert "the same rows" in tree("tree", "t.coppice", "--full").stdout or len(leaves) > 1
+    assert tree("tree", "t.coppice", "--level", 2).stdout.startswith("Height")
+
+
+def test_tree_in_other_formats(tree):
+    newick = tree("tree", "t.coppice", "--format", "newick").stdout
+    assert newick.startswith("(") and newick.endswith(";\n") and newick.count("(") == newick.count(")")
+    assert sorted(re.findall(r"[a-d]\d+", newick)) == sorted(f"{b}{i}" for b in "abcd" for i in range(10))
+    assert tree("tree", "t.coppice", "--format", "dot").stdout.startswith("digraph")
+    linkage = tree("tree", "t.coppice", "--format", "linkage").stdout
+    assert linkage == tree("export", "t.coppice", "--what", "linkage").stdout
+    # The height of two rows alone is how rarely they meet, averaged over the levels.
+    draws = draws_of(tree, "t.coppice")
+    heights = np.loadtxt(io.StringIO(linkage), delimiter=",", skiprows=1)
+    left, right = heights[0, :2].astype(int)
+    assert abs(heights[0, 2] - (draws[:, :, left] != draws[:, :, right]).mean()) < 1e-6
+
+
+def test_every_answer_comes_from_one_nested_tree(tree):
+    table = tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()
+    assert table[0] == "row,cluster_1,confidence_1,cluster_2,confidence_2,cluster_3,confidence_3"
+    labels = np.array([line.split(",")[1::2] for line in table[1:]], dtype=int)
+    for level in (1, 2):
+        for cluster in range(labels[:, level].max() + 1):
+            assert len(set(labels[labels[:, level] == cluster, level - 1])) == 1
+    summary = tree.json("summary", "t.coppice")
+    for key in ("model", "rows", "columns", "chains", "draws", "verdict", "clusters"):
+        assert key in summary
+    draws = draws_of(tree, "t.coppice")
+    assert np.allclose(summary["clusters"], (draws.max(2) + 1).mean(0))
+    assert [entry["clusters"] for entry in summary["consensus"]] == [int(x) for x in labels.max(0) + 1]
+    assert summary["hierarchy"]["nodes"] == tree.json("tree", "t.coppice")["nodes"]
+    assert len(summary["doubt"]) == 3
+    for level in (1, 2, 3):
+        profile = tree.json("profile", "t.coppice", "--level", level)
+        assert [c["size"] for c in profile["clusters"]] == list(np.bincount(labels[:, level - 1]))
+        matrix = tree("export", "t.coppice", "--what", "coclustering", "--level", level).stdout.splitlines()[1:]
+        matrix = np.array([line.split(",")[1:] for line in matrix], dtype=float)
+        at_level = draws[:, level - 1, :]
+        assert np.allclose(matrix, (at_level[:, :, None] == at_level[:, None, :]).mean(0))
+    assert "--level 4: the model rbhmc has levels 1 to 3" in tree("profile", "t.coppice", "--level", 4, code=2).stderr
+    text = tree("summary", "t.coppice").stdout
+    assert "The hierarchy to report" in text and "AOD" in text and "Not exact" not in text
+
+
+def test_scores_and_distances(tree):
+    answer = tree.json("score", "t.coppice")
+    assert [entry["truth"] for entry in answer["scores"]] == ["side", "blob"]
+    assert [level["level"] for level in answer["scores"][0]["levels"]] == [1, 2, 3]
+    labels = np.array([line.split(",")[1::2] for line in
+                       tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()[1:]], dtype=int)
+    truth = np.arange(40) % 4
+    for entry in answer["scores"][1]["levels"]:
+        found = labels[:, entry["level"] - 1]
+        best = 0.0
+        for blob in range(4):
+            mine = truth == blob
+            best += mine.mean() * max(2 * (mine & (found == k)).sum() / (mine.sum() + (found == k).sum()) for k in set(found))
+        assert abs(entry["f_measure"] - best) < 1e-9
+    points = np.loadtxt(tree.folder / "data.csv", delimiter=",", skiprows=1, usecols=(1, 2))
+    inner = []
+    for level in range(3):
+        for cluster in set(labels[:, level]):
+            inside = points[labels[:, level] == cluster]
+            pairs = ((inside[:, None] - inside[None]) ** 2).sum(2)[np.triu_indices(len(inside), 1)]
+            inner.append(pairs.mean() if len(pairs) else 0.0)
+    quality = answer["quality"]
+    assert abs(quality["selected"]["aid"] - np.mean(inner)) < 1e-6 * np.mean(inner)
+    assert quality["draws"]["draws"] == 160 and 0 <= quality["draws"]["single_path_share"] <= 1
+    text = tree("score", "t.coppice").stdout
+    assert "against side" in text and "AID" in text
+
+
+def test_predictions_are_paths(tree):
+    header, *lines = tree("predict", "t.coppice", "data.csv").stdout.splitlines()
+    assert header == ",".join(["row"] + [f"{name}_{level}" for level in (1, 2, 3)
+                                         for name in ("cluster", "probability", "new")] + ["log_density"])
+    labels = [line.split(",")[1::2] for line in
+              tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()[1:]]
+    paths = {tuple(path) for path in labels}
+    known = {path[:depth] for path in paths for depth in (1, 2, 3)}
+    placed = 0
+    for line, own in zip(lines, labels):
+        clusters = tuple(line.split(",")[1:10:3])
+        existing = tuple(c for c in clusters if c != "-1")
+        assert clusters[len(existing):] == ("-1",) * (3 - len(existing)) and (not existing or existing in known)
+        placed += clusters[0] == own[0]
+    assert placed > 30
+    answer = tree.json("predict", "t.coppice", "data.csv")[0]
+    for level in answer["path"]:
+        assert abs(sum(level["probabilities"]) + level["new"] - 1) < 1e-9
+
+
+@pytest.mark.parametrize("regularizer", ["own", "paper"])
+def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
+    nested_blobs(coppice.folder / "data.csv", 12)
+    fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--penalty", 0.5, "--regularizer", regularizer,
+                  "-o", "t.coppice", "--chains", 2, "--warmup", 10, "--draws", 10)
+    assert "Not exact" in fit.stderr
+    for command in ("summary", "diagnose", "tree", "score", "profile"):
+        assert "Not exact" in coppice(command, "t.coppice").stdout
+        answer = coppice.json(command, "t.coppice")
+        assert answer["exact"] is False and "Not exact" in answer["caveat"]
+    for command in (["tree", "t.coppice", "--format", "newick"], ["tree", "t.coppice", "--format", "linkage"],
+                    ["predict", "t.coppice", "data.csv"], ["impute", "t.coppice"],
+                    ["export", "t.coppice", "--what", "labels"]):
+        assert "Not exact" in coppice(*command).stderr
+
+
+def test_exact_settings_carry_no_caveat(coppice):
+    nested_blobs(coppice.folder / "data.csv", 12)
+    for flags in (["--penalty", 0.5], ["--penalty", 0.5, "--regularizer", "hinge"], ["--regularizer", "own"]):
+        fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", *flags, "-o", "t.coppice",
+                      "--overwrite", "--chains", 2, "--warmup", 10, "--draws", 10)
+        assert "Not exact" not in fit.stderr
+        assert coppice.json("summary", "t.coppice")["exact"] is True
+
+
+def test_flat_models_select_partitions_as_before(coppice):
+    nested_blobs(coppice.folder / "data.csv")
+    coppice("fit", "nrmm", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "-o", "f.coppice", *SHORT)
+    assert coppice("summary", "f.coppice", "--select", "binder").stdout == coppice("summary", "f.coppice", "--loss", "binder").stdout
+    assert "keeps no trace 'rcdll'" in coppice("summary", "f.coppice", "--select", "rcdll", code=78).stderr
+    coppice("summary", "f.coppice", "--select", "vi", "--loss", "binder", code=2)
+    assert "exact" not in coppice.json("summary", "f.coppice")
+    assert set(json.loads(coppice("tree", "f.coppice", "--format", "json").stdout)) == {"leaves", "merges", "order"}
