@@ -2,11 +2,11 @@
 // every functional has mean zero if and only if the kernel keeps the target, whether it mixes or not; draws
 // are independent, so the errors are plain ones. And for kernels that are reversible, the flow between any
 // two discrete states goes both ways alike.
+#include "support/nested_one_step.hpp"
+
 #include <gtest/gtest.h>
 
 #include "coppice/model/rbhmc/replica.hpp"
-#include "support/monte_carlo.hpp"
-#include "support/nested_chain.hpp"
 
 namespace coppice::test {
 namespace {
@@ -43,49 +43,6 @@ std::vector<Kernel> kernels() {
           {"shift", {alone("shift")}}};
 }
 
-/// Functionals of the enumeration and a few of weights and discriminants.
-class Observer {
- public:
-  explicit Observer(const NestedPosterior& exact)
-      : exact_(&exact), labels_(exact.rows() * exact.settings().levels) {}
-
-  std::size_t size() const { return exact_->functionals() + 8; }
-
-  void observe(const rbhmc::State& state, std::span<double> out) {
-    const LevelTree& tree = state.tree();
-    tree.labels(labels_);
-    Labels components(state.components().labels().begin(), state.components().labels().end());
-    canonicalize(components);
-    const double hinge = state.margins().total(tree);
-    exact_->evaluate(exact_->index(labels_), components, state.rest(LevelTree::kRoot), hinge, out);
-    double* next = out.data() + exact_->functionals();
-    double squares = 0.0;
-    for (std::size_t level = 1; level <= tree.depth(); ++level)
-      for (const NodeId node : tree.at_level(level))
-        for (std::size_t i = 0; i < state.margins().dimension(); ++i)
-          squares += state.margins().eta(node)[i] * state.margins().eta(node)[i];
-    const NodeId leaf = tree.leaf(0);
-    const NodeId top = tree.ancestor(leaf, 1);
-    const NodeId above = tree.parent(leaf);
-    const auto slot = static_cast<std::size_t>(state.components().label(0));
-    double root_squares = 0.0;
-    for (std::size_t k = 0; k < state.slots(); ++k)
-      root_squares += state.weights(LevelTree::kRoot)[k] * state.weights(LevelTree::kRoot)[k];
-    *next++ = squares;
-    *next++ = state.margins().eta(top)[0];
-    *next++ = std::tanh(state.margins().score(state.margins().eta(leaf), 0));
-    *next++ = state.rest(above);
-    *next++ = state.weights(LevelTree::kRoot)[slot];
-    *next++ = state.weights(above)[slot];
-    *next++ = root_squares;
-    *next++ = hinge * hinge / (1.0 + std::abs(hinge));
-  }
-
- private:
-  const NestedPosterior* exact_;
-  Labels labels_;
-};
-
 std::vector<NestedCase> targets() {
   NestedCase centred = nested_case_a(0.3);
   centred.settings.centred = true;
@@ -111,21 +68,8 @@ TEST_P(NestedOneStep, KeepsTheTarget) {
     std::vector<NestedState> states;
     for (std::size_t i = 0; i < scaled(kStates); ++i) states.push_back(exact.draw(stream));
     for (const Kernel& kernel : kernels()) {
-      const Problem problem = nested_problem(data, nested.settings, kernel.settings);
-      const rbhmc::Options options(problem.parameters);
-      rbhmc::Replica replica(problem, options);
-      Observer observer(exact);
-      std::vector<double> before(observer.size()), after(observer.size());
-      std::vector<RunningMean> change(observer.size());
-      for (std::size_t i = 0; i < states.size(); ++i) {
-        replica.state().load(
-            exact.checkpoint(states[i], options.drawn_leaf_weights, options.drawn_theta, stream));
-        observer.observe(replica.state(), before);
-        replica.step({seed, 0, 2 * i + 1});
-        replica.step({seed, 0, 2 * i + 2});
-        observer.observe(replica.state(), after);
-        for (std::size_t j = 0; j < change.size(); ++j) change[j].add(after[j] - before[j]);
-      }
+      const std::vector<RunningMean> change =
+          nested_changes(exact, data, states, kernel.settings, {seed, 0, 0}, stream);
       for (std::size_t j = 0; j < change.size(); ++j) {
         if (change[j].standard_error() < 1e-12) continue;
         const double z = change[j].mean() / change[j].standard_error();

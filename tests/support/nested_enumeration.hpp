@@ -464,6 +464,8 @@ class NestedPosterior {
     add_name("leaves", false);
     add_name("nodes", false);
     add_name("single path", true);
+    for (std::size_t level = 1; level <= settings_.levels; ++level)
+      add_name(fmt::format("pairs at level {}", level), false);
     for (std::size_t a = 0; a < rows_; ++a)
       for (std::size_t b = 0; b < a; ++b) add_name("Pc" + pair(a, b), true);
     add_name("K", false);
@@ -477,6 +479,12 @@ class NestedPosterior {
       values.push_back(static_cast<double>(tree.leaves));
       values.push_back(static_cast<double>(tree.nodes.size() - 1));
       values.push_back(tree.siblings_exist ? 0.0 : 1.0);
+      for (std::size_t level = 1; level <= settings_.levels; ++level) {
+        double pairs = 0.0;
+        for (const NestedTree::Node& node : tree.nodes)
+          if (node.level == level) pairs += static_cast<double>(node.size * (node.size - 1) / 2);
+        values.push_back(pairs);
+      }
       of_tree_.push_back(std::move(values));
     }
     double all = 0.0;
