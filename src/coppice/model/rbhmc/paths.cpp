@@ -207,41 +207,43 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
   list_candidates(state, true);
   const std::size_t copies = std::max<std::size_t>(1, options.auxiliary_branches);
   const std::size_t plain = candidates_.size();
+  const std::size_t stride = margins.stride();
   auxiliary_.clear();
-  std::vector<std::size_t> eta_of(plain, 0);
+  eta_of_.assign(plain, 0);
   // Branches become `copies` candidates each, with discriminants of their own; the row's old branch keeps
   // its.
   for (std::size_t i = 0; i < plain; ++i) {
     if (!candidates_[i].position.is_branch) continue;
     candidates_[i].weight /= static_cast<double>(copies);
     for (std::size_t copy = 0; copy < copies; ++copy) {
-      AlignedVector eta(margins.stride());
+      const std::size_t place = auxiliary_.size();
+      auxiliary_.resize(place + stride);
       if (copy == 0 && was.position == candidates_[i].position)
-        std::copy_n(state.old_eta(), margins.stride(), eta.data());
+        std::copy_n(state.old_eta(), stride, auxiliary_.data() + place);
       else
-        margins.draw_prior(streams.discriminants, eta.data());
-      auxiliary_.push_back(std::move(eta));
+        margins.draw_prior(streams.discriminants, auxiliary_.data() + place);
       if (copy == 0) {
-        eta_of[i] = auxiliary_.size() - 1;
+        eta_of_[i] = place;
       } else {
         candidates_.push_back(candidates_[i]);
-        eta_of.push_back(auxiliary_.size() - 1);
+        eta_of_.push_back(place);
       }
     }
   }
   if (margins.active()) {
     double least = std::numeric_limits<double>::infinity();
-    std::vector<double> hinges(candidates_.size());
+    hinges_.resize(candidates_.size());
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const Position& position = candidates_[i].position;
-      const double* eta = position.is_branch ? auxiliary_[eta_of[i]].data() : nullptr;
-      hinges[i] = hinge_at(state, row, position, eta);
+      const double* eta = position.is_branch ? auxiliary_.data() + eta_of_[i] : nullptr;
+      hinges_[i] = hinge_at(state, row, position, eta);
       if (position.is_branch && options.counts_others())
-        hinges[i] += margins.increase(state.tree(), position.node, eta);
-      if (candidates_[i].weight > 0.0) least = std::min(least, hinges[i]);
+        hinges_[i] += margins.increase(state.tree(), position.node, eta);
+      if (candidates_[i].weight > 0.0) least = std::min(least, hinges_[i]);
     }
     for (std::size_t i = 0; i < candidates_.size(); ++i)
-      candidates_[i].weight *= std::exp(-2.0 * margins.penalty() * (hinges[i] - least));
+      if (candidates_[i].weight > 0.0)  // or else it could be zero times infinity
+        candidates_[i].weight *= std::exp(-2.0 * margins.penalty() * (hinges_[i] - least));
   }
   const std::size_t drawn = draw_candidate(streams.choice);
   const Position position = candidates_[drawn].position;
@@ -250,7 +252,7 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
   paths_.accepted += position != was.position;
   branches_.proposed += position.is_branch;
   branches_.accepted += position.is_branch;
-  state.attach(row, position, component, position.is_branch ? auxiliary_[eta_of[drawn]].data() : nullptr,
+  state.attach(row, position, component, position.is_branch ? auxiliary_.data() + eta_of_[drawn] : nullptr,
                streams.choice, streams.discriminants);
 }
 

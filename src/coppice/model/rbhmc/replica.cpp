@@ -1,5 +1,7 @@
 #include "coppice/model/rbhmc/replica.hpp"
 
+#include <functional>
+
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
 
@@ -49,7 +51,7 @@ void Replica::pass(const StreamName& name, std::uint64_t site, bool structure) {
   Stream fresh(name, Purpose::structure, 2 * site + 1);
   Stream concentrations(name, Purpose::concentration, site);
   const auto at_level = [&](std::size_t level) { structure_.at_level(state_, level, moves, fresh); };
-  state_.pass(weights, structure ? std::function<void(std::size_t)>(at_level) : nullptr,
+  state_.pass(weights, structure ? std::function<void(std::size_t)>(std::ref(at_level)) : nullptr,
               state_.options().learn_concentrations ? &concentrations : nullptr);
 }
 
