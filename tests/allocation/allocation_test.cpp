@@ -65,18 +65,18 @@ void open_all_slots(Sampler& sampler, std::size_t rows) {
 class Allocation : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(Allocation, SweepsAllocateNothing) {
-  constexpr std::size_t kRows = 150;
   Settings settings = settings_from(GetParam().settings);
   if (GetParam().model == "rbhmc") parse_assignment("informed=false", settings);  // informed ones do allocate
+  const ModelEntry& model = model_by_name(GetParam().model);
+  const bool is_tree = model.levels(ParameterValues(model.parameters, settings)) > 1;
+  const std::size_t rows = is_tree ? 60 : 150;
   for (const char* name : {"gaussian", "gaussian-diagonal", "bernoulli"}) {
     const Kind kind = std::string(name) == "bernoulli" ? Kind::binary : Kind::real;
-    const Fixture fixture({"allocation", name, {{kind}, {kind}, {kind}}}, 1, kRows);
-    SamplerChain chain(model_by_name(GetParam().model), fixture.family(), fixture.rows, settings);
+    const Fixture fixture({"allocation", name, {{kind}, {kind}, {kind}}}, 1, rows);
+    SamplerChain chain(model, fixture.family(), fixture.rows, settings);
     chain.init({1, 0, 0});
-    open_all_slots(chain.sampler(), kRows);
+    open_all_slots(chain.sampler(), rows);
     std::size_t sweep = 0;
-    const ModelEntry& model = model_by_name(GetParam().model);
-    const bool is_tree = model.levels(ParameterValues(model.parameters, settings)) > 1;
     const std::size_t warmup = is_tree ? 1000 : 100;
     while (sweep < warmup) chain.step({1, 0, ++sweep});
     const std::size_t before = allocations;
