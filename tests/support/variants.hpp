@@ -27,23 +27,34 @@ inline std::string as_test_name(std::string text) {
   return text;
 }
 
+/// What a model's variants have in common beside its defaults: without a penalty most choices of the nested
+/// mixture would make no difference.
+inline std::vector<std::string> common_settings(const std::string& model) {
+  if (model == "rbhmc") return {"penalty=0.1"};
+  return {};
+}
+
 inline std::vector<Variant> all_variants() {
   std::vector<Variant> variants;
   for (const ModelEntry& model : all_models()) {
     variants.push_back({as_test_name(model.name), model.name, {}});
-    const auto add = [&](const Parameter& parameter, const std::string& value, const std::string& text) {
-      variants.push_back({as_test_name(model.name + "_" + parameter.name + "_" + value),
-                          model.name,
-                          {parameter.name + "=" + text}});
+    const std::vector<std::string> common = common_settings(model.name);
+    const auto add = [&](const std::string& name, const std::string& setting) {
+      std::vector<std::string> settings = common;
+      if (!setting.empty()) settings.push_back(setting);
+      variants.push_back({as_test_name(model.name + "_" + name), model.name, settings});
     };
+    if (!common.empty()) add("common", "");
     for (const Parameter& parameter : model.parameters) {
       if (parameter.type == Parameter::Type::choice)
         for (const std::string& choice : parameter.choices)
-          if (choice != parameter.fallback) add(parameter, choice, "\"" + choice + "\"");
+          if (choice != parameter.fallback)
+            add(parameter.name + "_" + choice, parameter.name + "=\"" + choice + "\"");
       if (parameter.type == Parameter::Type::flag) {
         const std::string other = parameter.fallback == "true" ? "false" : "true";
-        add(parameter, other, other);
+        add(parameter.name + "_" + other, parameter.name + "=" + other);
       }
+      if (parameter.name == "replicas") add("replicas", "replicas=2");
     }
   }
   return variants;

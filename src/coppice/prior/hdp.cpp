@@ -42,7 +42,7 @@ double log_rising(double a, double n) {
     double sum = 0.0;
     for (double i = 0.0; i < n; i += 1.0) {
       product *= a + i;
-      if (product > 1e250 || product < 1e-250) {
+      if (product > 1e150 || product < 1e-150) {
         sum += std::log(product);
         product = 1.0;
       }

@@ -227,6 +227,93 @@ TEST(Distributions, DirichletOfTinyWeightsIsAVertex) {
   }
 }
 
+TEST(Distributions, GeneralisedInverseGaussian) {
+  const auto normal_cdf = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
+  for (const std::uint64_t seed : test_seeds()) {
+    for (const double b : {0.0, 1e-12, 1e-3, 0.1, 1.0, 10.0}) {
+      SCOPED_TRACE(b);
+      Stream stream = stream_for(seed, 41);
+      const std::vector<double> values = draws([&] { return draw_gig_half(stream, b); });
+      // 1 / x is inverse Gaussian with mean 1 / b.
+      expect_distribution(values, [&](double x) {
+        const double root = std::sqrt(x);
+        const double p = normal_cdf(root - b / root) - std::exp(2.0 * b) * normal_cdf(-root - b / root);
+        return std::clamp(p, 0.0, 1.0);
+      });
+      expect_moments(values, b + 1.0, b + 2.0);
+    }
+    for (const double b : {1e3, 1e8}) {
+      SCOPED_TRACE(b);
+      Stream stream = stream_for(seed, 42);
+      expect_moments(draws([&] { return draw_gig_half(stream, b); }), b + 1.0, b + 2.0);
+    }
+  }
+  Stream stream = stream_for(1, 43);
+  for (const double b : {1e-320, 1e-300, 1e155, 1e300})
+    for (int i = 0; i < 1000; ++i) {
+      const double value = draw_gig_half(stream, b);
+      ASSERT_TRUE(std::isfinite(value) && value >= 0.0) << b;
+    }
+}
+
+TEST(Distributions, BothPartsOfABetaKeepTheirDigits) {
+  for (const std::uint64_t seed : test_seeds()) {
+    Stream stream = stream_for(seed, 44);
+    std::vector<double> first, second, logs;
+    for (std::size_t i = 0; i < kDraws; ++i) {
+      const BetaDraw parts = draw_beta_parts(stream, 0.02, 3.0);
+      ASSERT_NEAR(parts.first + parts.second, 1.0, 1e-15);
+      first.push_back(std::log(parts.first));
+      logs.push_back(draw_log_beta(stream, 0.02, 3.0));
+      second.push_back(draw_beta_parts(stream, 3.0, 0.02).second);
+    }
+    const boost::math::beta_distribution<> law(0.02, 3.0);
+    // Far below the smallest number a beta's own cdf is x^a / (a B(a, b)).
+    const auto log_cdf = [&](double log_x) {
+      if (log_x > -200.0) return boost::math::cdf(law, std::exp(log_x));
+      return std::exp(0.02 * log_x - std::log(0.02) - log_gamma(0.02) - log_gamma(3.0) + log_gamma(3.02));
+    };
+    std::erase_if(first, [](double x) { return std::isinf(x); });
+    EXPECT_GT(first.size(), kDraws * 99 / 100);
+    expect_distribution(logs, log_cdf);
+    expect_distribution(second, [&](double x) { return boost::math::cdf(law, x); });
+  }
+}
+
+TEST(Distributions, BetaAndDirichletOfZeroShapes) {
+  Stream stream = stream_for(1, 45);
+  EXPECT_EQ(draw_beta_parts(stream, 0.0, 2.0).first, 0.0);
+  EXPECT_EQ(draw_beta_parts(stream, 0.0, 2.0).second, 1.0);
+  EXPECT_EQ(draw_beta_parts(stream, 2.0, 0.0).first, 1.0);
+  EXPECT_EQ(draw_beta_parts(stream, 2.0, 0.0).second, 0.0);
+  EXPECT_EQ(draw_beta_parts(stream, 0.0, 0.0).second, 1.0);
+  std::vector<double> out(4);
+  for (int i = 0; i < 100; ++i) {
+    draw_dirichlet(stream, std::vector<double>{0.0, 1.5, 0.0, 2.0}, out);
+    ASSERT_EQ(out[0], 0.0);
+    ASSERT_EQ(out[2], 0.0);
+    ASSERT_NEAR(out[1] + out[3], 1.0, 1e-15);
+  }
+  draw_dirichlet(stream, std::vector<double>{0.0, 0.0, 0.0, 0.0}, out);
+  EXPECT_EQ(out, (std::vector<double>{0.0, 0.0, 0.0, 1.0}));
+}
+
+TEST(Distributions, DirichletWithNothingLeftIsAVertexByItsShapes) {
+  // Shapes so small that the log of every part overflows.
+  for (const std::uint64_t seed : test_seeds()) {
+    Stream stream = stream_for(seed, 46);
+    std::vector<double> counts(3, 0.0), out(3);
+    for (int i = 0; i < 20000; ++i) {
+      draw_dirichlet(stream, std::vector<double>{3e-322, 0.0, 1e-322}, out);
+      ASSERT_EQ(out[0] + out[1] + out[2], 1.0);
+      for (std::size_t k = 0; k < 3; ++k) counts[k] += out[k];
+    }
+    EXPECT_EQ(counts[1], 0.0);
+    const double share = 3e-322 / (3e-322 + 1e-322);
+    expect_frequencies(std::vector<double>{counts[0], counts[2]}, std::vector<double>{share, 1.0 - share});
+  }
+}
+
 TEST(Distributions, CategoricalNeverTakesAZeroWeight) {
   const std::array<double, 5> weights{0.0, 3.0, 1e-3, 0.0, 7.0};
   std::array<double, 5> probabilities{};

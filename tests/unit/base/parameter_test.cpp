@@ -146,6 +146,32 @@ TEST(ParameterValues, ReadingWhatHasNoValueIsOurBug) {
             "parameter 'alpha' was read but has no value");
 }
 
+TEST(Parameter, WordsAreAListOfChoices) {
+  const Parameter moves{"moves", Type::words, "paths,weights", "moves",
+                        0.0,     0.0,         false,           {"paths", "weights"}};
+  EXPECT_EQ(parse_parameter(moves, "weights").text, "weights");
+  const std::vector<Parameter> parameters{moves};
+  EXPECT_EQ(ParameterValues(parameters, {}).words("moves"), (std::vector<std::string>{"paths", "weights"}));
+  Settings given;
+  given.emplace("moves", parse_parameter(moves, "weights,paths,weights"));
+  EXPECT_EQ(ParameterValues(parameters, given).words("moves"),
+            (std::vector<std::string>{"weights", "paths", "weights"}));
+  for (const char* bad : {"", "paths,", ",paths", "paths,,weights", "path", "paths weights", "3"}) {
+    const std::string message = message_of([&] { parse_parameter(moves, bad); });
+    EXPECT_NE(message.find("--moves"), std::string::npos) << bad << ": " << message;
+    EXPECT_NE(message.find("weights"), std::string::npos) << message;
+  }
+}
+
+TEST(Parameter, ARealMayHaveWordsToo) {
+  const Parameter alpha{"alpha", Type::real, "learn", "concentration", 0.0, 100.0, true, {"learn"}};
+  EXPECT_EQ(describe_range(alpha), "a number > 0 and <= 100 or learn");
+  EXPECT_EQ(parse_parameter(alpha, "2.5").numbers.at(0), 2.5);
+  EXPECT_EQ(parse_parameter(alpha, "learn").text, "learn");
+  for (const char* bad : {"-1", "teach", "0"})
+    EXPECT_NE(message_of([&] { parse_parameter(alpha, bad); }).find("learn"), std::string::npos) << bad;
+}
+
 TEST(Error, CarriesItsExitCode) {
   const Error error(ErrorCode::cannot_read, "no file");
   EXPECT_EQ(static_cast<int>(error.code()), 66);

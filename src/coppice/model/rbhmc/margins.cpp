@@ -20,7 +20,8 @@ Margins::Margins(const Problem& problem, const Options& options)
       intercept_(options.intercept),
       own_(problem.rows->size() * options.levels, 0.0),
       best_(problem.rows->size() * options.levels, kMinusInfinity),
-      rival_(problem.rows->size() * options.levels, LevelTree::kNone) {
+      rival_(problem.rows->size() * options.levels, LevelTree::kNone),
+      scratch_(options.levels) {
   category_levels_.resize(rows_->width, 0);
   for (const std::size_t levels : category_levels_) dimension_ += std::max<std::size_t>(levels, 1);
   dimension_ += intercept_ ? 1 : 0;
@@ -210,11 +211,10 @@ double Margins::child_removed(const LevelTree& tree, NodeId child) {
 }
 
 double Margins::total(const LevelTree& tree) const {
-  LevelScores scores(depth_);
   double total = 0.0;
   for (std::size_t row = 0; row < tree.rows(); ++row) {
-    scores_at(row, tree, tree.leaf(row), nullptr, scores);
-    total += hinge(scores);
+    scores_at(row, tree, tree.leaf(row), nullptr, scratch_);
+    total += hinge(scratch_);
   }
   return total;
 }

@@ -101,6 +101,7 @@ class Margins {
   AlignedVector features_, eta_;
   std::vector<double> own_, best_;
   std::vector<NodeId> rival_;
+  mutable LevelScores scratch_;
 };
 
 }  // namespace coppice::rbhmc

@@ -227,8 +227,9 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
   list_candidates(state, true);
   const std::size_t copies = std::max<std::size_t>(1, options.auxiliary_branches);
   const std::size_t plain = count_;
+  const std::size_t stride = margins.stride();
   auxiliary_.clear();
-  std::vector<std::size_t> eta_of(plain, 0);
+  eta_of_.assign(plain, 0);
   candidates_.resize(std::max(candidates_.size(), plain * copies));
   weights_.resize(candidates_.size());
   // Branches become `copies` candidates each, with discriminants of their own; the row's old branch keeps
@@ -237,35 +238,36 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
     if (!candidates_[i].is_branch) continue;
     weights_[i] /= static_cast<double>(copies);
     for (std::size_t copy = 0; copy < copies; ++copy) {
-      AlignedVector eta(margins.stride());
+      const std::size_t place = auxiliary_.size();
+      auxiliary_.resize(place + stride);
       if (copy == 0 && was.position == candidates_[i])
-        std::copy_n(state.old_eta(), margins.stride(), eta.data());
+        std::copy_n(state.old_eta(), stride, auxiliary_.data() + place);
       else
-        margins.draw_prior(streams.discriminants, eta.data());
-      auxiliary_.push_back(std::move(eta));
+        margins.draw_prior(streams.discriminants, auxiliary_.data() + place);
       if (copy == 0) {
-        eta_of[i] = auxiliary_.size() - 1;
+        eta_of_[i] = place;
       } else {
         candidates_[count_] = candidates_[i];
         weights_[count_++] = weights_[i];
-        eta_of.push_back(auxiliary_.size() - 1);
+        eta_of_.push_back(place);
       }
     }
   }
   if (margins.active()) {
     double least = std::numeric_limits<double>::infinity();
-    std::vector<double> hinges(count_);
+    hinges_.resize(count_);
     for (std::size_t i = 0; i < count_; ++i) {
       const Position& position = candidates_[i];
-      const double* eta = position.is_branch ? auxiliary_[eta_of[i]].data() : nullptr;
-      hinges[i] = hinge_at(state, row, position, eta);
+      const double* eta = position.is_branch ? auxiliary_.data() + eta_of_[i] : nullptr;
+      hinges_[i] = hinge_at(state, row, position, eta);
       if (position.is_branch && options.counts_others())
-        hinges[i] += margins.increase(state.tree(), position.node, eta);
-      if (weights_[i] > 0.0) least = std::min(least, hinges[i]);
+        hinges_[i] += margins.increase(state.tree(), position.node, eta);
+      if (weights_[i] > 0.0) least = std::min(least, hinges_[i]);
     }
     total_ = 0.0;
     for (std::size_t i = 0; i < count_; ++i)
-      total_ += weights_[i] *= std::exp(-2.0 * margins.penalty() * (hinges[i] - least));
+      if (weights_[i] > 0.0)  // or else it could be zero times infinity
+        total_ += weights_[i] *= std::exp(-2.0 * margins.penalty() * (hinges_[i] - least));
   }
   const std::size_t drawn = draw_candidate(streams.choice);
   const Position position = candidates_[drawn];
@@ -274,7 +276,7 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
   paths_.accepted += position != was.position;
   branches_.proposed += position.is_branch;
   branches_.accepted += position.is_branch;
-  state.attach(row, position, component, position.is_branch ? auxiliary_[eta_of[drawn]].data() : nullptr,
+  state.attach(row, position, component, position.is_branch ? auxiliary_.data() + eta_of_[drawn] : nullptr,
                streams.choice, streams.discriminants);
 }
 

@@ -64,7 +64,9 @@ class PathMoves {
   std::vector<double> per_alpha_, per_gamma_;  // 1 / (n + concentration)
   std::vector<double> terms_;
   AlignedVector eta_;
-  std::vector<AlignedVector> auxiliary_;
+  AlignedVector auxiliary_;          // discriminants of auxiliary branches, one after the other
+  std::vector<std::size_t> eta_of_;  // where a candidate's is
+  std::vector<double> hinges_;
   LevelScores scores_;
   Branch old_branch_, new_branch_;
   MoveCount paths_, branches_;

@@ -141,7 +141,7 @@ class NestedMixtureSampler final : public Sampler {
     for (std::size_t slot = 0; slot < thetas.size(); ++slot) {
       thetas[slot].resize(family.theta_size());
       const auto label = static_cast<Label>(slot);
-      if (options_.drawn_theta && components.size(label) > 0)
+      if (options_.drawn_theta && !from_prior_ && components.size(label) > 0)
         std::copy_n(from.theta(label), family.theta_size(), thetas[slot].data());
       else
         family.draw_theta(from_prior_ ? empty.data() : components.stats(label), stream, thetas[slot].data());
@@ -159,7 +159,11 @@ class NestedMixtureSampler final : public Sampler {
         if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.hinge(scores) - least)) break;
       }
     }
-    for (const std::unique_ptr<Replica>& replica : replicas_) replica->state().data_changed();
+    for (const std::unique_ptr<Replica>& replica : replicas_) {
+      replica->state().data_changed();
+      // Those that made the data are forgotten: given the data, these have the same law.
+      if (options_.drawn_theta && from_prior_) replica->state().draw_thetas(stream);
+    }
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "coppice/model/rbhmc/replica.hpp"
 
+#include <functional>
+
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
 
@@ -63,8 +65,8 @@ void Replica::pass(const StreamName& name, std::uint64_t site, bool structure) {
   const auto after_tables = [&] {
     for (std::size_t move = 0; move < component_moves; ++move) components_.step(state_, components);
   };
-  state_.pass(weights, structure ? std::function<void(std::size_t)>(at_level) : nullptr,
-              structure ? std::function<void()>(after_tables) : nullptr,
+  state_.pass(weights, structure ? std::function<void(std::size_t)>(std::ref(at_level)) : nullptr,
+              structure ? std::function<void()>(std::ref(after_tables)) : nullptr,
               state_.options().learn_concentrations ? &concentrations : nullptr);
 }
 

@@ -1,0 +1,93 @@
+// Runs one kernel of the nested mixture against the enumeration. Linked with the model as it is, it must
+// agree; linked with a copy of one source file that has one mistake in it, it must not: so the comparison
+// proves on every run that it can tell a wrong sampler from a right one.
+//
+//   nested_mutant KERNEL agrees|disagrees
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+
+#include "support/nested_one_step.hpp"
+
+namespace coppice::test {
+namespace {
+
+struct Run {
+  NestedCase nested;
+  std::vector<std::string> settings;
+  bool is_one_step = false;  // from exact draws, for what a chain would soon mend
+};
+
+NestedCase wide_discriminants(NestedCase nested) {
+  nested.settings.sd = 2.0;
+  return nested;
+}
+
+/// Trees in which many nodes have siblings and many parents could take them.
+NestedCase bushy() {
+  return {"bushy",
+          {{-1.0}, {-0.7}, {0.1}, {0.9}, {1.4}},
+          "gaussian-known",
+          {"noise_variance=2", "prior_mean=0", "prior_variance=2"},
+          {2, 2.0, 3.0, 1.0}};
+}
+
+const std::map<std::string, Run>& runs() {
+  static const std::string no_structure = "moves=\"paths,weights,discriminants,shift\"";
+  static const std::string no_paths = "moves=\"components,structure,discriminants,shift\"";
+  static const std::map<std::string, Run> list{
+      {"paths", {nested_case_a(0.3), {no_structure}}},
+      {"paths_gibbs", {nested_case_a(0.3), {no_structure, "path-update=\"gibbs\""}}},
+      {"paths_plain", {nested_case_b(0.0), {no_structure}}},
+      {"gauss", {nested_case_a(0.3), {"discriminant-update=\"gauss\""}}},
+      {"gauss_wide", {wide_discriminants(nested_case_a(0.3)), {"discriminant-update=\"gauss\""}}},
+      {"split_merge", {nested_case_a(0.3), {no_paths, "split-merge-moves=3"}}},
+      {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}}};
+  return list;
+}
+
+Agreement one_step_agreement(const NestedPosterior& exact, const NestedData& data, std::uint64_t seed,
+                             const std::vector<std::string>& settings) {
+  Stream stream({seed, 0, 0}, Purpose::test);
+  std::vector<NestedState> states;
+  for (int i = 0; i < 20'000; ++i) states.push_back(exact.draw(stream));
+  const std::vector<RunningMean> changes =
+      nested_changes(exact, data, states, settings, {seed, 0, 0}, stream);
+  Agreement agreement;
+  for (std::size_t j = 0; j < changes.size(); ++j)
+    agreement.check("change of " + (j < exact.functionals() ? exact.name(j) : "another functional"),
+                    {changes[j].mean(), changes[j].standard_error()}, 0.0);
+  return agreement;
+}
+
+int compare(const char* kernel, bool wanted) {
+  constexpr std::size_t kDraws = 60'000;  // never scaled down: the power to notice is what is tested
+  const Run& run = runs().at(kernel);
+  const NestedData data(run.nested);
+  const NestedPosterior exact(data.family(), data.rows, run.nested.settings, 3e5);
+  for (const std::uint64_t seed : test_seeds()) {
+    const Agreement agreement = run.is_one_step
+                                    ? one_step_agreement(exact, data, seed, run.settings)
+                                    : run_nested(exact, data, seed, kDraws, run.settings).agreement();
+    std::printf("%s, seed %llu: %.1f errors off (limit %.1f) at %s\n", kernel,
+                static_cast<unsigned long long>(seed), agreement.worst, error_limit(),
+                agreement.where.c_str());
+    if (agreement.holds() != wanted) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace coppice::test
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  try {
+    return coppice::test::compare(argv[1], std::strcmp(argv[2], "agrees") == 0);
+  } catch (const std::exception& error) {
+    // Not the noticing that is meant: a mistake must be told by its law.
+    std::printf("%s\n", error.what());
+    return 2;
+  }
+}
