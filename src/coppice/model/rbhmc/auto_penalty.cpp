@@ -20,9 +20,15 @@ constexpr std::size_t kFolds = 3;
 constexpr std::size_t kWarmup = 200;
 constexpr std::size_t kDraws = 100;
 constexpr std::size_t kThin = 3;
-/// Penalties times margin: what a row can gain at one level is twice that, in nats.
-constexpr double kStrengths[] = {0.0, 0.1, 0.4, 1.0};
-constexpr double kTolerance = 0.5;  // standard errors
+
+/// A regulariser and its strength, penalty times margin: what a row can gain or lose at one level is of the
+/// order of twice that, in nats.
+struct Candidate {
+  const char* regularizer;
+  double strength;
+};
+constexpr Candidate kCandidates[] = {
+    {"hinge", 0.0}, {"hinge", 0.02}, {"hinge", 0.1}, {"centred", 0.1}, {"centred", 0.4}};
 
 struct Fold {
   Rows train;
@@ -48,11 +54,6 @@ std::vector<Fold> make_folds(const Rows& rows, std::uint64_t seed) {
     }
   }
   return folds;
-}
-
-Settings with(Settings settings, const std::string& name, double value) {
-  settings.insert_or_assign(name, Setting::number(value));
-  return settings;
 }
 
 /// Log predictive density of each held-out row, averaged over the draws of one short chain.
@@ -135,39 +136,49 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
   const double margin = given.contains("margin") ? options.margin : options.discriminant_sd * length;
   if (!(margin > 0.0) || !std::isfinite(margin)) return take_none("the margin would be zero");
 
+  std::vector<Candidate> candidates;
+  for (const Candidate& candidate : kCandidates)
+    if (candidate.strength == 0.0 || !given.contains("regularizer") ||
+        problem.parameters.choice("regularizer") == candidate.regularizer)
+      candidates.push_back(candidate);
+  if (candidates.size() == 1) return take_none("only exact regularisers are chosen among; give a number");
   const std::vector<Fold> folds = make_folds(*problem.rows, seed);
-  constexpr std::size_t kSettings = std::size(kStrengths);
-  std::vector<std::vector<std::vector<double>>> densities(kSettings,
+  std::vector<std::vector<std::vector<double>>> densities(candidates.size(),
                                                           std::vector<std::vector<double>>(kFolds));
-  parallel_for(kSettings * kFolds, threads, [&](std::size_t task) {
+  parallel_for(candidates.size() * kFolds, threads, [&](std::size_t task) {
     const std::size_t fold = task % kFolds;
-    const std::size_t strength = task / kFolds;
-    const Settings settings = with(
-        with(with(problem.parameters.settings(), "margin", margin), "penalty", kStrengths[strength] / margin),
-        "replicas", 0.0);
-    densities[strength][fold] = held_out_density(problem, folds[fold], settings, seed, task);
+    const Candidate& candidate = candidates[task / kFolds];
+    Settings settings = problem.parameters.settings();
+    settings.insert_or_assign("regularizer", Setting{Setting::Shape::text, {}, 0, candidate.regularizer});
+    settings.insert_or_assign("margin", Setting::number(margin));
+    settings.insert_or_assign("penalty", Setting::number(candidate.strength / margin));
+    settings.insert_or_assign("replicas", Setting::number(0.0));
+    densities[task / kFolds][fold] = held_out_density(problem, folds[fold], settings, seed, task);
   });
-  std::size_t chosen = 0;
+  std::size_t best = 0;
   Comparison evidence;
   std::string tried;
-  for (std::size_t strength = 1; strength < kSettings; ++strength) {
-    const Comparison difference = compare(densities[strength], densities[0]);
-    tried += fmt::format("{}{:.3g}: {:+.3f} ± {:.3f}", tried.empty() ? "" : ", ",
-                         kStrengths[strength] / margin, difference.mean, difference.error);
-    if (difference.mean < -kTolerance * difference.error) continue;
-    chosen = strength;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    const Comparison difference = compare(densities[i], densities[0]);
+    tried +=
+        fmt::format("{}{} {:.3g}: {:+.3f} ± {:.3f}", tried.empty() ? "" : ", ", candidates[i].regularizer,
+                    candidates[i].strength / margin, difference.mean, difference.error);
+    if (difference.mean <= std::max(difference.error, evidence.mean)) continue;
+    best = i;
     evidence = difference;
   }
   const std::string seen =
       fmt::format("held-out log density against no penalty, {} rows held out {} times: {}",
                   folds[0].held_out.size(), kFolds, tried);
-  if (chosen == 0) return take_none("every penalty made held-out rows less probable (" + seen + ")");
-  resolution.settings = {{"penalty", Setting::number(kStrengths[chosen] / margin)},
+  if (best == 0)
+    return take_none("no penalty predicts held-out rows better by more than its error (" + seen + ")");
+  const double penalty = candidates[best].strength / margin;
+  resolution.settings = {{"regularizer", Setting{Setting::Shape::text, {}, 0, candidates[best].regularizer}},
+                         {"penalty", Setting::number(penalty)},
                          {"margin", Setting::number(margin)}};
   resolution.notes.push_back(
-      fmt::format("penalty auto: {:.3g} with margin {:.3g}, the strongest one that does not make held-out "
-                  "rows less probable ({})",
-                  kStrengths[chosen] / margin, margin, seen));
+      fmt::format("penalty auto: {} {:.3g} with margin {:.3g}, which predicts held-out rows best ({})",
+                  candidates[best].regularizer, penalty, margin, seen));
   return resolution;
 }
 

@@ -1,6 +1,7 @@
-// Choosing the penalty when the user does not: rows are held out, short chains run with penalties of several
-// strengths, and the strongest one is taken whose predictive density of the held-out rows is not worse than
-// that of the plain mixture by more than half a standard error. The margin's scale is that of the scores: the
+// Choosing the penalty when the user does not: rows are held out, short chains run with regularisers of
+// several strengths, and the one that gives the held-out rows the highest predictive density is taken, but
+// only if it beats the plain mixture by more than the standard error of the difference. A penalty is an
+// assumption beside the model: it has to earn its place. The margin's scale is that of the scores: the
 // discriminants' standard deviation times the root mean square length of the rows' features.
 #pragma once
 
@@ -8,8 +9,8 @@
 
 namespace coppice::rbhmc {
 
-/// Replaces `--penalty auto` by numbers (penalty, margin, replicas), unless they were given. Deterministic in
-/// the seed, whatever the number of threads.
+/// Replaces `--penalty auto` by numbers, and sets regulariser and margin unless they were given.
+/// Deterministic in the seed, whatever the number of threads.
 Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,
                            std::size_t threads);
 

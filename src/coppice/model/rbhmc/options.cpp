@@ -95,7 +95,7 @@ std::vector<Parameter> parameter_table() {
       {"margin", Type::real, "1", "margin eps0 by which a node's score must beat its siblings'", 0.0, kHuge},
       positive("discriminant-sd", "1", "prior standard deviation of the discriminants"),
       {"intercept", Type::flag, "false", "discriminants with an intercept"},
-      choice("regularizer", "centred",
+      choice("regularizer", "hinge",
              "hinge and centred are sampled exactly; own and paper are the published procedures, not exact",
              kRegularizers),
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
