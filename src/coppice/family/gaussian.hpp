@@ -26,7 +26,7 @@ class Gaussian final : public Family {
   std::size_t width() const override { return d_; }
   std::size_t stats_size() const override {
     return 2 + d_ + triangle_;
-  }                                                                   // n, log|Lambda|, m, factor by columns
+  }  // n, log|Lambda|, m, factor by columns
   std::size_t theta_size() const override { return d_ + triangle_; }  // mu, Cholesky factor of S by columns
   std::size_t bank_size() const override { return 7 + d_ + triangle_; }
   double origin(std::size_t column) const override { return prior_mean_[column]; }

@@ -81,6 +81,7 @@ RunConfig config_from_json(std::string_view text) {
     config.merged = object.at("merged");
     config.notes = object.value("notes", std::vector<std::string>());
     for (const Parameter& parameter : run_parameters()) {
+      if (parameter.name == "seed") continue;  // a program may choose any 64 bits
       const auto value = static_cast<double>(whole_number(object, parameter.name));
       if (value < parameter.low || value > parameter.high)
         fail(ErrorCode::bad_data, "the run's configuration has an impossible number: {}", parameter.name);
