@@ -43,6 +43,10 @@ const std::map<std::string, Run>& runs() {
       {"gauss", {nested_case_a(0.3), {"discriminant-update=\"gauss\""}}},
       {"gauss_wide", {wide_discriminants(nested_case_a(0.3)), {"discriminant-update=\"gauss\""}}},
       {"split_merge", {nested_case_a(0.3), {no_paths, "split-merge-moves=3"}}},
+      {"component_moves",
+       {nested_case_a(0.0),
+        {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=0", "component-moves=3"},
+        true}},
       {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}}};
   return list;
 }

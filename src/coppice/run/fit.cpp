@@ -1,5 +1,7 @@
 #include "coppice/run/fit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -32,6 +34,9 @@ class Chain {
         block_length_(sweeps_per_block(rows_)),
         sampler_(setup.model->make_sampler(setup.problem)),
         values_(traces_) {
+    const std::string name = levels_ == 1 ? "clusters" : fmt::format("clusters_{}", levels_);
+    clusters_trace_ = static_cast<std::size_t>(std::find(setup.traces.begin(), setup.traces.end(), name) -
+                                               setup.traces.begin());
     status_ = file.status(index);
     if (const auto checkpoint = file.checkpoint(index)) {
       sampler_->load(checkpoint->state);
@@ -72,7 +77,9 @@ class Chain {
   Checkpoint checkpoint() const { return {index_, sweep_, sampler_->save()}; }
   DrawBlock take_draws() { return std::move(draws_); }
   const ChainStatus& status() const { return status_; }
-  ChainProgress progress() const { return {sweep_, values_[0], traces_ > 1 ? values_[1] : 0.0}; }
+  ChainProgress progress() const {
+    return {sweep_, values_[0], clusters_trace_ < traces_ ? values_[clusters_trace_] : 0.0};
+  }
 
  private:
   StreamName name(std::size_t sweep) const { return {config_.seed, index_, sweep}; }
@@ -94,6 +101,7 @@ class Chain {
 
   RunConfig config_;
   std::size_t index_, rows_, levels_, traces_, block_length_;
+  std::size_t clusters_trace_ = 0;
   std::unique_ptr<Sampler> sampler_;
   std::size_t sweep_ = 0;
   bool started_ = false;

@@ -19,7 +19,7 @@ std::size_t sweeps_per_block(std::size_t rows);
 struct ChainProgress {
   std::size_t sweeps = 0;
   double log_joint = 0.0;
-  double clusters = 0.0;  // the model's second trace
+  double clusters = 0.0;  // at the finest level
 };
 
 /// Hears of a fit's progress; called from the chains' threads, one call at a time.
