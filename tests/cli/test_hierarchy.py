@@ -2,9 +2,11 @@
 import io
 import json
 import re
+import subprocess
 
 import numpy as np
 import pytest
+from conftest import BINARY
 
 SHORT = ("--chains", 2, "--warmup", 60, "--draws", 80)
 
@@ -196,6 +198,32 @@ def test_exact_settings_carry_no_caveat(coppice):
                       "--overwrite", "--chains", 2, "--warmup", 10, "--draws", 10)
         assert "Not exact" not in fit.stderr
         assert coppice.json("summary", "t.coppice")["exact"] is True
+
+
+def test_one_level_is_flat_and_still_labelled(coppice):
+    nested_blobs(coppice.folder / "data.csv", 12)
+    coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--levels", 1, "--penalty", 0.5,
+            "--regularizer", "own", "-o", "t.coppice", "--chains", 2, "--warmup", 10, "--draws", 20)
+    summary = coppice.json("summary", "t.coppice")
+    assert summary["exact"] is False and len(summary["clusters"]) == 1 and summary["clusters"][0] >= 1
+    assert "Nine draws in ten" in coppice("summary", "t.coppice").stdout
+    assert "merges" in coppice.json("tree", "t.coppice")
+    assert coppice.json("summary", "t.coppice", "--select", "rcdll")["consensus"][0]["clusters"] >= 1
+
+
+def test_runs_of_unequal_length_are_merged_and_compared(coppice):
+    nested_blobs(coppice.folder / "data.csv", 16)
+    for seed, draws in ((1, 30), (2, 45)):
+        coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--seed", seed, "-o",
+                f"{seed}.coppice", "--chains", 1, "--warmup", 20, "--draws", draws)
+    coppice("merge", "1.coppice", "2.coppice", "-o", "both.coppice")
+    assert coppice.json("summary", "both.coppice")["chains"] == 2
+    assert len(coppice("predict", "both.coppice", "data.csv").stdout.splitlines()) == 17
+    # Whether chains this short mix is another question: the exit code may be 0 or 1.
+    compared = subprocess.run([BINARY, "compare", "1.coppice", "1.coppice", "--json"], cwd=coppice.folder, check=False,
+                              capture_output=True, text=True)
+    answer = json.loads(compared.stdout)
+    assert [level["vi"] for level in answer["levels"]] == [0, 0, 0] and answer["exact"] is True
 
 
 def test_flat_models_select_partitions_as_before(coppice):

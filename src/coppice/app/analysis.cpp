@@ -61,20 +61,26 @@ void Analysis::add_exactness(nlohmann::ordered_json& answer) const {
   if (!sentence.empty()) answer["caveat"] = sentence;
 }
 
+const TraceSummary* Analysis::clusters_trace(std::size_t level) const {
+  const std::string of_level = fmt::format("clusters_{}", level);
+  for (const TraceSummary& trace : traces_)
+    if (trace.name == of_level || (run_.levels() == 1 && trace.name == "clusters")) return &trace;
+  return nullptr;
+}
+
 std::vector<double> Analysis::mean_clusters() const {
   const std::size_t levels = run_.levels();
-  std::vector<double> means(levels, 0.0);
-  if (levels == 1) {
-    for (const TraceSummary& trace : traces_)
-      if (trace.name == "clusters") means[0] = trace.mean;
-    return means;
-  }
+  std::vector<double> means;
+  for (std::size_t level = 1; level <= levels; ++level)
+    if (const TraceSummary* trace = clusters_trace(level)) means.push_back(trace->mean);
+  if (means.size() == levels) return means;
+  means.assign(levels, 0.0);
   std::size_t draws = 0;
   run_.for_each_draw(0, [&](const SavedDraw& saved) {
     ++draws;
-    for (std::size_t level = 0; level < levels; ++level) {
-      const auto part = saved.labels.subspan(level * run_.rows(), run_.rows());
-      means[level] += *std::max_element(part.begin(), part.end()) + 1.0;
+    for (std::size_t level = 1; level <= levels; ++level) {
+      const auto part = level_of(saved.labels, run_.rows(), level);
+      means[level - 1] += *std::max_element(part.begin(), part.end()) + 1.0;
     }
   });
   for (double& mean : means) mean /= static_cast<double>(draws);

@@ -38,6 +38,8 @@ class Analysis {
   void note_caveat(const Context& context) const;
   /// "exact" (and "caveat") for an object of answers; a flat model that samples exactly has neither.
   void add_exactness(nlohmann::ordered_json& answer) const;
+  /// The trace of the number of clusters at a level, or null if the model keeps none.
+  const TraceSummary* clusters_trace(std::size_t level) const;
   /// Posterior mean of the number of clusters at each level.
   std::vector<double> mean_clusters() const;
   double seconds() const;

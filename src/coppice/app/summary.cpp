@@ -150,12 +150,6 @@ std::string head_text(const Analysis& analysis, const Context& context) {
              run.config().seed, duration_words(analysis.seconds()));
 }
 
-const TraceSummary* trace_of(const Analysis& analysis, const std::string& name) {
-  for (const TraceSummary& trace : analysis.traces())
-    if (trace.name == name) return &trace;
-  return nullptr;
-}
-
 /// The one level of a flat model.
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
@@ -164,7 +158,7 @@ void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, c
       profile_clusters(analysis.run(), estimate.labels, estimate.row_confidence, 3);
   answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
-  if (const TraceSummary* trace = trace_of(analysis, "clusters"))
+  if (const TraceSummary* trace = analysis.clusters_trace(1))
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
   text += "\n";
   print_consensus(analysis, estimate, profiles, selecting.selection(), context, text);
@@ -187,7 +181,7 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
     const double doubt =
         run.rows() <= kMostPairRows ? pair_doubt(analysis.tree_draws().levels[level - 1], 0) : std::nan("");
     answer["doubt"].push_back(doubt);
-    const TraceSummary* trace = trace_of(analysis, fmt::format("clusters_{}", level));
+    const TraceSummary* trace = analysis.clusters_trace(level);
     const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
     const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
     text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>8}\n", level, means[level - 1],
