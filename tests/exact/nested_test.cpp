@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "coppice/base/math.hpp"
 #include "coppice/model/rbhmc/draw_details.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
 #include "coppice/model/rbhmc/traces.hpp"
@@ -609,6 +610,51 @@ TEST(NestedDraws, DetailsAndTracesAgree) {
       EXPECT_NEAR(details.weights_of(LevelTree::kRoot).back(), traces[rbhmc::root_remainder_trace], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);
     }
+  }
+}
+
+// Over the draws for four rows, what the predictor says of a fifth averages to the ratio of evidences, and
+// its joining a row's node to that ratio times their co-clustering among five.
+TEST(NestedPrediction, AveragesToTheEnumeration) {
+  const NestedCase four = nested_case_a(0.0);
+  NestedCase five = four;
+  five.data.push_back({1.0});
+  const NestedData data(four);
+  const NestedData longer(five);
+  const NestedPosterior exact(data.family(), data.rows, four.settings, 1e4);
+  const NestedPosterior exact_of_five(longer.family(), longer.rows, five.settings, 1e4);
+  const double density = std::exp(exact_of_five.log_evidence() - exact.log_evidence());
+  const ModelEntry& model = model_by_name("rbhmc");
+  const Problem problem = nested_problem(data, four.settings);
+  const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
+  std::vector<double> traces(model.traces(problem.parameters).size());
+  for (const std::uint64_t seed : test_seeds()) {
+    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    Labels labels(8);
+    std::map<std::string, std::vector<double>> seen;
+    std::map<std::string, double> truths;
+    sampler->init({seed, 0, 0});
+    for (std::size_t sweep = 1; sweep <= scaled(kSweeps); ++sweep) {
+      sampler->step({seed, 0, sweep});
+      sampler->shape(labels);
+      sampler->traces(traces);
+      predictor->set_draw(labels, traces, sampler->details());
+      for (std::size_t level = 1; level <= 2; ++level) {
+        std::vector<double> weights(predictor->clusters(level) + 1);
+        predictor->log_weights(longer.rows[4], level, weights);
+        const std::string all = fmt::format("density at level {}", level);
+        seen[all].push_back(std::exp(log_sum_exp(weights)));
+        truths[all] = density;
+        for (std::size_t row = 0; row < 4; ++row) {
+          const std::string pair = fmt::format("P{}(5,{})", level, row + 1);
+          seen[pair].push_back(std::exp(weights[static_cast<std::size_t>(labels[(level - 1) * 4 + row])]));
+          truths[pair] = density * exact_of_five.expectation(pair).mean;
+        }
+      }
+    }
+    Agreement agreement;
+    for (const auto& [name, values] : seen) agreement.check(name, batch_estimate(values), truths[name]);
+    EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
   }
 }
 
