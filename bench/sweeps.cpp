@@ -143,7 +143,7 @@ void measure(const Workload& work, const std::string& kind, int sweeps, int seed
   std::size_t allocated = 0;
   double sampling_seconds = 0.0;
   Labels labels(data.rows.size());
-  std::vector<double> values(data.model->traces.size());
+  std::vector<double> values(data.model->traces(ParameterValues(data.model->parameters, {})).size());
   for (int seed = 1; seed <= seeds; ++seed) {
     const std::unique_ptr<Sampler> sampler = data.sampler(kind);
     const auto name = [&](int sweep) {

@@ -48,7 +48,7 @@ TEST(BlockCodec, LabelsBeyondTheRowsAreRefused) {
     std::filesystem::remove(path);
     RunFile file = RunFile::create(path, small_contents("nrmm", {}, 9, 1, 0, 1));
     DrawBlock block{0, 0, 0, 1, {}, Labels(9, 0)};
-    block.traces.resize(set_up(file)->model->traces.size(), 1.0);
+    block.traces.resize(set_up(file)->traces.size(), 1.0);
     block.labels[4] = label;
     file.commit(std::vector<DrawBlock>{block}, {}, {});
     file.finish();
