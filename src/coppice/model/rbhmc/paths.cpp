@@ -19,6 +19,8 @@ double dot(const double* a, const double* b, std::size_t padded) {
   return sum[0] + sum[1];
 }
 
+constexpr std::size_t kInformedDimensions = 16;
+
 /// Where a sum of products of weights and densities is too small to be trusted.
 constexpr double kTiny = 1e-280;
 
@@ -176,7 +178,8 @@ void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
   list_candidates(state, !by_prior);
   const Position chosen = candidates_[draw_candidate(streams.choice)];
   Label component = by_prior ? kNewComponent : draw_component(state, chosen, streams.choice);
-  const bool informed = options.informed && margins.active();
+  // A Gaussian of many dimensions costs more than the few branches it wins; splits still use it.
+  const bool informed = options.informed && margins.active() && margins.dimension() <= kInformedDimensions;
   const std::uint32_t alone[] = {static_cast<std::uint32_t>(row)};
   double log_proposal = 0.0;  // log of prior over proposal density of the discriminants that come and go
   if (chosen.is_branch) {
