@@ -15,11 +15,17 @@ namespace coppice::app {
 
 void ParameterFlags::add_to(CLI::App& command, std::span<const Parameter> table, const std::string& group) {
   for (const Parameter& parameter : table) {
-    if (texts_.count(parameter.name) != 0) continue;
     std::string help = parameter.help;
     if (!parameter.fallback.empty()) help += fmt::format(" [{}]", parameter.fallback);
     if (parameter.type == Parameter::Type::choice) help += fmt::format(" ({})", describe_range(parameter));
-    command.add_option("--" + parameter.name, texts_[parameter.name], help)->group(group);
+    if (texts_.count(parameter.name) != 0) {
+      // Two models share the flag.
+      CLI::Option* option = command.get_option("--" + parameter.name);
+      option->description(fmt::format("{}; {}: {}", option->get_description(), group, help));
+      continue;
+    }
+    CLI::Option* option = command.add_option("--" + parameter.name, texts_[parameter.name], help)->group(group);
+    if (parameter.type == Parameter::Type::flag) option->expected(0, 1);
   }
 }
 
