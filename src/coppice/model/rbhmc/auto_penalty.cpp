@@ -20,6 +20,7 @@ constexpr std::size_t kFolds = 3;
 constexpr std::size_t kWarmup = 200;
 constexpr std::size_t kDraws = 100;
 constexpr std::size_t kThin = 3;
+constexpr double kNeededErrors = 2.0;
 
 /// A regulariser and its strength, penalty times margin: what a row can gain or lose at one level is of the
 /// order of twice that, in nats.
@@ -163,7 +164,7 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
     tried +=
         fmt::format("{}{} {:.3g}: {:+.3f} ± {:.3f}", tried.empty() ? "" : ", ", candidates[i].regularizer,
                     candidates[i].strength / margin, difference.mean, difference.error);
-    if (difference.mean <= std::max(difference.error, evidence.mean)) continue;
+    if (difference.mean <= std::max(kNeededErrors * difference.error, evidence.mean)) continue;
     best = i;
     evidence = difference;
   }
@@ -171,7 +172,7 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
       fmt::format("held-out log density against no penalty, {} rows held out {} times: {}",
                   folds[0].held_out.size(), kFolds, tried);
   if (best == 0)
-    return take_none("no penalty predicts held-out rows better by more than its error (" + seen + ")");
+    return take_none("no penalty predicts held-out rows better by two standard errors (" + seen + ")");
   const double penalty = candidates[best].strength / margin;
   resolution.settings = {{"regularizer", Setting{Setting::Shape::text, {}, 0, candidates[best].regularizer}},
                          {"penalty", Setting::number(penalty)},

@@ -1,6 +1,6 @@
 // Choosing the penalty when the user does not: rows are held out, short chains run with regularisers of
 // several strengths, and the one that gives the held-out rows the highest predictive density is taken, but
-// only if it beats the plain mixture by more than the standard error of the difference. A penalty is an
+// only if it beats the plain mixture by more than two standard errors of the difference. A penalty is an
 // assumption beside the model: it has to earn its place. The margin's scale is that of the scores: the
 // discriminants' standard deviation times the root mean square length of the rows' features.
 #pragma once
