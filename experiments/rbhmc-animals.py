@@ -1,6 +1,6 @@
 """The published protocol on the 33 animals of Kemp and Tenenbaum: seven principal components."""
 
-from published_protocol import Protocol
+from shared.published_protocol import Protocol
 
 Protocol("animals", "animals33.csv",
          ["--id", "name", "--pca", "7", "--family", "gaussian-known", "--set", "noise_variance=1", "--set", "prior_mean=0",

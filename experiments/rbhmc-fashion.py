@@ -1,6 +1,6 @@
 """The published protocol on a hundred items of Fashion-MNIST: ten principal components."""
 
-from published_protocol import Protocol
+from shared.published_protocol import Protocol
 
 Protocol("fashion", "fashion100.csv",
          ["--id", "name", "--family", "gaussian-known", "--set", "noise_variance=1", "--set", "prior_mean=0", "--set",

@@ -1,7 +1,8 @@
 """Which regulariser? Every data set, every setting, ten seeds: held-out log density, agreement with the classes
 per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
 and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
-so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]."""
+so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]; regularizers.py table prints what is known
+so far in Markdown."""
 
 import sys
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-import common
+from shared import common
 
 SETTINGS = {
     "bhmc": ("hinge", 0.0, []),
@@ -122,7 +123,39 @@ def measure(name, setting, seed, folder, scales):
     return result
 
 
+def print_table():
+    """One block of rows for each data set; the standard error of the mean over seeds in brackets."""
+    known = {}
+    with open(common.OUT / "regularizers.csv") as file:
+        for line in file:
+            name, setting, measure_name, mean, error, seeds = line.strip().split(",")
+            known[name, setting, measure_name] = (float(mean), float(error), int(seeds))
+    shown = ["held-out", "ARI at k", "F at k", "AID", "AOD", "R-hat 1"]
+    for name in DATASETS:
+        if not any(key[0] == name for key in known):
+            continue
+        levels = DATASETS[name][1]
+        columns = [c for c in shown if (name, "bhmc", c) in known]
+        print(f"\n| {name} | " + " | ".join(columns) + " | F per level | nodes per level |")
+        print("|---" * (len(columns) + 3) + "|")
+        for setting in SETTINGS:
+            if (name, setting, "held-out") not in known:
+                continue
+            cells = []
+            for column in columns:
+                mean, error, _ = known[name, setting, column]
+                digits = 3 if abs(mean) < 10 else 1
+                cells.append(f"{mean:.{digits}f} ({error:.{digits}f})")
+            scores = " ".join(f"{known[name, setting, f'F {l + 1}'][0]:.2f}" for l in range(levels)) if (
+                name, setting, "F 1") in known else "-"
+            nodes = " / ".join(f"{known[name, setting, f'nodes {l + 1}'][0]:.1f}" for l in range(levels))
+            print(f"| {setting} | " + " | ".join(cells) + f" | {scores} | {nodes} |")
+
+
 def main():
+    if sys.argv[1:] == ["table"]:
+        print_table()
+        return
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     names = sys.argv[2:] or list(DATASETS)
     with common.scratch() as folder, open(common.OUT / "regularizers.csv", "a") as log:

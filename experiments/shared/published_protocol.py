@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-import common
+from shared import common
 
 REGULARIZERS = ["hinge", "own", "paper", "centred"]
 COLOURS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centred": "#009e73"}

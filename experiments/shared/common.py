@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 BINARY = os.environ.get("COPPICE_BIN", "build/release/coppice")
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("COPPICE_DATA", ROOT / "../shared/data"))
 OUT = ROOT / "build/experiments"
 

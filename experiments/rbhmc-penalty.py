@@ -1,0 +1,47 @@
+"""What --penalty auto costs or gains: held-out log density of a fit with it against the plain mixture's, on the same
+rows, over seeds. Usage: rbhmc-penalty.py [SEEDS]."""
+
+import sys
+
+import numpy as np
+
+from shared import common
+from regularizers import load
+
+NAMES = ["animals33", "zoo", "iris", "nested9", "fashion100"]
+
+
+def held_out(train, test, options, folder):
+    common.coppice("fit", "rbhmc", train, *options, "-o", f"{folder}/run.coppice", "--overwrite", "-q")
+    table = common.coppice("predict", f"{folder}/run.coppice", test, parse="csv")
+    column = table[0].index("log_density")
+    chosen = common.coppice("summary", f"{folder}/run.coppice", "--json", parse="json")
+    return np.array([float(row[column]) for row in table[1:]]), chosen
+
+
+def main():
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    print("| data | difference in held-out log density, auto - none | standard error | penalties taken |")
+    print("|---|---|---|---|")
+    with common.scratch() as folder:
+        for name in NAMES:
+            differences, taken = [], 0
+            for seed in range(1, seeds + 1):
+                header, rows, levels, options = load(name, seed)
+                kept, held = common.split_rows(header, rows, seed)
+                train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+                common.write_table(train, header, [rows[i] for i in kept])
+                common.write_table(test, header, [rows[i] for i in held])
+                truth = ["--truth", "label"] if "label" in header else []
+                base = [*options, *truth, "--levels", levels, "--chains", "2", "--warmup", "300", "--draws", "300", "--thin",
+                        "2", "--seed", seed]
+                plain, _ = held_out(train, test, [*base, "--penalty", "0"], folder)
+                chosen, summary = held_out(train, test, [*base, "--penalty", "auto"], folder)
+                differences.append(float(np.mean(chosen - plain)))
+                taken += not np.array_equal(chosen, plain)
+            mean, error = common.mean_and_error(differences)
+            print(f"| {name} | {mean:+.4f} | {error:.4f} | {taken} of {seeds} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
