@@ -50,6 +50,8 @@ double log_rising(double a, double n) {
     return sum + std::log(product);
   }
   if (a <= 0.0) return kMinusInfinity;
+  // For large a the difference of the two would cancel; Stirling's series does it in closed form.
+  if (a > 1e8) return n * std::log(a) + (a + n - 0.5) * std::log1p(n / a) - n;
   return log_gamma(a + n) - log_gamma(a);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/prior/hdp.hpp"
 
 namespace coppice {
 
@@ -12,8 +13,8 @@ double log_nested_crp(const LevelTree& tree, double alpha) {
   double total = 0.0;
   for (std::size_t level = 0; level < tree.depth(); ++level)
     for (const NodeId node : tree.at_level(level)) {
-      total += log_gamma(alpha) - log_gamma(alpha + static_cast<double>(tree.size(node))) +
-               static_cast<double>(tree.children(node).size()) * std::log(alpha);
+      total += static_cast<double>(tree.children(node).size()) * std::log(alpha) -
+               log_rising(alpha, static_cast<double>(tree.size(node)));
       for (const NodeId child : tree.children(node))
         total += log_gamma(static_cast<double>(tree.size(child)));
     }

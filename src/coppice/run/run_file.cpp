@@ -77,17 +77,23 @@ RunFile::RunFile(std::string path, std::unique_ptr<Database> database)
 RunFile::~RunFile() = default;
 RunFile::RunFile(RunFile&&) noexcept = default;
 
-RunFile RunFile::create(const std::string& path, const RunContents& contents, bool replace) {
+void RunFile::check_creatable(const std::string& path, bool replace) {
   if (path == "-") fail(ErrorCode::usage, "a run cannot be written to standard output; name a file");
   std::error_code problem;
   const fs::file_status there = fs::symlink_status(path, problem);
   if (problem && there.type() != fs::file_type::not_found)
     fail(ErrorCode::cannot_write, "{}: {}", path, problem.message());
-  replace = replace && fs::exists(there);
-  if (replace) open(path, false);  // throws if it is somebody's other file
-  if (fs::exists(there) && !replace)
+  if (!fs::exists(there)) return;
+  if (!replace)
     fail(ErrorCode::cannot_write,
          "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
+  open(path, false);  // throws if it is somebody's other file
+}
+
+RunFile RunFile::create(const std::string& path, const RunContents& contents, bool replace) {
+  check_creatable(path, replace);
+  std::error_code problem;
+  replace = replace && fs::exists(fs::symlink_status(path, problem));
   const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
   fs::remove(temporary, problem);
   try {

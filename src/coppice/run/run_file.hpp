@@ -62,6 +62,8 @@ class RunFile {
   /// Creates a new run. The file appears complete or not at all; an existing one is refused, or, with
   /// `replace`, takes its place only once the new one is complete, and only if it is a run itself.
   static RunFile create(const std::string& path, const RunContents& contents, bool replace = false);
+  /// Throws what create would throw because of what is at the path now.
+  static void check_creatable(const std::string& path, bool replace);
   static RunFile open(const std::string& path, bool writing);
   ~RunFile();
   RunFile(RunFile&&) noexcept;

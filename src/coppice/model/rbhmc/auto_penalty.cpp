@@ -36,19 +36,20 @@ struct Fold {
   std::vector<const double*> held_out;
 };
 
+/// Disjoint fifths of the same rows, held out in turn.
 std::vector<Fold> make_folds(const Rows& rows, std::uint64_t seed) {
   std::vector<Fold> folds(kFolds);
   const std::size_t used = std::min(rows.size(), kMostRows);
   const std::size_t held = std::max<std::size_t>(1, used / 5);
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  Stream stream({seed, 0, 0}, Purpose::hold_out);
+  shuffle(stream, order);
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
-    std::vector<std::uint32_t> order(rows.size());
-    std::iota(order.begin(), order.end(), 0U);
-    Stream stream({seed, 0, 0}, Purpose::hold_out, fold);
-    shuffle(stream, order);
     folds[fold].train.width = rows.width;
     for (std::size_t i = 0; i < used; ++i) {
       const double* row = rows[order[i]];
-      if (i < held)
+      if (i / held == fold)
         folds[fold].held_out.push_back(row);
       else
         folds[fold].train.cells.insert(folds[fold].train.cells.end(), row, row + rows.width);
@@ -95,19 +96,29 @@ struct Comparison {
   double error = 0.0;
 };
 
-/// Mean difference to the first strength and its standard error, over all held-out rows of all folds.
+double standard_error(const std::vector<double>& values, double mean) {
+  const auto n = static_cast<double>(values.size());
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (n - 1.0) / n);
+}
+
+/// Mean difference to no penalty over all held-out rows of all folds. Rows of a fold share a chain, so the
+/// error is the larger one of that over rows and that over folds.
 Comparison compare(const std::vector<std::vector<double>>& with_penalty,
                    const std::vector<std::vector<double>>& without) {
-  std::vector<double> differences;
-  for (std::size_t fold = 0; fold < without.size(); ++fold)
-    for (std::size_t row = 0; row < without[fold].size(); ++row)
-      differences.push_back(with_penalty[fold][row] - without[fold][row]);
-  const auto n = static_cast<double>(differences.size());
+  std::vector<double> rows, folds;
+  for (std::size_t fold = 0; fold < without.size(); ++fold) {
+    double sum = 0.0;
+    for (std::size_t row = 0; row < without[fold].size(); ++row) {
+      rows.push_back(with_penalty[fold][row] - without[fold][row]);
+      sum += rows.back();
+    }
+    folds.push_back(sum / static_cast<double>(without[fold].size()));
+  }
   Comparison result;
-  for (const double d : differences) result.mean += d / n;
-  double squares = 0.0;
-  for (const double d : differences) squares += (d - result.mean) * (d - result.mean);
-  result.error = n > 1.0 ? std::sqrt(squares / (n - 1.0) / n) : 0.0;
+  for (const double value : rows) result.mean += value / static_cast<double>(rows.size());
+  result.error = std::max(standard_error(rows, result.mean), standard_error(folds, result.mean));
   return result;
 }
 
@@ -154,7 +165,7 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
     settings.insert_or_assign("margin", Setting::number(margin));
     settings.insert_or_assign("penalty", Setting::number(candidate.strength / margin));
     settings.insert_or_assign("replicas", Setting::number(0.0));
-    densities[task / kFolds][fold] = held_out_density(problem, folds[fold], settings, seed, task);
+    densities[task / kFolds][fold] = held_out_density(problem, folds[fold], settings, seed, fold);
   });
   std::size_t best = 0;
   Comparison evidence;
@@ -164,13 +175,14 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
     tried +=
         fmt::format("{}{} {:.3g}: {:+.3f} ± {:.3f}", tried.empty() ? "" : ", ", candidates[i].regularizer,
                     candidates[i].strength / margin, difference.mean, difference.error);
-    if (difference.mean <= std::max(kNeededErrors * difference.error, evidence.mean)) continue;
+    const double needed = std::max(kNeededErrors * difference.error, evidence.mean);
+    if (!std::isfinite(difference.mean) || !std::isfinite(needed) || !(difference.mean > needed)) continue;
     best = i;
     evidence = difference;
   }
   const std::string seen =
-      fmt::format("held-out log density against no penalty, {} rows held out {} times: {}",
-                  folds[0].held_out.size(), kFolds, tried);
+      fmt::format("held-out log density against no penalty, {} times {} rows held out: {}", kFolds,
+                  folds[0].held_out.size(), tried);
   if (best == 0)
     return take_none("no penalty predicts held-out rows better by two standard errors (" + seen + ")");
   const double penalty = candidates[best].strength / margin;

@@ -77,7 +77,8 @@ double ComponentMoves::log_tables(const State& state, bool merged_is_present) co
       for (std::size_t k = 0; k < state.slots(); ++k) present += state.counts(node)[k];
       const double others = present - (merged_is_present ? together : apart);
       const double concentration = node == kRoot ? state.gamma0() : state.gamma();
-      total += log_gamma(concentration + others + together) - log_gamma(concentration + others + apart);
+      const double base = concentration + others;
+      total += log_rising(base, together) - log_rising(base, apart);
     }
   return total;
 }
@@ -142,13 +143,13 @@ void ComponentMoves::step(State& state, Stream& stream) {
                std::log(static_cast<double>(rows - members_[0].size()));
   if (!is_split) {
     // The probability of the division is at most one: most merges are refused without asking for it.
-    if (log_uniform >= -log_split) return;
+    if (!(log_uniform < -log_split)) return;
     pair_.launch_sequential(a, b, items_, stream);
     log_q = pair_.scan_forced(target_);
   }
   log_split -= log_q;
   const double log_ratio = is_split ? log_split : -log_split;
-  if (log_uniform >= log_ratio) return;
+  if (!(log_uniform < log_ratio)) return;
   ++count.accepted;
   if (is_split) {
     const Label fresh = state.split_component(first, members_[1]);

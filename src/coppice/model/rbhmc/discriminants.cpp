@@ -316,7 +316,7 @@ void DiscriminantMoves::gauss_child(State& state, std::size_t child, Stream& str
     const double log_new = build(along_.data(), backward, proposed);
     const double log_ratio =
         log_new - log_old + backward.log_density(old_value) - forward.log_density(proposed);
-    if (std::log(draw_uniform(stream)) >= log_ratio) return;
+    if (!(std::log(draw_uniform(stream)) < log_ratio)) return;
   }
   ++gausses_.accepted;
   std::copy_n(eta_.data(), margins.stride(), eta);

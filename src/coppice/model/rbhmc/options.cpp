@@ -92,11 +92,15 @@ std::vector<Parameter> parameter_table() {
        kHuge,
        false,
        {"auto"}},
-      {"margin", Type::real, "1", "margin eps0 by which a node's score must beat its siblings'", 0.0, kHuge},
+      {"margin", Type::real, "1",
+       "margin eps0 by which a node's score must beat its siblings'; from the data with --penalty auto", 0.0,
+       kHuge},
       positive("discriminant-sd", "1", "prior standard deviation of the discriminants"),
       {"intercept", Type::flag, "false", "discriminants with an intercept"},
       choice("regularizer", "hinge",
-             "hinge and centred are sampled exactly; own and paper are the published procedures, not exact",
+             "hinge and centred are sampled exactly (--penalty auto may take either); own and paper are the "
+             "published procedures, "
+             "not exact",
              kRegularizers),
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
        0, false, kMoves},
@@ -136,6 +140,10 @@ void check_given(const Settings& given) {
       if (given.contains(name))
         fail(ErrorCode::configuration, "--{} needs an exact target: it has no meaning with --regularizer {}",
              name, regularizer);
+  if ((regularizer == "own" || regularizer == "paper") &&
+      (!given.contains("penalty") || given.at("penalty").shape == Setting::Shape::text))
+    fail(ErrorCode::configuration,
+         "--penalty auto chooses among exact regularisers: give --regularizer {} a --penalty", regularizer);
   if (regularizer == "paper")
     for (const char* name : {"moves", "path-update", "discriminant-update", "leaf-weights", "theta"})
       if (given.contains(name))
@@ -150,7 +158,9 @@ void check_given(const Settings& given) {
 
 std::string caveat(const ParameterValues& parameters) {
   const Options options(parameters);
-  if (options.counts_others() || options.penalty == 0.0) return {};
+  // Without a penalty `own` is the plain mixture; the published procedure is biased even then.
+  if (options.counts_others() || (options.penalty == 0.0 && options.regularizer == Regularizer::own))
+    return {};
   return fmt::format(
       "Not exact: {} regularisation (--regularizer {}) follows a published procedure that samples no "
       "posterior; --regularizer centred and hinge are exact.",

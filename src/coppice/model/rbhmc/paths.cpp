@@ -21,8 +21,9 @@ double dot(const double* a, const double* b, std::size_t padded) {
 
 constexpr std::size_t kInformedDimensions = 16;
 
-/// Where a sum of products of weights and densities is too small to be trusted.
-constexpr double kTiny = 1e-280;
+/// Where a sum of products of weights and densities is too small to be trusted: below it, densities that were
+/// taken for zero (less than e^-100 of the largest) could matter.
+constexpr double kTiny = 1e-20;
 
 }  // namespace
 

@@ -14,8 +14,8 @@
 namespace coppice::rbhmc {
 namespace {
 
-/// Relative to the largest, a density of e^-100 has no say: the weight of the largest at the root is at least
-/// of the order of one over the number of rows, so what is dropped changes no probability by 1e-30.
+/// Relative to the largest, a density of e^-100 has no say in a sum that is above 1e-20; smaller sums are
+/// made from logs.
 constexpr double kNegligible = -100.0;
 
 std::vector<double> no_weight_of_joining(std::size_t rows) {
@@ -553,20 +553,23 @@ void State::load(std::string_view bytes) {
 void State::rebuild() { load(save()); }
 
 std::string State::details() const {
+  // Without a penalty discriminants are noise. A weight that is not zero stays so in single precision.
+  const std::size_t dimension = margins_.active() ? margins_.dimension() : 0;
+  const auto narrow = [](double weight) {
+    return weight > 0.0 ? std::max(static_cast<float>(weight), std::numeric_limits<float>::min()) : 0.0F;
+  };
   ByteWriter bytes;
   Labels components;
   const std::vector<Label> order = canonical_slots(components);
   bytes.put(static_cast<std::uint64_t>(order.size()));
-  bytes.put(static_cast<std::uint64_t>(margins_.dimension()));
+  bytes.put(static_cast<std::uint64_t>(dimension));
   bytes.put(components.data(), components.size());
   for (const NodeId node : canonical_nodes()) {
     if (node != LevelTree::kRoot)
-      for (std::size_t i = 0; i < margins_.dimension(); ++i)
-        bytes.put(static_cast<float>(margins_.eta(node)[i]));
+      for (std::size_t i = 0; i < dimension; ++i) bytes.put(static_cast<float>(margins_.eta(node)[i]));
     if (tree_.is_leaf(node)) continue;
-    for (const Label slot : order)
-      bytes.put(static_cast<float>(weights(node)[static_cast<std::size_t>(slot)]));
-    bytes.put(static_cast<float>(rest_[node]));
+    for (const Label slot : order) bytes.put(narrow(weights(node)[static_cast<std::size_t>(slot)]));
+    bytes.put(narrow(rest_[node]));
   }
   return bytes.take();
 }
@@ -615,6 +618,10 @@ void State::audit() const {
     for (std::size_t level = 0; level < tree_.depth(); ++level) {
       expect(close(scores.own[level], margins_.own(row)[level]), "an own score is stale");
       expect(close(scores.best[level], margins_.best(row)[level]), "a sibling's score is stale");
+      const NodeId rival = margins_.rival(row)[level];
+      expect((rival == LevelTree::kNone) == (scores.rival[level] == LevelTree::kNone), "a rival is missing");
+      expect(rival == LevelTree::kNone || close(margins_.score(margins_.eta(rival), row), scores.best[level]),
+             "a rival is not the best sibling");
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/model/rbhmc/informed.hpp"
 #include "coppice/prior/hdp.hpp"
@@ -11,6 +12,14 @@ namespace coppice::rbhmc {
 namespace {
 
 constexpr std::size_t kMostByRows = 10;
+/// Beyond, a Gaussian proposal costs more than the splits it wins.
+constexpr std::size_t kInformedDimensions = 64;
+
+/// log of 1 / (1 + exp(difference)), for any difference.
+double log_share(double difference) {
+  return difference > 0.0 ? -difference - std::log1p(std::exp(-difference))
+                          : -std::log1p(std::exp(difference));
+}
 
 }  // namespace
 
@@ -224,8 +233,8 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     const std::uint32_t unit = others_[i];
     const double zero = std::log(sides_[0].rows) + log_gain(state, level, unit, sides_[0]);
     const double one = std::log(sides_[1].rows) + log_gain(state, level, unit, sides_[1]);
-    const double log_zero = -std::log1p(std::exp(one - zero));
-    const double log_one = -std::log1p(std::exp(zero - one));
+    const double log_zero = log_share(one - zero);
+    const double log_one = log_share(zero - one);
     const bool to_one =
         is_split ? std::log(draw_uniform(stream)) < log_one : node_of_unit(state, level, unit) == second;
     side_of_[i] = to_one ? 1 : 0;
@@ -246,9 +255,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   double log_ratio = std::log(alpha) + log_gamma(rows_a) + log_gamma(rows_b) - log_gamma(rows_a + rows_b) +
                      log_probability(state, sides_[0]) + log_probability(state, sides_[1]) -
                      log_probability(state, joint) - log_q;
-  if (level < tree.depth())
-    log_ratio += log_gamma(alpha) + log_gamma(alpha + rows_a + rows_b) - log_gamma(alpha + rows_a) -
-                 log_gamma(alpha + rows_b);
+  if (level < tree.depth()) log_ratio += log_rising(alpha + rows_b, rows_a) - log_rising(alpha, rows_a);
   MoveCount& count = is_split ? splits_ : merges_;
   ++count.proposed;
 
@@ -257,7 +264,8 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   for (std::size_t i = 0; i < others_.size(); ++i)
     if (side_of_[i] == 1) sides_of_one_.push_back(others_[i]);
   const std::size_t last_level = std::min(level + 1, tree.depth());
-  const bool informed = margins.active() && state.options().informed;
+  const bool informed =
+      margins.active() && state.options().informed && margins.dimension() <= kInformedDimensions;
   eta_.resize(margins.stride());
   if (informed) rows_of(state, level, sides_of_one_, members_);
 
@@ -270,7 +278,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
       margins.draw_prior(discriminants, eta_.data());
     }
     const double log_uniform = std::log(draw_uniform(stream));
-    if (!margins.active() && log_uniform >= log_ratio) return;
+    if (!margins.active() && !(log_uniform < log_ratio)) return;
     const NodeId fresh = tree.add_child(parent_);
     state.fit_nodes();
     state.clear_node(fresh);
@@ -283,7 +291,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
         if (sibling != fresh) sibling_came(state, sibling, fresh);
       if (level < last_level) refresh_below(state, first, last_level, last_level);
       log_ratio -= 2.0 * margins.penalty() * change_;
-      if (log_uniform >= log_ratio) {
+      if (!(log_uniform < log_ratio)) {
         for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
         tree.remove(fresh);
         undo_changes(state);
@@ -302,7 +310,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     log_merge += proposal.log_ratio_to_prior(margins.eta(second));
   }
   const double log_uniform = std::log(draw_uniform(stream));
-  if (!margins.active() && log_uniform >= log_merge) return;
+  if (!margins.active() && !(log_uniform < log_merge)) return;
   if (margins.active()) std::copy_n(margins.eta(second), margins.stride(), eta_.data());
   for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
   tree.remove(second);
@@ -312,9 +320,10 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     for (const NodeId sibling : tree.children(parent_))
       if (sibling != first) sibling_went(state, sibling, second);
     log_merge -= 2.0 * margins.penalty() * change_;
-    if (log_uniform >= log_merge) {
-      // The id may have been anybody's meanwhile, but nobody has asked for one: it comes back.
+    if (!(log_uniform < log_merge)) {
+      // Scores that are restored name the node by its id, and the pool gives the last one freed.
       const NodeId again = tree.add_child(parent_);
+      if (again != second) fail(ErrorCode::bug, "rbhmc: a node came back as {} instead of {}", again, second);
       state.fit_nodes();
       std::copy(eta_.begin(), eta_.end(), margins.eta(again));
       for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, again);
@@ -372,7 +381,7 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
     for (const NodeId sibling : tree.children(parent)) sibling_went(state, sibling, node);
     for (const NodeId sibling : tree.children(target))
       if (sibling != node) sibling_came(state, sibling, node);
-    if (std::log(draw_uniform(stream)) >= -2.0 * margins.penalty() * change_) {
+    if (!(std::log(draw_uniform(stream)) < -2.0 * margins.penalty() * change_)) {
       tree.move_subtree(node, parent);
       undo_changes(state);
       return;
