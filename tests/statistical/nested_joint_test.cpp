@@ -66,8 +66,11 @@ class Joint {
       for (std::size_t i = 0; i < dimension && node > 0; ++i) eta[node][i] = reader.get<float>();
       for (std::size_t k = 0; tree.nodes[node].level < tree.depth && k <= count; ++k) reader.get<float>();
     }
-    hinge_ = total_hinge(tree, eta, margin_features(data_.family(), data_.rows, settings_.intercept),
-                         settings_.margin, settings_.centred);
+    // Without a penalty discriminants are not kept: the trace it is.
+    hinge_ = dimension == 0
+                 ? traces_[rbhmc::hinge_trace]
+                 : total_hinge(tree, eta, margin_features(data_.family(), data_.rows, settings_.intercept),
+                               settings_.margin, settings_.centred);
     leaves_ = static_cast<double>(tree.leaves);
   }
 

@@ -13,6 +13,7 @@
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/data/codebook.hpp"
 #include "coppice/family/plan.hpp"
+#include "coppice/model/rbhmc/traces.hpp"
 #include "coppice/model/registry.hpp"
 #include "support/nested_enumeration.hpp"
 
@@ -82,7 +83,8 @@ class NestedRecord {
         components_(exact.rows()),
         sums_(kBatches * exact.functionals(), 0.0) {}
 
-  /// The labels and details of a draw; the hinge is computed here, from the discriminants.
+  /// The labels and details of a draw; the hinge is computed here, from the discriminants, or taken from the
+  /// traces where there is no penalty and they are not kept.
   void add(const Sampler& sampler) {
     sampler.shape(labels_);
     const std::size_t tree = exact_->index(labels_);
@@ -102,7 +104,13 @@ class NestedRecord {
       const auto rest = static_cast<double>(reader.get<float>());
       if (node == 0) remainder = rest;
     }
-    last_hinge_ = exact_->hinge_of(shape, eta_);
+    if (dimension == 0) {
+      traces_.resize(rbhmc::fixed_traces + 2 * exact_->settings().levels);
+      sampler.traces(traces_);
+      last_hinge_ = traces_[rbhmc::hinge_trace];
+    } else {
+      last_hinge_ = exact_->hinge_of(shape, eta_);
+    }
     exact_->evaluate(tree, components_, remainder, last_hinge_, values_);
     double* sums = sums_.data() + std::min(seen_ / length_, kBatches - 1) * values_.size();
     for (std::size_t j = 0; j < values_.size(); ++j) sums[j] += values_[j] / static_cast<double>(length_);
@@ -150,6 +158,7 @@ class NestedRecord {
   Labels labels_, components_;
   std::vector<double> sums_;
   std::vector<std::vector<double>> eta_;
+  std::vector<double> traces_;
   double last_hinge_ = 0.0;
 };
 
