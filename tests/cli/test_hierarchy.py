@@ -193,11 +193,35 @@ def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
 
 def test_exact_settings_carry_no_caveat(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    for flags in (["--penalty", 0.5], ["--penalty", 0.5, "--regularizer", "hinge"], ["--regularizer", "own"]):
+    for flags in (["--penalty", 0.5], ["--penalty", 0.5, "--regularizer", "centred"],
+                  ["--penalty", 0, "--regularizer", "own"], ["--penalty", "auto"]):
         fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", *flags, "-o", "t.coppice",
                       "--overwrite", "--chains", 2, "--warmup", 10, "--draws", 10)
         assert "Not exact" not in fit.stderr
         assert coppice.json("summary", "t.coppice")["exact"] is True
+
+
+def test_the_published_procedure_is_labelled_even_without_a_penalty(coppice):
+    nested_blobs(coppice.folder / "data.csv", 12)
+    fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "--regularizer", "paper",
+                  "--penalty", 0, "-o", "t.coppice", "--chains", 1, "--warmup", 10, "--draws", 10)
+    assert "Not exact" in fit.stderr
+
+
+def test_the_penalty_is_chosen_and_told(coppice):
+    nested_blobs(coppice.folder / "data.csv", 40)
+    flags = ["--id", "id", "--truth", "blob", "--truth", "side", "--chains", 1, "--warmup", 10, "--draws", 10]
+    labels = []
+    for name, threads in (("one", 1), ("two", 2)):
+        fit = coppice("fit", "rbhmc", "data.csv", *flags, "--threads", threads, "-o", f"{name}.coppice")
+        assert "choosing --penalty from the data" in fit.stderr and "penalty auto: " in fit.stderr
+        labels.append(coppice("export", f"{name}.coppice", "--what", "labels").stdout)
+    assert labels[0] == labels[1]
+    refused = coppice("fit", "rbhmc", "data.csv", *flags, "--regularizer", "own", "-o", "x.coppice", code=78)
+    assert refused.stderr == "coppice: --penalty auto chooses among exact regularisers: give --regularizer own a --penalty\n"
+    # What cannot be written is said before the search, not after it.
+    again = coppice("fit", "rbhmc", "data.csv", *flags, "-o", "one.coppice", code=74)
+    assert "the file exists" in again.stderr and "choosing" not in again.stderr
 
 
 def test_one_level_is_flat_and_still_labelled(coppice):
