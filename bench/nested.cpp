@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   for (const auto& [name, extra] : all) {
     double small = 0.0;
     double large = 0.0;
-    for (const std::size_t rows : {1000, 10'000, 60'000}) {
+    for (const std::size_t rows : std::vector<std::size_t>{1000, 10'000, 60'000}) {
       const double count = rows == 1000 ? 200.0 : rows == 10'000 ? 30.0 : 8.0;
       const Result result =
           measure(nested("nested", rows, 10, {4, 3, 2, 2}, 6.0, deep), name, extra, sweeps(count));

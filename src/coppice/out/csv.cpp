@@ -33,7 +33,7 @@ CsvWriter::~CsvWriter() {
   if (closed_ || file_) return;
   try {
     flush();
-  } catch (...) {  // a destructor has no way to say so; close() has
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a destructor has no way to say so; close() has
   }
 }
 
