@@ -119,7 +119,8 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
   const Result result{1e3 * times[times.size() / 2]};
   const auto per_second = [&](const std::vector<double>& chain) {
-    return sweeps < 100 ? std::nan("") : summarize_trace("", std::vector<std::vector<double>>{chain}).ess_bulk / seconds;
+    return sweeps < 100 ? std::nan("")
+                        : summarize_trace("", std::vector<std::vector<double>>{chain}).ess_bulk / seconds;
   };
   std::string moves;
   for (const MoveStatistics& move : sampler->moves())

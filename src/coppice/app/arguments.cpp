@@ -24,7 +24,8 @@ void ParameterFlags::add_to(CLI::App& command, std::span<const Parameter> table,
       option->description(fmt::format("{}; {}: {}", option->get_description(), group, help));
       continue;
     }
-    CLI::Option* option = command.add_option("--" + parameter.name, texts_[parameter.name], help)->group(group);
+    CLI::Option* option =
+        command.add_option("--" + parameter.name, texts_[parameter.name], help)->group(group);
     if (parameter.type == Parameter::Type::flag) option->expected(0, 1);
   }
 }
