@@ -47,14 +47,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   expect_value_or_error([&] {
     const coppice::SavedRun run(scratch.path);
-    run.for_each_draw(
-        0, [](std::size_t, std::size_t, std::span<const coppice::Label>, std::span<const double>) {});
+    run.for_each_draw(0, [](const coppice::SavedDraw&) {});
   });
   const std::string frame = coppice::compress(bytes);
   coppice::DrawBlock block;
   block.count = size > 32 ? data[24] : 1;
   expect_value_or_error([&] { coppice::decode_traces(frame, block); });
   expect_value_or_error([&] { coppice::decode_labels(frame, block); });
+  expect_value_or_error([&] { coppice::decode_details(frame, block); });
   expect_value_or_error([&] { coppice::decode_checkpoint(0, 0, frame); });
   expect_value_or_error([&] { coppice::config_from_json(bytes); });
   return 0;

@@ -25,8 +25,7 @@ TEST(KernelRows, SplitMergeMove) {
     const ReferenceProblem problem(entry);
     const Crp crp(*problem.law.fixed, problem.rows.size());
     Clusters clusters(problem.family(), problem.rows, crp.log_join_table());
-    SplitMerge move(problem.family(), problem.rows, crp.log_join_table(),
-                    [&](std::size_t n) { return crp.log_kappa(n); }, {0, true});
+    SplitMerge move(problem.family(), problem.rows, crp, {0, true});
     const std::size_t moves = scaled(kMoves);
     for (const std::uint64_t seed : test_seeds()) {
       std::uint64_t start_number = 0;
@@ -42,7 +41,7 @@ TEST(KernelRows, SplitMergeMove) {
         for (std::size_t i = 0; i < moves; ++i) {
           Stream stream({seed, start_number, i}, Purpose::split_merge);
           const std::uint64_t before = splits_and_merges();
-          move.step(clusters, stream);
+          move.step(clusters, clusters.rows(), stream);
           if (splits_and_merges() == before) {
             ++stayed;
             continue;

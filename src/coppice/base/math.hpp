@@ -27,6 +27,9 @@ inline double log_add_exp(double a, double b) {
   return larger + std::log1p(std::exp((a > b ? b : a) - larger));
 }
 
+/// log(1 + exp(x)).
+inline double log1p_exp(double x) { return x > 35.0 ? x : std::log1p(std::exp(x)); }
+
 /// log of the sum of exp(values); minus infinity for an empty span.
 double log_sum_exp(std::span<const double> values);
 

@@ -31,6 +31,12 @@ enum class Purpose : std::uint64_t {
   scores = 15,
   tempering = 16,
   hold_out = 17,
+  guide = 18,
+  blocks = 19,
+  guided_split_merge = 20,
+  multiway = 21,
+  published = 22,
+  insertion = 23,
 };
 
 struct StreamName {

@@ -140,6 +140,34 @@ void Clusters::recompute(Label slot) {
   refresh(slot);
 }
 
+Label Clusters::move_block(std::span<const std::uint32_t> rows, const double* block, const double* rest,
+                           Label to) {
+  const Label from = labels_[rows.front()];
+  const bool fresh = to == kUnassigned;
+  const auto count = static_cast<std::uint32_t>(rows.size());
+  if (fresh && sizes_[static_cast<std::size_t>(from)] == count) return from;  // already alone
+  if (fresh) to = open();
+  for (const std::uint32_t row : rows) labels_[row] = to;
+  sizes_[static_cast<std::size_t>(to)] += count;
+  if (fresh)
+    std::copy_n(block, stats_size_, mutable_stats(to));
+  else
+    family_->merge(mutable_stats(to), block);
+  refresh(to);
+  if ((sizes_[static_cast<std::size_t>(from)] -= count) == 0) {
+    family_->clear(mutable_stats(from));
+    free_.push_back(from);
+  } else {
+    std::copy_n(rest, stats_size_, mutable_stats(from));
+  }
+  refresh(from);
+  return to;
+}
+
+void Clusters::refresh_weights() {
+  for (std::size_t slot = 0; slot < slots_; ++slot) log_weight_[slot] = log_join_[sizes_[slot]];
+}
+
 void Clusters::split(Label slot, std::span<const std::uint32_t> members_of_new) {
   const Label fresh = open();
   for (const std::uint32_t row : members_of_new) labels_[row] = fresh;

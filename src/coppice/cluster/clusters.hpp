@@ -56,10 +56,16 @@ class Clusters {
   /// The slot in which the next new cluster will open.
   Label next_slot() const;
 
+  /// Takes rows of one slot together to another slot in use, or to a cluster of their own if `to` is
+  /// kUnassigned; returns where they are. `block` are the statistics of these rows, `rest` those of the rows
+  /// that stay behind.
+  Label move_block(std::span<const std::uint32_t> rows, const double* block, const double* rest, Label to);
   /// Splits `members_of_new` (rows of `slot`) off into a new cluster; both statistics are made anew.
   void split(Label slot, std::span<const std::uint32_t> members_of_new);
   /// Puts all rows of `gone` into `kept`; its statistics are made anew.
   void merge(Label kept, Label gone);
+  /// Takes in that the values of the table `log_join` have changed.
+  void refresh_weights();
   /// Rows of the slots a or b, in ascending order.
   void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
 

@@ -55,6 +55,14 @@ void RestrictedPair::launch_sequential(std::uint32_t anchor_a, std::uint32_t anc
   }
 }
 
+void RestrictedPair::launch_given(std::uint32_t anchor_a, std::uint32_t anchor_b,
+                                  std::span<const std::uint32_t> items, std::span<const std::uint8_t> sides) {
+  set_anchors(anchor_a, anchor_b);
+  items_.assign(items.begin(), items.end());
+  sides_.assign(sides.begin(), sides.end());
+  rebuild();
+}
+
 void RestrictedPair::rebuild() {
   for (std::size_t group = 0; group < 2; ++group) {
     family_->clear(stats(group));
@@ -115,31 +123,38 @@ double RestrictedPair::scan_forced(std::span<const std::uint8_t> sides) {
   return scan_with([&](std::size_t i, double) { return static_cast<std::size_t>(sides[i]); });
 }
 
-SplitMerge::SplitMerge(const Family& family, const Rows& rows, std::span<const double> log_join,
-                       LogKappa log_kappa, const SplitMergeOptions& options)
+SplitMerge::SplitMerge(const Family& family, const Rows& rows, const ProductPartition& prior,
+                       const SplitMergeOptions& options)
     : family_(&family),
-      log_kappa_(std::move(log_kappa)),
+      prior_(&prior),
       options_(options),
-      pair_(family, rows, log_join),
+      pair_(family, rows, prior.log_join_table()),
       merged_(family.stats_size()) {
   items_.reserve(rows.size());
   target_.reserve(rows.size());
 }
 
 double SplitMerge::log_weight(const Clusters& clusters, Label slot) const {
-  return log_kappa_(clusters.size(slot)) + clusters.log_marginal(slot);
+  return prior_->log_kappa(clusters.size(slot)) + clusters.log_marginal(slot);
 }
 
 double SplitMerge::log_weight_of_group(std::size_t group) const {
-  return log_kappa_(pair_.size(group)) + pair_.log_marginal(group);
+  return prior_->log_kappa(pair_.size(group)) + pair_.log_marginal(group);
 }
 
-void SplitMerge::step(Clusters& clusters, Stream& stream) {
-  const std::uint64_t rows = clusters.rows();
+void SplitMerge::step(Clusters& clusters, std::size_t rows, Stream& stream) {
   if (rows < 2) return;
-  anchor_a_ = static_cast<std::uint32_t>(draw_index(stream, rows));
-  anchor_b_ = static_cast<std::uint32_t>(draw_index(stream, rows - 1));
-  if (anchor_b_ >= anchor_a_) ++anchor_b_;
+  const auto anchor_a = static_cast<std::uint32_t>(draw_index(stream, rows));
+  auto anchor_b = static_cast<std::uint32_t>(draw_index(stream, rows - 1));
+  if (anchor_b >= anchor_a) ++anchor_b;
+  step(clusters, anchor_a, anchor_b, nullptr, stream);
+}
+
+void SplitMerge::step(Clusters& clusters, std::uint32_t anchor_a, std::uint32_t anchor_b, Launch* launch,
+                      Stream& stream) {
+  anchor_a_ = anchor_a;
+  anchor_b_ = anchor_b;
+  launch_ = launch;
   const double log_uniform = std::log(draw_uniform(stream));
   const Label first = clusters.label(anchor_a_);
   const Label second = clusters.label(anchor_b_);
@@ -152,7 +167,9 @@ void SplitMerge::step(Clusters& clusters, Stream& stream) {
 void SplitMerge::launch(const Clusters& clusters, Stream& stream, Label first, Label second) {
   clusters.members(first, second, items_);
   std::erase_if(items_, [&](std::uint32_t row) { return row == anchor_a_ || row == anchor_b_; });
-  if (options_.random_launch)
+  if (launch_ != nullptr)
+    launch_->start(pair_, anchor_a_, anchor_b_, items_, stream);
+  else if (options_.random_launch)
     pair_.launch_random(anchor_a_, anchor_b_, items_, stream);
   else
     pair_.launch_sequential(anchor_a_, anchor_b_, items_, stream);
@@ -178,7 +195,7 @@ bool SplitMerge::merge(Clusters& clusters, Stream& stream, Label first, Label se
   std::copy_n(clusters.stats(first), merged_.size(), merged_.begin());
   family_->merge(merged_.data(), clusters.stats(second));
   const double log_whole =
-      log_kappa_(clusters.size(first) + clusters.size(second)) + family_->log_marginal(merged_.data());
+      prior_->log_kappa(clusters.size(first) + clusters.size(second)) + family_->log_marginal(merged_.data());
   const double log_bound = log_whole - log_weight(clusters, first) - log_weight(clusters, second);
   if (!(log_uniform < log_bound)) return false;
   launch(clusters, stream, first, second);

@@ -7,20 +7,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/move_count.hpp"
+#include "coppice/prior/product_partition.hpp"
 
 namespace coppice {
-
-struct MoveCount {
-  std::uint64_t proposed = 0;
-  std::uint64_t accepted = 0;
-};
 
 /// Two groups of the same items between which single rows move: the state of a restricted Gibbs scan.
 class RestrictedPair {
@@ -35,6 +31,9 @@ class RestrictedPair {
   /// start.
   void launch_sequential(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
                          Stream& stream);
+  /// The same, with the items in given groups.
+  void launch_given(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
+                    std::span<const std::uint8_t> sides);
   /// One Gibbs scan over the items in the order given; returns the log probability of its choices.
   double scan(Stream& stream);
   /// A scan that makes the given choices; returns their log probability.
@@ -74,16 +73,26 @@ struct SplitMergeOptions {
   bool random_launch = false;  // Jain and Neal's fair coins instead of sequential allocation
 };
 
+/// How the two groups of a pair start. The law may depend on the two anchors and on the set of items, never on
+/// which cluster an item is in now.
+class Launch {
+ public:
+  virtual ~Launch() = default;
+  virtual void start(RestrictedPair& pair, std::uint32_t anchor_a, std::uint32_t anchor_b,
+                     std::span<const std::uint32_t> items, Stream& stream) = 0;
+};
+
 class SplitMerge {
  public:
-  /// `log_kappa(n)` is the log of the prior's weight of a cluster of n rows.
-  using LogKappa = std::function<double(std::size_t)>;
-
-  SplitMerge(const Family& family, const Rows& rows, std::span<const double> log_join, LogKappa log_kappa,
+  SplitMerge(const Family& family, const Rows& rows, const ProductPartition& prior,
              const SplitMergeOptions& options);
 
-  /// One move.
-  void step(Clusters& clusters, Stream& stream);
+  /// One move on a pair of rows drawn uniformly from the first `rows`.
+  void step(Clusters& clusters, std::size_t rows, Stream& stream);
+  /// One move on two given rows, which must have been chosen without regard to the partition; without `launch`
+  /// the pair starts as the options say.
+  void step(Clusters& clusters, std::uint32_t anchor_a, std::uint32_t anchor_b, Launch* launch,
+            Stream& stream);
 
   const MoveCount& splits() const { return splits_; }
   const MoveCount& merges() const { return merges_; }
@@ -95,14 +104,15 @@ class SplitMerge {
  private:
   bool split(Clusters& clusters, Stream& stream, Label cluster, double log_uniform);
   bool merge(Clusters& clusters, Stream& stream, Label first, Label second, double log_uniform);
-  /// Launch and intermediate scans over the rows of both clusters.
+  /// Start and intermediate scans over the rows of both clusters.
   void launch(const Clusters& clusters, Stream& stream, Label first, Label second);
   double log_weight(const Clusters& clusters, Label slot) const;  // log h of a cluster
   double log_weight_of_group(std::size_t group) const;            // log h of a group of the pair
 
   const Family* family_;
-  LogKappa log_kappa_;
+  const ProductPartition* prior_;
   SplitMergeOptions options_;
+  Launch* launch_ = nullptr;  // of the move under way
   RestrictedPair pair_;
   std::vector<std::uint32_t> items_;
   std::vector<std::uint8_t> target_;

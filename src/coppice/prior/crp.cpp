@@ -7,26 +7,22 @@
 
 namespace coppice {
 
-Crp::Crp(double alpha, std::size_t rows) : rows_(rows), log_join_(rows + 1), log_factorial_(rows + 1) {
-  log_join_[0] = kMinusInfinity;
-  log_factorial_[0] = 0.0;
-  for (std::size_t n = 1; n <= rows; ++n) {
-    log_join_[n] = std::log(static_cast<double>(n));
-    log_factorial_[n] = coppice::log_factorial(static_cast<double>(n));
-  }
-  set_alpha(alpha);
-}
+Crp::Crp(double alpha, std::size_t rows) : ProductPartition(rows) { set_alpha(alpha); }
 
 void Crp::set_alpha(double alpha) {
   alpha_ = alpha;
-  log_alpha_ = std::log(alpha);
+  set_log_open(std::log(alpha));
 }
 
 double Crp::log_partition(std::span<const std::uint32_t> sizes) const {
-  double total = log_gamma(alpha_) - log_gamma(alpha_ + static_cast<double>(rows_));
-  for (const std::uint32_t size : sizes)
-    if (size != 0) total += log_kappa(size);
-  return total;
+  double total = 0.0;
+  std::size_t rows = 0;
+  for (const std::uint32_t size : sizes) {
+    if (size == 0) continue;
+    total += log_kappa(size);
+    rows += size;
+  }
+  return total + log_gamma(alpha_) - log_gamma(alpha_ + static_cast<double>(rows));
 }
 
 void Crp::draw_partition(Stream& stream, std::span<Label> labels) const {

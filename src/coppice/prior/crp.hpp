@@ -1,32 +1,24 @@
 // The Chinese restaurant process, the partition law of the Dirichlet process:
 // p(partition) = Gamma(alpha) / Gamma(alpha + N) alpha^K prod_c Gamma(n_c).
-// Samplers use its product form, prod_c kappa(n_c) with kappa(n) = alpha Gamma(n); other normalised random
-// measures have the same three functions (log_kappa, log_join, log_open) with another kappa.
+// As a product over clusters it has kappa(n) = alpha Gamma(n).
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "coppice/base/rng.hpp"
+#include "coppice/prior/product_partition.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
 
-class Crp {
+class Crp final : public ProductPartition {
  public:
   Crp(double alpha, std::size_t rows);
 
   double alpha() const { return alpha_; }
   void set_alpha(double alpha);
 
-  /// log of kappa(n + 1) / kappa(n): the weight of joining a cluster of n rows; minus infinity for n = 0.
-  double log_join(std::size_t n) const { return log_join_[n]; }
-  std::span<const double> log_join_table() const { return log_join_; }
-  /// log kappa(1): the weight of opening a cluster.
-  double log_open() const { return log_alpha_; }
-  /// log kappa(n), n >= 1.
-  double log_kappa(std::size_t n) const { return log_alpha_ + log_factorial_[n - 1]; }
   /// log p(partition) for these cluster sizes (empty ones are skipped).
   double log_partition(std::span<const std::uint32_t> sizes) const;
 
@@ -34,11 +26,7 @@ class Crp {
   void draw_partition(Stream& stream, std::span<Label> labels) const;
 
  private:
-  std::size_t rows_;
   double alpha_ = 1.0;
-  double log_alpha_ = 0.0;
-  std::vector<double> log_join_;       // log n
-  std::vector<double> log_factorial_;  // log n!
 };
 
 /// alpha ~ Gamma(shape, rate).

@@ -145,10 +145,9 @@ TEST(SplitMerge, OneRowIsLeftAlone) {
   const Crp crp(1.0, 1);
   Clusters clusters(fixture.family(), fixture.rows, crp.log_join_table());
   clusters.assign(Labels{0});
-  SplitMerge move(fixture.family(), fixture.rows, crp.log_join_table(),
-                  [&](std::size_t n) { return crp.log_kappa(n); }, {});
+  SplitMerge move(fixture.family(), fixture.rows, crp, {});
   Stream stream({5, 0, 0}, Purpose::test);
-  move.step(clusters, stream);
+  move.step(clusters, clusters.rows(), stream);
   EXPECT_EQ(clusters.clusters(), 1u);
   EXPECT_EQ(move.splits().proposed + move.merges().proposed, 0u);
 }

@@ -26,25 +26,34 @@ void GibbsSweep::update(Clusters& clusters, std::size_t row, double uniform, dou
     clusters.move_to_new(row);
   else
     clusters.move(row, static_cast<Label>(chosen));
-  moved_ += before != clusters.label(row);
-  ++visited_;
+  count_.accepted += before != clusters.label(row);
+  ++count_.proposed;
 }
 
 void GibbsSweep::step(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
                       double log_open) {
   // Four rows share one block of the generator: row 4b + r uses word r of block b.
   Stream stream(name, Purpose::gibbs);
-  for (std::size_t row = 0; row < rows_; ++row)
+  for (std::size_t row = 0; row < log_marginal_alone.size(); ++row)
     update(clusters, row, draw_uniform(stream), log_open + log_marginal_alone[row]);
+}
+
+void GibbsSweep::step_some(Clusters& clusters, const StreamName& name,
+                           std::span<const double> log_marginal_alone, double log_open, std::size_t count) {
+  Stream stream(name, Purpose::gibbs);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = draw_index(stream, log_marginal_alone.size());
+    update(clusters, row, draw_uniform(stream), log_open + log_marginal_alone[row]);
+  }
 }
 
 void GibbsSweep::allocate(Clusters& clusters, const StreamName& name,
                           std::span<const double> log_marginal_alone, double log_open) {
-  std::vector<std::uint32_t> order(rows_);
+  std::vector<std::uint32_t> order(log_marginal_alone.size());
   std::iota(order.begin(), order.end(), 0U);
   Stream shuffling(name, Purpose::scan_order);
   shuffle(shuffling, order);
-  const Labels nobody(rows_, Clusters::kUnassigned);
+  const Labels nobody(clusters.rows(), Clusters::kUnassigned);
   clusters.assign(nobody);
   Stream stream(name, Purpose::initialize);
   for (const std::uint32_t row : order)

@@ -1,5 +1,5 @@
-// Collapsed Gibbs: each row in turn leaves its cluster and joins cluster c with weight (n_c) p(x | X_c) or
-// opens a new one with weight alpha m(x).
+// Collapsed Gibbs: a row leaves its cluster and joins cluster c with the prior's weight of joining times
+// p(x | X_c), or opens a new one with the weight of opening times m(x).
 #pragma once
 
 #include <cstdint>
@@ -8,36 +8,34 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/move_count.hpp"
 
 namespace coppice::nrmm {
 
 class GibbsSweep {
  public:
-  explicit GibbsSweep(std::size_t rows) : rows_(rows) {}
-
-  /// One scan over all rows in order. log_marginal_alone[i] is log m({x_i}); log_open the prior's log weight
-  /// of a new cluster. Every row has its own uniform number, named by the row.
+  /// One scan over the first rows in order, as many as `log_marginal_alone` has; log_marginal_alone[i] is
+  /// log m({x_i}), log_open the prior's log weight of a new cluster. Every row has its own uniform number,
+  /// named by the row.
   void step(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
             double log_open);
+  /// The same for `count` rows drawn uniformly, with replacement.
+  void step_some(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
+                 double log_open, std::size_t count);
+  /// The same for one row; a row that is in no cluster yet comes in.
+  void update(Clusters& clusters, std::size_t row, double uniform, double log_new);
 
-  /// Rows one by one in random order into a growing set of clusters, by the same weights: the starting state.
+  /// The rows one by one in random order into a growing set of clusters, by the same weights: the starting state.
   void allocate(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
                 double log_open);
 
-  std::uint64_t visited() const { return visited_; }
-  std::uint64_t moved() const { return moved_; }
-  void set_counts(std::uint64_t visited, std::uint64_t moved) {
-    visited_ = visited;
-    moved_ = moved;
-  }
+  /// Accepted: the row has moved.
+  const MoveCount& count() const { return count_; }
+  void set_count(const MoveCount& count) { count_ = count; }
 
  private:
-  void update(Clusters& clusters, std::size_t row, double uniform, double log_new);
-
-  std::size_t rows_;
   AlignedVector weights_;
-  std::uint64_t visited_ = 0;
-  std::uint64_t moved_ = 0;
+  MoveCount count_;
 };
 
 }  // namespace coppice::nrmm

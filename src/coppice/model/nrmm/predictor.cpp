@@ -1,24 +1,24 @@
 #include "coppice/model/nrmm/predictor.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <vector>
 
-#include "coppice/base/math.hpp"
+#include "coppice/model/nrmm/process.hpp"
 
 namespace coppice::nrmm {
 namespace {
 
-class DirichletProcessPredictor final : public Predictor {
+class MixturePredictor final : public Predictor {
  public:
-  explicit DirichletProcessPredictor(const Problem& problem)
-      : family_(problem.family), rows_(problem.rows), empty_(problem.family->stats_size()) {
+  explicit MixturePredictor(const Problem& problem)
+      : parameters_(&problem.parameters), family_(problem.family), rows_(problem.rows), empty_(problem.family->stats_size()) {
     family_->clear(empty_.data());
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
     labels_.assign(labels.begin(), labels.end());
-    alpha_ = traces[alpha_trace];
+    next_row_ = NextRow(*parameters_, traces.subspan(process_traces), rows_->size());
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());
@@ -32,11 +32,10 @@ class DirichletProcessPredictor final : public Predictor {
   std::size_t component_count() const override { return clusters_; }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
-    const double log_total = std::log(static_cast<double>(rows_->size()) + alpha_);
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
       out[cluster] =
-          std::log(count_of(stats(cluster))) - log_total + family_->log_predictive(stats(cluster), row);
-    out[clusters_] = std::log(alpha_) - log_total + family_->log_predictive(empty_.data(), row);
+          next_row_->log_join(count_of(stats(cluster))) + family_->log_predictive(stats(cluster), row);
+    out[clusters_] = next_row_->log_open() + family_->log_predictive(empty_.data(), row);
   }
 
   const double* stats(std::size_t cluster) const override {
@@ -46,11 +45,12 @@ class DirichletProcessPredictor final : public Predictor {
  private:
   double* stats_of(std::size_t cluster) { return stats_.data() + cluster * family_->stats_size(); }
 
+  const ParameterValues* parameters_;
   const Family* family_;
   const Rows* rows_;
   std::vector<double> empty_;
   Labels labels_;
-  double alpha_ = 1.0;
+  std::optional<NextRow> next_row_;
   std::size_t clusters_ = 0;
   std::vector<double> stats_;
 };
@@ -58,7 +58,7 @@ class DirichletProcessPredictor final : public Predictor {
 }  // namespace
 
 std::unique_ptr<Predictor> make_predictor(const Problem& problem) {
-  return std::make_unique<DirichletProcessPredictor>(problem);
+  return std::make_unique<MixturePredictor>(problem);
 }
 
 }  // namespace coppice::nrmm

@@ -1,0 +1,248 @@
+#include "coppice/model/nrmm/mixture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/nrmm/block_gibbs.hpp"
+#include "coppice/model/nrmm/gibbs.hpp"
+#include "coppice/model/nrmm/guide.hpp"
+#include "coppice/model/nrmm/guided_split_merge.hpp"
+#include "coppice/model/nrmm/multiway.hpp"
+#include "coppice/model/nrmm/options.hpp"
+#include "coppice/model/nrmm/predictor.hpp"
+#include "coppice/model/nrmm/process.hpp"
+
+namespace coppice::nrmm {
+namespace {
+
+/// The first sweeps make more split-merge moves: a start by sequential allocation is good, but often has
+/// joined what belongs apart. The number depends on the sweep alone, never on the state, so every sweep
+/// leaves the posterior invariant.
+constexpr std::uint64_t kEarlySweeps = 50;
+constexpr std::size_t kEarlyFactor = 5;
+
+class MixtureSampler final : public Sampler {
+ public:
+  explicit MixtureSampler(const Problem& problem)
+      : problem_(&problem),
+        rows_(problem.rows->size()),
+        options_(problem.parameters, rows_),
+        process_(make_process(problem.parameters, rows_)),
+        clusters_(*problem.family, *problem.rows, process_->law().log_join_table()),
+        split_merge_(*problem.family, *problem.rows, process_->law(), options_.split_merge),
+        blocks_(*problem.family, *problem.rows, process_->law()),
+        guided_(*problem.family, *problem.rows, process_->law(), options_.guided_split_scans),
+        multiway_(*problem.family, *problem.rows, process_->law()),
+        log_marginal_alone_(rows_) {
+    data_changed();
+  }
+
+  void init(const StreamName& name) override {
+    switch (options_.start) {
+      case Start::sequential:
+        gibbs_.allocate(clusters_, name, log_marginal_alone_, process_->law().log_open());
+        gibbs_.set_count({});
+        break;
+      case Start::guide:
+        clusters_.assign(guide(name).clusters);
+        break;
+      case Start::single:
+        clusters_.assign(Labels(rows_, 0));
+        break;
+    }
+    rebuild();
+  }
+
+  void step(const StreamName& name) override {
+    const auto repeat = [&](std::size_t times, Purpose purpose, auto&& move) {
+      for (std::size_t i = 0; i < times; ++i) {
+        Stream stream(name, purpose, i);
+        move(stream);
+      }
+    };
+    const std::size_t early = name.sweep <= kEarlySweeps ? kEarlyFactor : 1;
+    repeat(options_.split_merge_moves * early, Purpose::split_merge,
+           [&](Stream& stream) { split_merge_.step(clusters_, rows_, stream); });
+    if (options_.needs_guide()) {
+      const RowTree& tree = guide(name).tree;
+      repeat(options_.block_moves, Purpose::blocks,
+             [&](Stream& stream) { blocks_.step(clusters_, tree, stream); });
+      repeat(options_.guided_split_moves, Purpose::guided_split_merge,
+             [&](Stream& stream) { guided_.step(clusters_, tree, stream); });
+      repeat(options_.multiway_moves, Purpose::multiway,
+             [&](Stream& stream) { multiway_.step(clusters_, tree, stream); });
+    }
+    if (options_.scans_at(name.sweep))
+      gibbs_.step(clusters_, name, log_marginal_alone_, process_->law().log_open());
+    else
+      gibbs_.step_some(clusters_, name, log_marginal_alone_, process_->law().log_open(),
+                       options_.row_updates);
+    Stream stream(name, Purpose::concentration);
+    if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
+  }
+
+  void rebuild() override { clusters_.rebuild(); }
+
+  double log_joint() const override {
+    return process_->log_prior(clusters_.sizes()) + clusters_.log_marginal();
+  }
+
+  double log_joint_from_scratch() const override {
+    Clusters fresh(clusters_.family(), clusters_.data(), process_->law().log_join_table());
+    fresh.assign(clusters_.labels());
+    return process_->log_prior(fresh.sizes()) + fresh.log_marginal();
+  }
+
+  void shape(std::span<Label> labels) const override {
+    std::copy(clusters_.labels().begin(), clusters_.labels().end(), labels.begin());
+    canonicalize(labels);
+  }
+
+  void traces(std::span<double> values) const override {
+    const double n = static_cast<double>(rows_);
+    double entropy = 0.0;
+    std::uint32_t largest = 0;
+    for (const std::uint32_t size : clusters_.sizes()) {
+      if (size == 0) continue;
+      const double share = size / n;
+      entropy -= share * std::log(share);
+      largest = std::max(largest, size);
+    }
+    values[log_joint_trace] = log_joint();
+    values[clusters_trace] = static_cast<double>(clusters_.clusters());
+    values[entropy_trace] = entropy;
+    values[largest_share_trace] = largest / n;
+    process_->traces(values.data() + process_traces);
+  }
+
+  std::vector<MoveStatistics> moves() const override {
+    std::vector<MoveStatistics> list;
+    const auto add = [&](bool used, const char* name, const MoveCount& count) {
+      if (used) list.push_back({name, count.proposed, count.accepted});
+    };
+    add(options_.scan_every != 0 || options_.row_updates != 0, "gibbs", gibbs_.count());
+    add(options_.split_merge_moves != 0, "split", split_merge_.splits());
+    add(options_.split_merge_moves != 0, "merge", split_merge_.merges());
+    add(options_.block_moves != 0, "block", blocks_.count());
+    add(options_.guided_split_moves != 0, "guided_split", guided_.split_merge().splits());
+    add(options_.guided_split_moves != 0, "guided_merge", guided_.split_merge().merges());
+    add(options_.multiway_moves != 0, "multiway_split", multiway_.splits());
+    add(options_.multiway_moves != 0, "multiway_merge", multiway_.merges());
+    return list;
+  }
+
+  std::string save() const override {
+    ByteWriter writer;
+    writer.put(process_->state());
+    const std::array counts{gibbs_.count(),
+                            split_merge_.splits(),
+                            split_merge_.merges(),
+                            blocks_.count(),
+                            guided_.split_merge().splits(),
+                            guided_.split_merge().merges(),
+                            multiway_.splits(),
+                            multiway_.merges()};
+    writer.put(counts);
+    writer.put(clusters_.labels().data(), rows_);
+    return writer.take();
+  }
+
+  void load(std::string_view bytes) override {
+    ByteReader reader(bytes);
+    const auto state = reader.get<ProcessState>();
+    const auto counts = reader.get<std::array<MoveCount, 8>>();
+    Labels labels(rows_);
+    reader.get(labels.data(), rows_);
+    reader.end();
+    for (const Label label : labels)
+      if (label < 0 || static_cast<std::size_t>(label) >= rows_)
+        fail(ErrorCode::bad_data, "checkpoint has the label {} for {} rows", label, rows_);
+    process_->set_state(state);
+    gibbs_.set_count(counts[0]);
+    split_merge_.set_counts(counts[1], counts[2]);
+    blocks_.set_count(counts[3]);
+    guided_.split_merge().set_counts(counts[4], counts[5]);
+    multiway_.set_counts(counts[6], counts[7]);
+    clusters_.assign(labels);
+  }
+
+  void draw_prior(const StreamName& name) override {
+    Stream stream(name, Purpose::prior_shape);
+    Labels labels(rows_);
+    process_->draw(stream, labels);
+    clusters_.assign(labels);
+  }
+
+  void draw_data(const StreamName& name, Rows& rows) override {
+    const Family& family = clusters_.family();
+    std::vector<double> empty(family.stats_size());
+    family.clear(empty.data());
+    std::vector<std::vector<double>> thetas(clusters_.sizes().size());
+    Stream stream(name, Purpose::prior_data);
+    for (std::vector<double>& theta : thetas) {
+      theta.resize(family.theta_size());
+      family.draw_theta(empty.data(), stream, theta.data());
+    }
+    for (std::size_t row = 0; row < rows_; ++row)
+      family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
+    data_changed();
+    rebuild();
+  }
+
+ private:
+  /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
+  const Guide& guide(const StreamName& name) {
+    if (!guide_) {
+      const std::unique_ptr<Process> fixed = make_process(problem_->parameters, rows_);
+      Stream stream({name.seed, name.chain, 0}, Purpose::guide);
+      guide_ = build_guide(clusters_.family(), clusters_.data(), rows_, fixed->law(), options_.guide, stream);
+    }
+    return *guide_;
+  }
+
+  void data_changed() {
+    guide_.reset();
+    const Family& family = clusters_.family();
+    std::vector<double> empty(family.stats_size());
+    family.clear(empty.data());
+    for (std::size_t row = 0; row < rows_; ++row)
+      log_marginal_alone_[row] = family.log_predictive(empty.data(), clusters_.data()[row]);
+  }
+
+  const Problem* problem_;
+  std::size_t rows_;
+  Options options_;
+  std::unique_ptr<Process> process_;
+  Clusters clusters_;
+  GibbsSweep gibbs_;
+  SplitMerge split_merge_;
+  BlockGibbs blocks_;
+  GuidedSplitMerge guided_;
+  Multiway multiway_;
+  std::vector<double> log_marginal_alone_;
+  std::optional<Guide> guide_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
+  return std::make_unique<MixtureSampler>(problem);
+}
+
+std::size_t chain_bytes(const Problem& problem) {
+  // Labels, marginals of single rows, two tables by size, scratch lists of rows; 256 slots are far more than
+  // most data ask for.
+  const std::size_t rows = problem.rows->size();
+  const Options options(problem.parameters, rows);
+  return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
+         rows * (3 * sizeof(double) + 10 * sizeof(std::uint32_t)) +
+         (options.needs_guide() ? RowTree::bytes(rows) : 0);
+}
+
+}  // namespace coppice::nrmm

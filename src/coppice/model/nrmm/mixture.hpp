@@ -1,0 +1,14 @@
+// One chain of a mixture: the partition with its statistics, the process, and the moves of a sweep.
+#pragma once
+
+#include <memory>
+
+#include "coppice/model/model.hpp"
+
+namespace coppice::nrmm {
+
+std::unique_ptr<Sampler> make_sampler(const Problem& problem);
+/// Bytes of one chain beside the data.
+std::size_t chain_bytes(const Problem& problem);
+
+}  // namespace coppice::nrmm

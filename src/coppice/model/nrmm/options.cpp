@@ -1,0 +1,158 @@
+#include "coppice/model/nrmm/options.hpp"
+
+#include <algorithm>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::nrmm {
+namespace {
+
+/// Below this many rows a scan over all of them costs little beside the moves of a sweep.
+constexpr std::size_t kRowsForScans = 5000;
+
+const std::vector<std::string> kGuides{"ibhc+bisect", "bisect", "ibhc"};
+
+template <typename Kind>
+Kind place_in(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<Kind>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+}  // namespace
+
+Options::Options(const ParameterValues& parameters, std::size_t rows) {
+  const std::string& sampler = parameters.choice("sampler");
+  const bool guided = sampler == "tree-guided" || sampler == "auto";
+  published = sampler == "tree-guided-published";
+  split_merge = {parameters.integer("split-merge-scans"), parameters.choice("split-merge-launch") == "random"};
+  if (sampler == "split-merge" || sampler == "auto")
+    split_merge_moves = parameters.integer("split-merge-moves");
+  if (sampler == "split-merge" && !parameters.flag("gibbs-scan")) scan_every = 0;
+  if (guided) {
+    block_moves = parameters.integer("block-moves");
+    guided_split_moves = parameters.integer("guided-split-moves");
+    guided_split_scans = parameters.integer("guided-split-scans");
+    multiway_moves = parameters.integer("multiway-moves");
+    row_updates = parameters.has("row-updates") ? parameters.integer("row-updates")
+                                                : std::max<std::size_t>(20, rows / 20);
+    scan_every = sampler == "auto" && rows <= kRowsForScans && !parameters.has("scan-every")
+                     ? 1
+                     : (parameters.has("scan-every") ? parameters.integer("scan-every") : 10);
+  }
+  if (published) {
+    published_moves = parameters.integer("published-moves");
+    published_depth = parameters.integer("published-depth");
+  }
+  guide = place_in<GuideKind>(kGuides, parameters.choice("guide"));
+  const std::string& init = parameters.choice("init");
+  start = init == "single"  ? Start::single
+          : init == "guide" ? Start::guide
+          : init == "auto"  ? (guided ? Start::guide : Start::sequential)
+                            : Start::sequential;
+}
+
+std::vector<Parameter> parameter_table() {
+  using Type = Parameter::Type;
+  constexpr double kHuge = 1e300;
+  const auto choice = [](const char* name, const char* fallback, const char* help,
+                         const std::vector<std::string>& choices) {
+    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
+  };
+  const auto count = [](const char* name, const char* fallback, const char* help, double high = 1e6) {
+    return Parameter{name, Type::integer, fallback, help, 0.0, high};
+  };
+  return {
+      choice("process", "dp",
+             "random measure: dp is the Dirichlet process, ngg the normalised generalised gamma process",
+             {"dp", "ngg"}),
+      {"alpha", Type::real, "", "concentration; learned under --alpha-prior if not given", 0.0, kHuge, true},
+      {"alpha-prior",
+       Type::numbers,
+       "1,1",
+       "shape and rate of the Gamma prior of alpha",
+       0.0,
+       kHuge,
+       true,
+       {},
+       2},
+      {"sigma", Type::real, "", "discount of ngg; learned under --sigma-prior if not given", 0.0,
+       0.999999, true},
+      {"sigma-prior",
+       Type::numbers,
+       "1.5,1.5",
+       "the two shapes of the Beta prior of sigma",
+       0.0,
+       kHuge,
+       true,
+       {},
+       2},
+      choice("sampler", "auto",
+             "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also whole "
+             "blocks of rows, "
+             "led by a tree; auto: a mix of these by the number of rows; tree-guided-published: not exact, for "
+             "comparison",
+             {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
+      count("split-merge-moves", "5", "split-merge proposals in a sweep (five times as many in the first 50)"),
+      count("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 1000.0),
+      choice("split-merge-launch", "sequential",
+             "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
+             {"sequential", "random"}),
+      {"gibbs-scan", Type::flag, "true", "end a split-merge sweep with a Gibbs scan over all rows"},
+      choice("guide", "ibhc+bisect",
+             "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
+             "only clustered",
+             kGuides),
+      count("block-moves", "20", "Gibbs updates of blocks below a node of the guide in a sweep"),
+      count("guided-split-moves", "4", "split-merge proposals led by the guide in a sweep"),
+      count("guided-split-scans", "1", "restricted Gibbs scans between the guide's division and the proposal",
+            1000.0),
+      count("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
+      count("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]", 1e9),
+      count("scan-every", "", "sweeps to a scan over all rows, 0: never [10; auto: 1 up to 5000 rows]"),
+      count("published-moves", "10", "global moves in a sweep of tree-guided-published"),
+      count("published-depth", "2", "depth of the local moves of tree-guided-published", 1000.0),
+      choice("init", "auto",
+             "start: rows allocated one by one (sequential), the guide's clusters, or one cluster; auto: the "
+             "guide if the sampler has one",
+             {"auto", "sequential", "guide", "single"}),
+  };
+}
+
+void check_given(const Settings& given) {
+  const auto has = [&](const char* name) { return given.find(name) != given.end(); };
+  const auto text = [&](const char* name, const char* fallback) {
+    const auto found = given.find(name);
+    return found == given.end() ? std::string(fallback) : found->second.text;
+  };
+  if (has("alpha") && has("alpha-prior"))
+    fail(ErrorCode::configuration,
+         "--alpha fixes the concentration and --alpha-prior learns it: give one of them");
+  if (has("sigma") && has("sigma-prior"))
+    fail(ErrorCode::configuration, "--sigma fixes the discount and --sigma-prior learns it: give one of them");
+  if (text("process", "dp") == "dp")
+    for (const char* name : {"sigma", "sigma-prior"})
+      if (has(name))
+        fail(ErrorCode::configuration, "--{} has no meaning for the Dirichlet process: add --process ngg", name);
+  const std::string sampler = text("sampler", "auto");
+  const auto refuse = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (has(name))
+        fail(ErrorCode::configuration, "--{} has no meaning with --sampler {}", name, sampler);
+  };
+  const bool guided = sampler == "tree-guided" || sampler == "auto";
+  if (sampler != "split-merge" && sampler != "auto")
+    refuse({"split-merge-moves", "split-merge-scans", "split-merge-launch"});
+  if (sampler != "split-merge") refuse({"gibbs-scan"});
+  if (!guided)
+    refuse({"block-moves", "guided-split-moves", "guided-split-scans", "multiway-moves", "row-updates",
+            "scan-every"});
+  if (!guided && text("init", "auto") != "guide") refuse({"guide"});
+  if (sampler != "tree-guided-published") refuse({"published-moves", "published-depth"});
+}
+
+std::string caveat(const ParameterValues& parameters) {
+  if (parameters.choice("sampler") != "tree-guided-published") return {};
+  return "Not exact: --sampler tree-guided-published does not leave the posterior invariant and favours few, "
+         "large clusters; use --sampler tree-guided.";
+}
+
+}  // namespace coppice::nrmm

@@ -1,0 +1,52 @@
+// The settings of the mixture, read once from its parameters: which moves make up a sweep, and where a chain
+// begins. The named samplers are schedules of the same moves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/cluster/split_merge.hpp"
+
+namespace coppice::nrmm {
+
+enum class Start { sequential, guide, single };
+enum class GuideKind { ibhc_bisect, bisect, ibhc };
+
+struct Options {
+  Options(const ParameterValues& parameters, std::size_t rows);
+
+  /// Moves between two clusters, rows drawn uniformly.
+  std::size_t split_merge_moves = 0;
+  SplitMergeOptions split_merge;
+  /// Moves led by the guide tree.
+  std::size_t block_moves = 0;
+  std::size_t guided_split_moves = 0;
+  std::size_t guided_split_scans = 0;
+  std::size_t multiway_moves = 0;
+  /// Rows updated in a sweep without a full scan, and how many sweeps there are to a full scan (0: none).
+  std::size_t row_updates = 0;
+  std::size_t scan_every = 1;
+  /// The published, inexact tree-guided sampler instead of all of these.
+  bool published = false;
+  std::size_t published_moves = 0;
+  std::size_t published_depth = 0;
+
+  GuideKind guide = GuideKind::ibhc_bisect;
+  Start start = Start::sequential;
+
+  bool needs_guide() const {
+    return block_moves + guided_split_moves + multiway_moves > 0 || start == Start::guide;
+  }
+  bool scans_at(std::uint64_t sweep) const { return scan_every != 0 && sweep % scan_every == 0; }
+};
+
+std::vector<Parameter> parameter_table();
+/// Throws Error{configuration} if settings that were given exclude each other.
+void check_given(const Settings& given);
+/// The sentence that goes with every answer of the published sampler, which has no target.
+std::string caveat(const ParameterValues& parameters);
+
+}  // namespace coppice::nrmm

@@ -1,0 +1,158 @@
+#include "coppice/model/nrmm/process.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/prior/crp.hpp"
+#include "coppice/prior/ngg.hpp"
+
+namespace coppice::nrmm {
+namespace {
+
+struct Total {
+  std::size_t rows = 0, clusters = 0;
+};
+
+Total total_of(std::span<const std::uint32_t> sizes) {
+  Total total;
+  for (const std::uint32_t size : sizes) {
+    total.rows += size;
+    total.clusters += size != 0;
+  }
+  return total;
+}
+
+bool is_ngg(const ParameterValues& parameters) { return parameters.choice("process") == "ngg"; }
+
+/// alpha as both processes have it: a number, or learned under a Gamma prior.
+struct Concentration {
+  explicit Concentration(const ParameterValues& parameters)
+      : learned(!parameters.has("alpha")),
+        prior{parameters.numbers("alpha-prior").at(0), parameters.numbers("alpha-prior").at(1)},
+        start(learned ? prior.shape / prior.rate : parameters.real("alpha")) {}
+  double log_prior(double alpha) const { return learned ? prior.log_density(alpha) : 0.0; }
+
+  bool learned;
+  GammaPrior prior;
+  double start;
+};
+
+void check_alpha(double alpha) {
+  if (!(alpha > 0.0)) fail(ErrorCode::bad_data, "checkpoint has alpha = {}", alpha);
+}
+
+class DirichletProcess final : public Process {
+ public:
+  DirichletProcess(const ParameterValues& parameters, std::size_t rows)
+      : alpha_(parameters), crp_(alpha_.start, rows) {}
+
+  const ProductPartition& law() const override { return crp_; }
+  ProcessState state() const override { return {crp_.alpha(), 0.0, 0.0}; }
+  void set_state(const ProcessState& state) override {
+    check_alpha(state.alpha);
+    crp_.set_alpha(state.alpha);
+  }
+  double log_prior(std::span<const std::uint32_t> sizes) const override {
+    return crp_.log_partition(sizes) + alpha_.log_prior(crp_.alpha());
+  }
+  bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool) override {
+    if (!alpha_.learned) return false;
+    const Total total = total_of(sizes);
+    crp_.set_alpha(update_concentration(stream, alpha_.prior, crp_.alpha(), total.clusters, total.rows));
+    return false;
+  }
+  void draw(Stream& stream, std::span<Label> labels) override {
+    if (alpha_.learned) crp_.set_alpha(alpha_.prior.draw(stream));
+    crp_.draw_partition(stream, labels);
+  }
+  void traces(double* values) const override { values[0] = crp_.alpha(); }
+
+ private:
+  Concentration alpha_;
+  Crp crp_;
+};
+
+class GeneralizedGammaProcess final : public Process {
+ public:
+  GeneralizedGammaProcess(const ParameterValues& parameters, std::size_t rows)
+      : alpha_(parameters),
+        learn_sigma_(!parameters.has("sigma")),
+        sigma_prior_{parameters.numbers("sigma-prior").at(0), parameters.numbers("sigma-prior").at(1)},
+        ngg_(alpha_.start,
+             learn_sigma_ ? sigma_prior_.a / (sigma_prior_.a + sigma_prior_.b) : parameters.real("sigma"),
+             rows) {}
+
+  const ProductPartition& law() const override { return ngg_; }
+  ProcessState state() const override { return {ngg_.alpha(), ngg_.sigma(), ngg_.log_t()}; }
+  void set_state(const ProcessState& state) override {
+    check_alpha(state.alpha);
+    if (!(state.sigma > 0.0 && state.sigma < 1.0 && std::isfinite(state.log_t)))
+      fail(ErrorCode::bad_data, "checkpoint has sigma = {} and log t = {}", state.sigma, state.log_t);
+    ngg_.set(state.alpha, state.sigma, state.log_t);
+  }
+  double log_prior(std::span<const std::uint32_t> sizes) const override {
+    return ngg_.log_partition_and_u(sizes) + alpha_.log_prior(ngg_.alpha()) +
+           (learn_sigma_ ? sigma_prior_.log_density(ngg_.sigma()) : 0.0);
+  }
+  bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all) override {
+    const Total total = total_of(sizes);
+    ngg_.update_auxiliary(stream, total.rows, total.clusters);
+    if (alpha_.learned) ngg_.update_alpha(stream, alpha_.prior, total.clusters);
+    const bool sigma_changes = learn_sigma_ && all;
+    if (sigma_changes) ngg_.update_sigma(stream, sigma_prior_, sizes);
+    // Twice: u, alpha and sigma depend on each other more than on anything else.
+    ngg_.update_auxiliary(stream, total.rows, total.clusters);
+    return sigma_changes;
+  }
+  void draw(Stream& stream, std::span<Label> labels) override {
+    const double alpha = alpha_.learned ? std::max(alpha_.prior.draw(stream), 1e-300) : ngg_.alpha();
+    const double sigma = learn_sigma_ ? sigma_prior_.draw(stream) : ngg_.sigma();
+    ngg_.set(alpha, sigma, 0.0);
+    ngg_.draw_partition(stream, labels);
+  }
+  void traces(double* values) const override {
+    values[0] = ngg_.alpha();
+    values[1] = ngg_.sigma();
+    values[2] = ngg_.log_u();
+  }
+
+ private:
+  Concentration alpha_;
+  bool learn_sigma_;
+  BetaPrior sigma_prior_;
+  Ngg ngg_;
+};
+
+}  // namespace
+
+std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows) {
+  if (is_ngg(parameters)) return std::make_unique<GeneralizedGammaProcess>(parameters, rows);
+  return std::make_unique<DirichletProcess>(parameters, rows);
+}
+
+std::vector<std::string> process_trace_names(const ParameterValues& parameters) {
+  if (is_ngg(parameters)) return {"alpha", "sigma", "log_u"};
+  return {"alpha"};
+}
+
+NextRow::NextRow(const ParameterValues& parameters, std::span<const double> traces, std::size_t rows) {
+  const auto n = static_cast<double>(rows);
+  const double alpha = traces[0];
+  if (!is_ngg(parameters)) {
+    log_scale_ = -std::log(n + alpha);
+    log_open_ = log_scale_ + std::log(alpha);
+    return;
+  }
+  // u / (N (1 + u)) times the weights: the density of u for N + 1 rows against that for N.
+  sigma_ = traces[1];
+  const double log_u = traces[2];
+  const double log1p_u = log1p_exp(log_u);
+  log_scale_ = log_u - log1p_u - std::log(n);
+  log_open_ = log_scale_ + std::log(alpha) + std::log(sigma_) + sigma_ * log1p_u;
+}
+
+double NextRow::log_join(double size) const { return log_scale_ + std::log(size - sigma_); }
+
+}  // namespace coppice::nrmm

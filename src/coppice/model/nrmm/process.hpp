@@ -1,0 +1,58 @@
+// The random measure of a mixture: the law of the partition with the parameters of that law, which are fixed
+// or learned. Samplers use law() alone; the state of a chain keeps ProcessState.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/base/rng.hpp"
+#include "coppice/prior/product_partition.hpp"
+#include "coppice/shape/partition.hpp"
+
+namespace coppice::nrmm {
+
+struct ProcessState {
+  double alpha = 1.0;
+  double sigma = 0.0;  // 0: Dirichlet process, which has no t either
+  double log_t = 0.0;
+};
+
+class Process {
+ public:
+  virtual ~Process() = default;
+  virtual const ProductPartition& law() const = 0;
+  virtual ProcessState state() const = 0;
+  /// Throws Error{bad_data} for values outside of the process.
+  virtual void set_state(const ProcessState& state) = 0;
+  /// log p(partition, learned parameters, u), with u as density in u.
+  virtual double log_prior(std::span<const std::uint32_t> sizes) const = 0;
+  /// Gibbs and slice updates of u and of what is learned. True if the weights of joining have changed.
+  /// Without `all`, sigma, whose update costs a pass over all cluster sizes up to N, is left as it is.
+  virtual bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all = true) = 0;
+  /// Parameters and partition from the prior.
+  virtual void draw(Stream& stream, std::span<Label> labels) = 0;
+  /// The values behind trace_names().
+  virtual void traces(double* values) const = 0;
+};
+
+/// Begins at the given values or at the means of their priors.
+std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows);
+std::vector<std::string> process_trace_names(const ParameterValues& parameters);
+
+/// log p of joining a cluster of `size` of `rows` rows, and of opening a cluster, for the next row: the
+/// predictive weights under trace values of process_trace_names().
+class NextRow {
+ public:
+  NextRow(const ParameterValues& parameters, std::span<const double> traces, std::size_t rows);
+  double log_join(double size) const;
+  double log_open() const { return log_open_; }
+
+ private:
+  double sigma_ = 0.0, log_scale_ = 0.0, log_open_ = 0.0;
+};
+
+}  // namespace coppice::nrmm

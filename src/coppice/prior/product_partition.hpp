@@ -1,0 +1,40 @@
+// Laws of partitions that are products over clusters: p(partition | whatever else the prior has) is
+// proportional to prod_c kappa(n_c), with kappa(n) = kappa(1) Gamma(n - sigma) / Gamma(1 - sigma). The
+// Dirichlet process (sigma = 0) and, given its auxiliary variable, the normalised generalised gamma process
+// have this form. Factors that are the same for all partitions of the rows are left out of kappa. Samplers see
+// a prior through these functions alone.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace coppice {
+
+class ProductPartition {
+ public:
+  /// log of kappa(n + 1) / kappa(n) = log(n - sigma): the weight of joining a cluster of n rows; minus infinity
+  /// for n = 0.
+  double log_join(std::size_t n) const { return log_join_[n]; }
+  /// log_join for 0 to `rows` rows; stays where it is when its values change.
+  std::span<const double> log_join_table() const { return log_join_; }
+  /// log kappa(1): the weight of opening a cluster.
+  double log_open() const { return log_open_; }
+  /// log kappa(n), n >= 1.
+  double log_kappa(std::size_t n) const { return log_open_ + log_rising_[n]; }
+  double discount() const { return discount_; }
+
+ protected:
+  explicit ProductPartition(std::size_t rows);
+  void set_log_open(double log_open) { log_open_ = log_open; }
+  /// 0 <= sigma < 1; costs O(rows) if the value is new.
+  void set_discount(double sigma);
+
+ private:
+  double discount_ = 0.0;
+  double log_open_ = 0.0;
+  std::vector<double> log_join_;
+  std::vector<double> log_rising_;  // log of Gamma(n - sigma) / Gamma(1 - sigma)
+};
+
+}  // namespace coppice
