@@ -8,6 +8,7 @@
 #include "coppice/model/rbhmc/draw_details.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
 #include "coppice/model/rbhmc/traces.hpp"
+#include "support/enumeration.hpp"
 #include "support/nested_chain.hpp"
 
 namespace coppice::test {
