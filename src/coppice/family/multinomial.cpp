@@ -48,13 +48,31 @@ std::size_t factors_before_log(double low, double high) {
   return static_cast<std::size_t>(std::max(1, 1000 / bits));
 }
 
+/// A part of a row's words, with room for one more. Most cells are empty, in no order that a processor could
+/// foresee: gathering does not branch on them.
+struct Words {
+  static constexpr std::size_t kMost = 128;
+  std::uint32_t list[kMost + 1];
+  std::size_t count = 0;
+
+  /// Takes words from cell `next` on, as many as there is room for; returns the first cell not looked at.
+  std::size_t gather(const double* row, std::size_t next, std::size_t width) {
+    count = 0;
+    for (; next < width && count < kMost; ++next) {
+      list[count] = static_cast<std::uint32_t>(next);
+      count += row[next] > 0.0 ? 1 : 0;
+    }
+    return next;
+  }
+};
+
 }  // namespace
 
 /// A part of a row's words: what the rising factorials of their weights multiply, weight + step for each
-/// token, and the words with too many tokens for that. Most cells are empty and most words come once or
-/// twice, in no order that a processor could foresee: gathering does not branch on them.
+/// token, and the words with too many tokens for that. Most words come once or twice, so tokens are written
+/// four at a time.
 struct Multinomial::Tokens {
-  static constexpr std::size_t kWords = 128;
+  static constexpr std::size_t kWords = Words::kMost;
   static constexpr std::size_t kAtOnce = 4;
   std::uint32_t word[kWords * kMultipliedOut + kAtOnce];
   double step[kWords * kMultipliedOut + kAtOnce];
@@ -64,27 +82,24 @@ struct Multinomial::Tokens {
   double total = 0.0;            // tokens of all words that were gathered so far
   double log_coefficient = 0.0;  // without the factorial of the total
 
-  /// Takes words from `next` on, as many as there is room for; returns the first that was not taken.
+  /// As Words::gather.
   std::size_t gather(const double* row, std::size_t next, std::size_t width) {
     const auto& known = known_log_factorials();
-    std::uint32_t words[kWords + 1];
-    std::size_t found = 0;
-    for (; next < width && found < kWords; ++next) {
-      words[found] = static_cast<std::uint32_t>(next);
-      found += row[next] > 0.0 ? 1 : 0;
-    }
+    Words words;
+    next = words.gather(row, next, width);
     count = frequent_count = 0;
-    for (std::size_t i = 0; i < found; ++i) {
-      total += row[words[i]];
-      log_coefficient -= log_factorial_of_count(known, row[words[i]]);
-      const auto times = static_cast<std::size_t>(row[words[i]]);
+    for (std::size_t i = 0; i < words.count; ++i) {
+      const std::uint32_t j = words.list[i];
+      total += row[j];
+      log_coefficient -= log_factorial_of_count(known, row[j]);
+      const auto times = static_cast<std::size_t>(row[j]);
       if (times > kMultipliedOut) {
-        frequent[frequent_count++] = words[i];
+        frequent[frequent_count++] = j;
         continue;
       }
       for (std::size_t first = 0; first < times; first += kAtOnce)
         for (std::size_t k = 0; k < kAtOnce; ++k) {
-          word[count + first + k] = words[i];
+          word[count + first + k] = j;
           step[count + first + k] = static_cast<double>(first + k);
         }
       count += times;
@@ -169,10 +184,21 @@ void Multinomial::draw(const double* theta, Stream& stream, double* row) const {
 }
 
 double Multinomial::log_likelihood(const double* theta, const double* row) const {
-  double result = log_coefficient(row, width());
-  for (std::size_t j = 0; j < width(); ++j)
-    if (row[j] > 0.0) result += row[j] * std::log(theta[j]);
-  return result;
+  const auto& known = known_log_factorials();
+  double coefficient = 0.0;
+  double total = 0.0;
+  double result = 0.0;
+  Words words;
+  for (std::size_t next = 0; next < width();) {
+    next = words.gather(row, next, width());
+    for (std::size_t i = 0; i < words.count; ++i) {
+      const std::uint32_t j = words.list[i];
+      total += row[j];
+      coefficient -= log_factorial_of_count(known, row[j]);
+      result += row[j] * std::log(theta[j]);
+    }
+  }
+  return result + coefficient + log_factorial_of_count(known, total);
 }
 
 void Multinomial::fill_bank(const double* stats, double* bank) const {
