@@ -12,6 +12,7 @@
 #include "coppice/base/math.hpp"
 #include "support/mixture_law.hpp"
 #include "support/monte_carlo.hpp"
+#include "support/sampling_error.hpp"
 #include "support/seeds.hpp"
 
 namespace coppice::test {
@@ -107,7 +108,7 @@ TEST(Ngg, SimulatorDrawsFromTheLaw) {
       std::vector<double> counts(probabilities.size(), 0.0);
       Stream stream({seed, 0, 0}, Purpose::test);
       Labels labels(kRows);
-      for (std::size_t i = 0; i < scaled(20'000); ++i) {
+      for (std::size_t i = 0; i < scaled(5'000); ++i) {
         ngg.draw_partition(stream, labels);
         counts[index.at(labels)] += 1.0;
       }
