@@ -17,6 +17,7 @@
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/nrmm/predictor.hpp"
 #include "coppice/model/nrmm/process.hpp"
+#include "coppice/model/nrmm/published.hpp"
 
 namespace coppice::nrmm {
 namespace {
@@ -40,10 +41,14 @@ class MixtureSampler final : public Sampler {
         guided_(*problem.family, *problem.rows, process_->law(), options_.guided_split_scans),
         multiway_(*problem.family, *problem.rows, process_->law()),
         log_marginal_alone_(rows_) {
+    if (options_.published)
+      published_.emplace(*problem.family, *problem.rows, process_->law(), options_.published_moves,
+                         options_.published_depth);
     data_changed();
   }
 
   void init(const StreamName& name) override {
+    guide_.reset();
     switch (options_.start) {
       case Start::sequential:
         gibbs_.allocate(clusters_, name, log_marginal_alone_, process_->law().log_open());
@@ -57,9 +62,16 @@ class MixtureSampler final : public Sampler {
         break;
     }
     rebuild();
+    if (published_) published_->start(clusters_);
   }
 
   void step(const StreamName& name) override {
+    if (published_) {
+      published_->step(clusters_, log_marginal_alone_, name);
+      update_process(name);
+      published_->prior_changed();
+      return;
+    }
     const auto repeat = [&](std::size_t times, Purpose purpose, auto&& move) {
       for (std::size_t i = 0; i < times; ++i) {
         Stream stream(name, purpose, i);
@@ -83,8 +95,7 @@ class MixtureSampler final : public Sampler {
     else
       gibbs_.step_some(clusters_, name, log_marginal_alone_, process_->law().log_open(),
                        options_.row_updates);
-    Stream stream(name, Purpose::concentration);
-    if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
+    update_process(name);
   }
 
   void rebuild() override { clusters_.rebuild(); }
@@ -126,6 +137,12 @@ class MixtureSampler final : public Sampler {
     const auto add = [&](bool used, const char* name, const MoveCount& count) {
       if (used) list.push_back({name, count.proposed, count.accepted});
     };
+    if (published_) {
+      add(options_.published_moves != 0, "published_split", published_->splits());
+      add(options_.published_moves != 0, "published_merge", published_->merges());
+      add(true, "published_row", published_->row_updates());
+      return list;
+    }
     add(options_.scan_every != 0 || options_.row_updates != 0, "gibbs", gibbs_.count());
     add(options_.split_merge_moves != 0, "split", split_merge_.splits());
     add(options_.split_merge_moves != 0, "merge", split_merge_.merges());
@@ -149,6 +166,7 @@ class MixtureSampler final : public Sampler {
                             multiway_.splits(),
                             multiway_.merges()};
     writer.put(counts);
+    if (published_) published_->save(writer);
     writer.put(clusters_.labels().data(), rows_);
     return writer.take();
   }
@@ -157,9 +175,12 @@ class MixtureSampler final : public Sampler {
     ByteReader reader(bytes);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
+    // Labels come last; what is before them are the trees.
+    const std::size_t labels_size = rows_ * sizeof(Label);
+    ByteReader trees(reader.take(reader.left() - std::min(reader.left(), labels_size)));
+    if (!published_) trees.end();
     Labels labels(rows_);
     reader.get(labels.data(), rows_);
-    reader.end();
     for (const Label label : labels)
       if (label < 0 || static_cast<std::size_t>(label) >= rows_)
         fail(ErrorCode::bad_data, "checkpoint has the label {} for {} rows", label, rows_);
@@ -170,6 +191,11 @@ class MixtureSampler final : public Sampler {
     guided_.split_merge().set_counts(counts[4], counts[5]);
     multiway_.set_counts(counts[6], counts[7]);
     clusters_.assign(labels);
+    guide_.reset();  // that of the chain that is loaded may be another
+    if (published_) {
+      published_->load(trees, clusters_);
+      trees.end();
+    }
   }
 
   void draw_prior(const StreamName& name) override {
@@ -177,6 +203,7 @@ class MixtureSampler final : public Sampler {
     Labels labels(rows_);
     process_->draw(stream, labels);
     clusters_.assign(labels);
+    if (published_) published_->start(clusters_);
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
@@ -193,9 +220,15 @@ class MixtureSampler final : public Sampler {
       family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
     data_changed();
     rebuild();
+    if (published_) published_->start(clusters_);
   }
 
  private:
+  void update_process(const StreamName& name) {
+    Stream stream(name, Purpose::concentration);
+    if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
+  }
+
   /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
   const Guide& guide(const StreamName& name) {
     if (!guide_) {
@@ -225,6 +258,7 @@ class MixtureSampler final : public Sampler {
   BlockGibbs blocks_;
   GuidedSplitMerge guided_;
   Multiway multiway_;
+  std::optional<PublishedMoves> published_;
   std::vector<double> log_marginal_alone_;
   std::optional<Guide> guide_;
 };
@@ -242,7 +276,8 @@ std::size_t chain_bytes(const Problem& problem) {
   const Options options(problem.parameters, rows);
   return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
          rows * (3 * sizeof(double) + 10 * sizeof(std::uint32_t)) +
-         (options.needs_guide() ? RowTree::bytes(rows) : 0);
+         (options.needs_guide() ? RowTree::bytes(rows) : 0) +
+         (options.published ? PublishedMoves::bytes(*problem.family, rows) : 0);
 }
 
 }  // namespace coppice::nrmm
