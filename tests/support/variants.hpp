@@ -71,7 +71,7 @@ inline std::vector<Variant> mixture_variants() {
         "nrmm",
         {"sampler=\"split-merge\"", "split-merge-launch=\"" + launch + "\"",
          "split-merge-scans=" + std::to_string(scans), gibbs ? "split-merge-moves=1" : "split-merge-moves=2",
-         gibbs ? "gibbs-scan=true" : "gibbs-scan=false"}};
+         gibbs ? "scan-every=1" : "scan-every=0"}};
   };
   const auto guided = [](const std::string& name, int blocks, int splits, int scans, int multiway, int rows) {
     return Variant{name,
