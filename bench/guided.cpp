@@ -20,6 +20,7 @@
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/post/diagnostics.hpp"
 #include "coppice/prior/crp.hpp"
 
 namespace {
@@ -91,17 +92,32 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
       std::vector<double> traces(model.traces(problem.parameters).size());
       double spent = cpu_seconds() - begin;
       double next = 0.0;
+      std::vector<double> times;
+      std::vector<double> values[2];
       for (std::uint64_t sweep = 0; spent < seconds; ++sweep) {
         if (sweep > 0) {
           const double start = cpu_seconds();
           chain->step({seed, 0, sweep});
           spent += cpu_seconds() - start;
         }
-        if (spent < next && sweep > 20) continue;
         chain->traces(traces);
-        fmt::print("{},{},{},{},{:.6f},{},{:.4f},{}\n", name, init, sampler, seed, spent, sweep, traces[0], traces[1]);
-        next = spent + seconds / 400.0;
+        times.push_back(spent);
+        for (std::size_t i = 0; i < 2; ++i) values[i].push_back(traces[i]);
+        if (spent < next && sweep > 20) continue;
+        fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},,\n", name, init, sampler, seed, spent, sweep, traces[0],
+                   traces[1]);
+        next = spent + seconds / 200.0;
       }
+      // Effective draws for each second of the second half.
+      double rate[2] = {0.0, 0.0};
+      const auto half = std::lower_bound(times.begin(), times.end(), 0.5 * spent) - times.begin();
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::vector<double> late(values[i].begin() + half, values[i].end());
+        if (late.size() > 8) rate[i] = ess_bulk({late}) / (spent - times[static_cast<std::size_t>(half)]);
+      }
+      fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},{:.2f},{:.2f}\n", name, init, sampler, seed, spent,
+                 times.size() - 1, values[0].back(), values[1].back(), rate[0], rate[1]);
+      std::fflush(stdout);
     }
 }
 
@@ -167,7 +183,7 @@ void moves(std::size_t most) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() >= 5 && arguments[0] == "race") {
-    fmt::print("data,init,sampler,seed,seconds,sweep,log_joint,clusters\n");
+    fmt::print("data,init,sampler,seed,seconds,sweep,log_joint,clusters,ess_log_joint,ess_clusters\n");
     for (std::size_t i = 4; i < arguments.size(); ++i)
       race(std::stod(arguments[1]), std::stoull(arguments[2]), arguments[3], arguments[i]);
     return 0;

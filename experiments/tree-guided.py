@@ -37,31 +37,14 @@ def race(seeds, scale):
     return path
 
 
-def effective(values):
-    """Effective sample size by the initial monotone sequence of paired autocovariances."""
-    values = np.asarray(values, float)
-    n = len(values)
-    if n < 8 or values.std() == 0:
-        return float("nan")
-    centred = values - values.mean()
-    spectrum = np.fft.rfft(centred, 2 * n)
-    auto = np.fft.irfft(spectrum * np.conj(spectrum))[:n] / n
-    pairs = auto[0:n - 1:2][: n // 2] + auto[1:n:2][: n // 2]
-    total, smallest = 0.0, np.inf
-    for pair in pairs:
-        if pair <= 0:
-            break
-        smallest = min(smallest, pair)
-        total += smallest
-    return n * auto[0] / (2 * total - auto[0])
-
-
 def load(path):
+    """(data, start, sampler, seed) -> rows of seconds, log joint, clusters and, in the last one, effective draws per second."""
     chains = {}
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file):
             key = (pathlib.Path(row["data"]).stem, row["init"], row["sampler"], int(row["seed"]))
-            chains.setdefault(key, []).append((float(row["seconds"]), float(row["log_joint"]), float(row["clusters"])))
+            chains.setdefault(key, []).append(
+                [float(row[name] or "nan") for name in ("seconds", "log_joint", "clusters", "ess_log_joint", "ess_clusters")])
     return {key: np.array(rows) for key, rows in chains.items()}
 
 
@@ -90,16 +73,11 @@ def tables(chains):
                 everyone = sorted(there + [np.inf] * (len(mine) - len(there)))
                 median = everyone[(len(mine) - 1) // 2]
                 last = [rows[-1, 1] for rows in mine]
-                speed = []
-                for column in (1, 2):
-                    rates = []
-                    for rows in mine:
-                        half = rows[rows[:, 0] > rows[-1, 0] / 2]
-                        rates.append(effective(half[:, column]) / (half[-1, 0] - half[0, 0]))
-                    speed.append(np.nanmedian(rates) if np.isfinite(rates).any() else float("nan"))
+                speed = [np.nanmedian(column) if np.isfinite(column).any() else np.nan
+                         for column in np.array([rows[-1, 3:] for rows in mine]).T]
                 print(f"| {start} | {sampler} | {len(there)}/{len(mine)} | {'-' if np.isinf(median) else f'{median:.2g}'} "
                       f"| {np.median(last):.1f} ({min(last):.1f}) | {np.mean([rows[-1, 2] for rows in mine]):.1f} "
-                      f"| {speed[0]:.0f} | {'constant' if np.isnan(speed[1]) else f'{speed[1]:.0f}'} |")
+                      f"| {speed[0]:.3g} | {'constant' if np.isnan(speed[1]) else f'{speed[1]:.3g}'} |")
 
 
 def figure(chains):

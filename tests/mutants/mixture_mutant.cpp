@@ -13,7 +13,7 @@
 namespace coppice::test {
 namespace {
 
-int compare(std::string name, bool wanted) {
+int run_variant(std::string name, bool wanted) {
   constexpr std::size_t kDraws = 60'000;  // never scaled down: the power to notice is what is tested
   MixtureLaw law{std::nullopt, 2.0, 1.5};
   Settings settings = settings_from({"alpha-prior=[2, 1.5]"});
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return coppice::test::compare(argv[1], std::strcmp(argv[2], "agrees") == 0);
+    return coppice::test::run_variant(argv[1], std::strcmp(argv[2], "agrees") == 0);
   } catch (const std::exception& error) {
     // Not the noticing that is meant: a mistake must be told by its law.
     std::printf("%s\n", error.what());

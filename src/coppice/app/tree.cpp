@@ -18,6 +18,7 @@ struct TreeArguments {
   std::string path, format = "ascii", output;
   std::size_t level = 0;  // 0: the hierarchy, of flat models their only level
   double collapse = -1.0;
+  std::size_t guide = 0;  // the chain whose guide tree is wanted, from 1; 0: none
   HierarchyView view;
   SelectionFlags selecting;
 };
@@ -73,9 +74,18 @@ int write_hierarchy(const TreeArguments& arguments, const std::string& format, c
   return 0;
 }
 
+Linkage guide_tree(const SavedRun& run, std::size_t chain) {
+  if (run.model().guide == nullptr)
+    fail(ErrorCode::configuration, "the model {} has no guide trees", run.model().name);
+  if (chain > run.config().chains)
+    fail(ErrorCode::usage, "--guide {}: the run has chains 1 to {}", chain, run.config().chains);
+  return linkage_of(run.model().guide(run.setup().problem, {run.config().seed, chain - 1, 0}));
+}
+
 int write_linkage(const TreeArguments& arguments, const std::string& format, const Analysis& analysis,
                   const Context& context) {
-  const Linkage linkage = run_tree(analysis.run(), arguments.level);
+  const Linkage linkage = arguments.guide > 0 ? guide_tree(analysis.run(), arguments.guide)
+                                              : run_tree(analysis.run(), arguments.level);
   const std::vector<std::string>& names = analysis.run().table().row_ids;
   if (format == "json") {
     nlohmann::ordered_json answer = tree_json(linkage, names);
@@ -94,7 +104,11 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
     options.collapse_at = arguments.collapse;
     options.max_lines = arguments.view.lines;
     text = analysis.caveat_line(context) +
-           "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n" +
+           (arguments.guide > 0
+                ? fmt::format("The tree that leads the moves of chain {}: built from the data alone, no part of "
+                              "the posterior.\nHeight: steps to the deepest row.\n",
+                              arguments.guide)
+                : "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n") +
            ascii_tree(linkage, names, options);
   }
   write_output(arguments.output, text);
@@ -104,7 +118,7 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
 int tree(const TreeArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const std::string format = context.json ? "json" : arguments.format;
-  const bool one_level = analysis.run().levels() == 1 || arguments.level > 0;
+  const bool one_level = analysis.run().levels() == 1 || arguments.level > 0 || arguments.guide > 0;
   return one_level || format == "linkage" ? write_linkage(arguments, format, analysis, context)
                                           : write_hierarchy(arguments, format, analysis, context);
 }
@@ -142,6 +156,8 @@ void add_tree(CLI::App& application, Context& context) {
                       "collapse until the ascii tree has at most so many lines, 0: never [60]");
   command->add_flag("--full", arguments->view.full,
                     "draw all levels of a hierarchy, also where none branches");
+  command->add_option("--guide", arguments->guide,
+                      "instead: the tree that led the moves of this chain (nrmm, --sampler tree-guided or auto)");
   add_level_option(*command, arguments->level, "the whole hierarchy");
   arguments->selecting.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return tree(*arguments, context); }; });

@@ -18,6 +18,7 @@
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/partition.hpp"
+#include "coppice/shape/row_tree.hpp"
 
 namespace coppice {
 
@@ -127,6 +128,9 @@ struct ModelEntry {
                         std::size_t threads) = nullptr;
   /// Whether its samplers take in rows after a fit (load_first, insert).
   bool grows = false;
+  /// The tree over the rows that leads the moves of a chain, by seed and chain of the name. Throws
+  /// Error{configuration} if the settings have none; nullptr if the model has none.
+  RowTree (*guide)(const Problem&, const StreamName&) = nullptr;
 };
 
 }  // namespace coppice

@@ -188,6 +188,28 @@ Linkage coclustering_tree(std::span<const double> similarity, std::size_t n) {
   return average_linkage(std::move(dissimilarity), n);
 }
 
+Linkage linkage_of(const RowTree& tree) {
+  Linkage linkage;
+  linkage.leaves = tree.rows();
+  std::vector<std::size_t> height(tree.nodes(), 0);
+  std::vector<RowTree::Node> inner;
+  for (auto node = static_cast<RowTree::Node>(tree.rows()); node < tree.nodes(); ++node) {
+    height[node] = std::max(height[tree.left(node)], height[tree.right(node)]) + 1;
+    inner.push_back(node);
+  }
+  std::stable_sort(inner.begin(), inner.end(),
+                   [&](RowTree::Node a, RowTree::Node b) { return height[a] < height[b]; });
+  std::vector<std::size_t> number(tree.nodes());
+  std::iota(number.begin(), number.begin() + static_cast<std::ptrdiff_t>(tree.rows()), std::size_t{0});
+  for (const RowTree::Node node : inner) {
+    const auto [left, right] = std::minmax(number[tree.left(node)], number[tree.right(node)]);
+    number[node] = linkage.nodes();
+    linkage.merges.push_back(
+        {left, right, static_cast<double>(height[node]), tree.rows_below(node).size()});
+  }
+  return linkage;
+}
+
 std::vector<double> to_scipy(const Linkage& tree) {
   std::vector<double> matrix;
   matrix.reserve(4 * tree.merges.size());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coppice/shape/partition.hpp"
+#include "coppice/shape/row_tree.hpp"
 
 namespace coppice {
 
@@ -40,6 +41,9 @@ Linkage average_linkage(std::vector<float> dissimilarity, std::size_t n);
 
 /// The tree of 1 - similarity for a full n x n matrix of co-clustering probabilities.
 Linkage coclustering_tree(std::span<const double> similarity, std::size_t n);
+
+/// A tree over rows as merges; the height of a node is the number of steps to its deepest row.
+Linkage linkage_of(const RowTree& tree);
 
 /// (n - 1) x 4 row-major: left, right, height, size. What scipy.cluster.hierarchy takes and gives.
 std::vector<double> to_scipy(const Linkage& tree);

@@ -32,6 +32,14 @@ constexpr std::size_t kEarlyFactor = 5;
 /// Rows of its bucket that are updated around a row that comes in.
 constexpr std::size_t kNeighbours = 4;
 
+/// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
+Guide chain_guide(const ParameterValues& parameters, const Family& family, const Rows& rows,
+                  const StreamName& name) {
+  const std::unique_ptr<Process> fixed = make_process(parameters, rows.size());
+  Stream stream({name.seed, name.chain, 0}, Purpose::guide);
+  return build_guide(family, rows, rows.size(), fixed->law(), Options(parameters, rows.size()).guide, stream);
+}
+
 class MixtureSampler final : public Sampler {
  public:
   explicit MixtureSampler(const Problem& problem)
@@ -282,13 +290,8 @@ class MixtureSampler final : public Sampler {
         fail(ErrorCode::bad_data, "checkpoint has the label {} for {} rows", label, labels.size());
   }
 
-  /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
   const Guide& guide(const StreamName& name) {
-    if (!guide_) {
-      const std::unique_ptr<Process> fixed = make_process(parameters_, rows_);
-      Stream stream({name.seed, name.chain, 0}, Purpose::guide);
-      guide_ = build_guide(clusters_.family(), clusters_.data(), rows_, fixed->law(), options_.guide, stream);
-    }
+    if (!guide_) guide_ = chain_guide(parameters_, clusters_.family(), clusters_.data(), name);
     return *guide_;
   }
 
@@ -323,6 +326,13 @@ class MixtureSampler final : public Sampler {
 
 std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
   return std::make_unique<MixtureSampler>(problem);
+}
+
+RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
+  if (!Options(problem.parameters, problem.rows->size()).needs_guide())
+    fail(ErrorCode::configuration, "--sampler {} has no guide tree; --sampler tree-guided or auto has one",
+         problem.parameters.choice("sampler"));
+  return chain_guide(problem.parameters, *problem.family, *problem.rows, name).tree;
 }
 
 std::size_t chain_bytes(const Problem& problem) {

@@ -11,4 +11,7 @@ std::unique_ptr<Sampler> make_sampler(const Problem& problem);
 /// Bytes of one chain beside the data.
 std::size_t chain_bytes(const Problem& problem);
 
+/// The guide tree of a chain.
+RowTree guide_of_chain(const Problem& problem, const StreamName& name);
+
 }  // namespace coppice::nrmm

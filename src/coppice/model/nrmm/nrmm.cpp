@@ -23,7 +23,8 @@ ModelEntry nrmm_entry() {
           nrmm::check_given,
           nrmm::caveat,
           nrmm::explain_sampler,
-          true};
+          true,
+          nrmm::guide_of_chain};
 }
 
 }  // namespace coppice
