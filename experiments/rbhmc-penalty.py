@@ -28,10 +28,7 @@ def main():
             differences, taken = [], 0
             for seed in range(1, seeds + 1):
                 header, rows, levels, options = load(name, seed)
-                kept, held = common.split_rows(header, rows, seed)
-                train, test = f"{folder}/train.csv", f"{folder}/test.csv"
-                common.write_table(train, header, [rows[i] for i in kept])
-                common.write_table(test, header, [rows[i] for i in held])
+                train, test, _ = common.write_split(header, rows, seed, folder)
                 truth = ["--truth", "label"] if "label" in header else []
                 base = [*options, *truth, "--levels", levels, "--chains", "2", "--warmup", "300", "--draws", "300", "--thin",
                         "2", "--seed", seed]

@@ -2,7 +2,7 @@
 per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
 and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
 so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]; regularizers.py table prints what is known
-so far in Markdown."""
+so far in Markdown. Rows that build/experiments/regularizers.csv holds already are not run again: delete it to start anew."""
 
 import sys
 
@@ -78,10 +78,7 @@ def length_of_features(run_path):
 
 def measure(name, setting, seed, folder, scales):
     header, rows, levels, options = load(name, seed)
-    kept, held = common.split_rows(header, rows, seed)
-    train, test = f"{folder}/train.csv", f"{folder}/test.csv"
-    common.write_table(train, header, [rows[i] for i in kept])
-    common.write_table(test, header, [rows[i] for i in held])
+    train, test, kept = common.write_split(header, rows, seed, folder)
     truth = ["--truth", "label"] if "label" in header else []
     regularizer, strength, extra = SETTINGS[setting]
     warmup, draws = (600, 300) if len(kept) < 160 else (300, 150)
@@ -123,13 +120,19 @@ def measure(name, setting, seed, folder, scales):
     return result
 
 
+def known_results():
+    """(mean, standard error, seeds) by data set, setting and measure."""
+    known = {}
+    path = common.OUT / "regularizers.csv"
+    for line in path.read_text().splitlines() if path.exists() else []:
+        name, setting, measure_name, mean, error, seeds = line.split(",")
+        known[name, setting, measure_name] = (float(mean), float(error), int(seeds))
+    return known
+
+
 def print_table():
     """One block of rows for each data set; the standard error of the mean over seeds in brackets."""
-    known = {}
-    with open(common.OUT / "regularizers.csv") as file:
-        for line in file:
-            name, setting, measure_name, mean, error, seeds = line.strip().split(",")
-            known[name, setting, measure_name] = (float(mean), float(error), int(seeds))
+    known = known_results()
     shown = ["held-out", "ARI at k", "F at k", "AID", "AOD", "R-hat 1"]
     for name in DATASETS:
         if not any(key[0] == name for key in known):
@@ -158,10 +161,13 @@ def main():
         return
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     names = sys.argv[2:] or list(DATASETS)
+    known = known_results()
     with common.scratch() as folder, open(common.OUT / "regularizers.csv", "a") as log:
         for name in names:
             scales = {}
             for setting in SETTINGS:
+                if (name, setting, "R-hat 1") in known:  # the last measure that is written
+                    continue
                 results = [measure(name, setting, seed, folder, scales) for seed in range(1, seeds + 1)]
                 for measure_name in results[0]:
                     mean, error = common.mean_and_error([result[measure_name] for result in results])

@@ -75,6 +75,15 @@ def split_rows(header, rows, seed, share=0.2):
     return np.sort(order[held:]), np.sort(order[:held])
 
 
+def write_split(header, rows, seed, folder):
+    """Writes the rows kept and those held out as two files; their paths and the numbers of the rows kept."""
+    kept, held = split_rows(header, rows, seed)
+    train, test = f"{folder}/train.csv", f"{folder}/test.csv"
+    write_table(train, header, [rows[i] for i in kept])
+    write_table(test, header, [rows[i] for i in held])
+    return train, test, kept
+
+
 def contingency(truth, found):
     truth = np.unique(truth, return_inverse=True)[1]
     found = np.unique(found, return_inverse=True)[1]

@@ -208,6 +208,31 @@ def test_the_published_procedure_is_labelled_even_without_a_penalty(coppice):
     assert "Not exact" in fit.stderr
 
 
+def test_settings_that_do_nothing_without_a_penalty_are_named(coppice):
+    nested_blobs(coppice.folder / "data.csv", 12)
+
+    def note(*flags):
+        fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", *flags, "-o", "t.coppice",
+                      "--overwrite", "--chains", 1, "--warmup", 5, "--draws", 5)
+        return re.findall("does not depend on (.*)", fit.stderr)
+
+    assert note("--penalty", 0) == []
+    assert note("--penalty", 0, "--margin", 2, "--intercept") == ["--margin, --intercept"]
+    assert note("--penalty", 0, "--discriminant-sd", 2, "--regularizer", "own") == ["--regularizer, --discriminant-sd"]
+    assert note("--penalty", 0, "--margin", 2, "--regularizer", "paper") == ["--margin"]
+    assert note("--penalty", 0.1, "--margin", 2) == []
+
+
+def test_a_flag_may_stand_alone(coppice):
+    nested_blobs(coppice.folder / "data.csv", 12)
+    for flags, learned in (["--learn-concentrations"], True), (["--learn-concentrations", "false"], False), ([], False):
+        coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "--penalty", 0, *flags, "-o",
+                "t.coppice", "--overwrite", "--chains", 1, "--warmup", 5, "--draws", 5)
+        trace = coppice("export", "t.coppice", "--what", "trace").stdout.splitlines()
+        column = trace[0].split(",").index("alpha")
+        assert (len({line.split(",")[column] for line in trace[1:]}) > 1) == learned
+
+
 def test_the_penalty_is_chosen_and_told(coppice):
     nested_blobs(coppice.folder / "data.csv", 40)
     flags = ["--id", "id", "--truth", "blob", "--truth", "side", "--chains", 1, "--warmup", 10, "--draws", 10]

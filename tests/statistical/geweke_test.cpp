@@ -57,7 +57,7 @@ class Functionals {
     chain.shape(labels);
     const std::vector<std::size_t> sizes = cluster_sizes(labels);
     const double clusters = static_cast<double>(sizes.size());
-    const double log_alpha = std::log(chain.alpha());
+    const double log_alpha = std::log(chain.parameters().at("alpha"));
     double first = 0.0;
     double second = 0.0;
     for (const double cell : rows.cells) {
@@ -133,7 +133,8 @@ LawCase complete_case(std::size_t index) {
 std::vector<Variant> variants() {
   std::vector<Variant> list;
   for (Variant& variant : mixture_variants())
-    if (variant.name == "gibbs" || variant.name == "sequential_1_gibbs" || variant.name == "random_2_alone")
+    if (variant.name == "gibbs" || variant.name == "sequential_1_gibbs" || variant.name == "random_2_alone" ||
+        variant.name == "tree_guided")
       list.push_back(std::move(variant));
   return list;
 }
@@ -175,7 +176,7 @@ TEST_P(GewekeMistakes, AreNoticed) {
   for (const std::uint64_t seed : test_seeds()) {
     Fixture fixture({"mistakes", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, 1, kRows);
     const auto make_chain = [&]() -> std::unique_ptr<TestChain> {
-      return std::make_unique<BrokenChain>(fixture.family(), fixture.rows, AlphaLaw{std::nullopt, 2.0, 1.5},
+      return std::make_unique<BrokenChain>(fixture.family(), fixture.rows, MixtureLaw{std::nullopt, 2.0, 1.5},
                                            mistake);
     };
     // Not scaled down: the power to notice is what is tested. Ten per cent is the hardest and gets more

@@ -52,7 +52,7 @@ inline void print_mistake(Mistake mistake, const Agreement& agreement) {
 
 class BrokenChain final : public TestChain {
  public:
-  BrokenChain(const Family& family, const Rows& rows, const AlphaLaw& law, Mistake mistake)
+  BrokenChain(const Family& family, const Rows& rows, const MixtureLaw& law, Mistake mistake)
       : family_(family),
         rows_(rows),
         law_(law),
@@ -81,7 +81,7 @@ class BrokenChain final : public TestChain {
     std::copy(clusters_.labels().begin(), clusters_.labels().end(), labels.begin());
     canonicalize(labels);
   }
-  double alpha() const override { return crp_.alpha(); }
+  std::map<std::string, double> parameters() const override { return {{"alpha", crp_.alpha()}}; }
 
   void draw_prior(const StreamName& name) override {
     Stream stream(name, Purpose::prior_shape);
@@ -167,7 +167,7 @@ class BrokenChain final : public TestChain {
 
   const Family& family_;
   const Rows& rows_;
-  AlphaLaw law_;
+  MixtureLaw law_;
   Mistake mistake_;
   Crp crp_;
   Clusters clusters_;

@@ -1,12 +1,9 @@
 // The posterior of a mixture over all Bell(n) partitions of a few rows, by brute force: the marginal of every
-// subset of rows from fresh statistics, times the Chinese restaurant process written out here once more, with
-// the concentration either fixed or integrated against its Gamma prior by the trapezoid rule. This is what
-// samplers are judged by.
+// subset of rows from fresh statistics, times the law of the partition. This is what samplers are judged by.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,51 +12,24 @@
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/partition.hpp"
+#include "support/mixture_law.hpp"
 #include "support/sampling_error.hpp"
 
 namespace coppice::test {
 
-/// The concentration: a number, or Gamma(shape, rate).
-struct AlphaLaw {
-  std::optional<double> fixed;
-  double shape = 1.0;
-  double rate = 1.0;
-};
-
-/// log of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n) against the law of alpha.
-inline double log_concentration_factor(const AlphaLaw& law, double power, double rows) {
-  const auto log_term = [&](double log_alpha) {
-    const double alpha = std::exp(log_alpha);
-    return power * log_alpha + log_gamma(alpha) - log_gamma(alpha + rows);
-  };
-  if (law.fixed) return log_term(std::log(*law.fixed));
-  std::vector<double> terms;
-  constexpr double kStep = 0.01;
-  for (double log_alpha = -60.0; log_alpha <= 12.0; log_alpha += kStep)
-    terms.push_back(log_term(log_alpha) + law.shape * (std::log(law.rate) + log_alpha) -
-                    log_gamma(law.shape) - law.rate * std::exp(log_alpha));
-  return log_sum_exp(terms) + std::log(kStep);
-}
-
 class ExactPosterior {
  public:
-  ExactPosterior(const Family& family, const Rows& rows, const AlphaLaw& law) : rows_(rows.size()) {
+  ExactPosterior(const Family& family, const Rows& rows, const MixtureLaw& law) : rows_(rows.size()) {
     const std::vector<double> marginals = subset_marginals(family, rows);
-    std::vector<double> factors{kMinusInfinity};
-    for (std::size_t k = 1; k <= rows_ + 1; ++k)
-      factors.push_back(log_concentration_factor(law, static_cast<double>(k), static_cast<double>(rows_)));
+    const PartitionLaw prior(law, rows_);
     std::vector<double> log_weights;
     for_each_partition(rows_, [&](std::span<const Label> labels, std::size_t clusters) {
-      double total = factors[clusters];
+      double total = prior.log_probability(cluster_sizes(labels));
       for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
         std::size_t subset = 0;
-        double size = 0.0;
         for (std::size_t row = 0; row < rows_; ++row)
-          if (labels[row] == static_cast<Label>(cluster)) {
-            subset |= std::size_t{1} << row;
-            size += 1.0;
-          }
-        total += log_gamma(size) + marginals[subset];
+          if (labels[row] == static_cast<Label>(cluster)) subset |= std::size_t{1} << row;
+        total += marginals[subset];
       }
       index_.emplace(key(labels), partitions_.size());
       partitions_.emplace_back(labels.begin(), labels.end());
@@ -69,7 +39,8 @@ class ExactPosterior {
     log_evidence_ = log_sum_exp(log_weights);
     for (std::size_t i = 0; i < log_weights.size(); ++i) {
       probability_.push_back(std::exp(log_weights[i] - log_evidence_));
-      alpha_mean_ += probability_[i] * std::exp(factors[clusters_[i] + 1] - factors[clusters_[i]]);
+      for (const auto& [name, value] : prior.moments(cluster_sizes(partitions_[i])))
+        moments_[name] += probability_[i] * value;
     }
   }
 
@@ -80,7 +51,8 @@ class ExactPosterior {
   double probability(std::size_t i) const { return probability_[i]; }
   const std::vector<double>& probabilities() const { return probability_; }
   std::size_t index(std::span<const Label> canonical) const { return index_.at(key(canonical)); }
-  double alpha_mean() const { return alpha_mean_; }
+  /// Posterior means of the prior's parameters, as PartitionLaw names them.
+  const PartitionLaw::Moments& moments() const { return moments_; }
   double log_evidence() const { return log_evidence_; }
 
  private:
@@ -106,7 +78,7 @@ class ExactPosterior {
   std::vector<std::size_t> clusters_;
   std::vector<double> probability_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
-  double alpha_mean_ = 0.0;
+  PartitionLaw::Moments moments_;
   double log_evidence_ = 0.0;
 };
 

@@ -19,6 +19,9 @@
 
 namespace coppice::test {
 
+/// Of one comparison.
+inline constexpr std::size_t kNestedSweeps = 20'000;
+
 struct NestedCase {
   std::string name;
   std::vector<std::vector<double>> data;

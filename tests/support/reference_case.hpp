@@ -26,7 +26,7 @@ inline std::optional<nlohmann::json> read_reference(const std::string& file) {
   return nlohmann::json::parse(in);
 }
 
-/// The data, family and concentration of a reference case.
+/// The data, family and prior of a reference case.
 struct ReferenceProblem {
   explicit ReferenceProblem(const nlohmann::json& input) {
     const bool gaussian = input.at("lik") == "niw";
@@ -53,13 +53,25 @@ struct ReferenceProblem {
     }
     plan = plan_family(table, Codebook(), gaussian ? "gaussian" : "bernoulli", settings);
     rows = encode(plan, table);
+    const auto set_model = [&](const std::string& assignment) { parse_assignment(assignment, model_settings); };
     if (input.at("alpha").is_number()) {
       law.fixed = input.at("alpha").get<double>();
-      parse_assignment("alpha=" + input.at("alpha").dump(), model_settings);
+      set_model("alpha=" + input.at("alpha").dump());
     } else {
       law.shape = input.at("alpha_prior").at(0);
       law.rate = input.at("alpha_prior").at(1);
-      parse_assignment("alpha-prior=" + input.at("alpha_prior").dump(), model_settings);
+      set_model("alpha-prior=" + input.at("alpha_prior").dump());
+    }
+    law.ngg = input.at("prior") == "nggp";
+    if (!law.ngg) return;
+    set_model("process=\"ngg\"");
+    if (input.at("sigma").is_number()) {
+      law.sigma = input.at("sigma").get<double>();
+      set_model("sigma=" + input.at("sigma").dump());
+    } else {
+      law.sigma_a = input.at("sigma_prior").at(0);
+      law.sigma_b = input.at("sigma_prior").at(1);
+      set_model("sigma-prior=" + input.at("sigma_prior").dump());
     }
   }
   const Family& family() const { return *plan.family; }
@@ -67,7 +79,7 @@ struct ReferenceProblem {
   Table table;
   FamilyPlan plan;
   Rows rows;
-  AlphaLaw law;
+  MixtureLaw law;
   Settings model_settings;
 };
 

@@ -60,8 +60,10 @@ inline std::vector<Variant> all_variants() {
   return variants;
 }
 
-/// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, and split-merge alone (which is
-/// irreducible: any partition is reached by merging everything and splitting it again).
+/// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, split-merge alone (which is
+/// irreducible: any partition is reached by merging everything and splitting it again), everything that a
+/// guide tree leads, and each of its moves alone (the multiway move with single rows, because it cannot reach
+/// every partition).
 inline std::vector<Variant> mixture_variants() {
   const auto split_merge = [](const std::string& name, const std::string& launch, int scans, bool gibbs) {
     return Variant{
@@ -71,13 +73,27 @@ inline std::vector<Variant> mixture_variants() {
          "split-merge-scans=" + std::to_string(scans), gibbs ? "split-merge-moves=1" : "split-merge-moves=2",
          gibbs ? "gibbs-scan=true" : "gibbs-scan=false"}};
   };
+  const auto guided = [](const std::string& name, int blocks, int splits, int scans, int multiway, int rows) {
+    return Variant{name,
+                   "nrmm",
+                   {"sampler=\"tree-guided\"", "block-moves=" + std::to_string(blocks),
+                    "guided-split-moves=" + std::to_string(splits),
+                    "guided-split-scans=" + std::to_string(scans),
+                    "multiway-moves=" + std::to_string(multiway), "row-updates=" + std::to_string(rows),
+                    "scan-every=0"}};
+  };
   return {{"gibbs", "nrmm", {"sampler=\"gibbs\""}},
           split_merge("sequential_1_gibbs", "sequential", 1, true),
           split_merge("random_1_gibbs", "random", 1, true),
           split_merge("sequential_0_alone", "sequential", 0, false),
           split_merge("sequential_2_alone", "sequential", 2, false),
           split_merge("random_0_alone", "random", 0, false),
-          split_merge("random_2_alone", "random", 2, false)};
+          split_merge("random_2_alone", "random", 2, false),
+          guided("tree_guided", 2, 1, 1, 1, 2),
+          guided("blocks_alone", 3, 0, 0, 0, 0),
+          guided("guided_splits_alone", 0, 2, 0, 0, 0),
+          guided("guided_splits_1_alone", 0, 2, 1, 0, 0),
+          guided("multiway_and_rows", 0, 0, 0, 2, 1)};
 }
 
 }  // namespace coppice::test

@@ -26,7 +26,9 @@ void ParameterFlags::add_to(CLI::App& command, std::span<const Parameter> table,
     }
     CLI::Option* option =
         command.add_option("--" + parameter.name, texts_[parameter.name], help)->group(group);
-    if (parameter.type == Parameter::Type::flag) option->expected(0, 1);
+    // The default string is what CLI11 takes for a flag that stands alone.
+    if (parameter.type == Parameter::Type::flag)
+      option->expected(0, 1)->type_name("BOOL")->default_str("true");
   }
 }
 

@@ -110,8 +110,10 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
 
   std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
   RunFile::check_creatable(arguments.output, arguments.overwrite);
-  for (const auto& [name, value] : setup->problem.parameters.settings())
-    if (value.text == "auto") context.note(fmt::format("choosing --{} from the data", name));
+  for (const Parameter& parameter : model.parameters)
+    if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
+        setup->problem.parameters.is_word(parameter.name))
+      context.note(fmt::format("choosing --{} from the data", parameter.name));
   resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
   for (const std::string& note : contents.config.notes) context.note(note);
   context.note(fmt::format("{} on {} rows: {}; {} chains of {} + {} sweeps; about {} of memory", model.name,

@@ -109,6 +109,15 @@ inline Lanes running_sum(Lanes x) {
   return x;
 }
 
+/// Sum of products of two rows whose length is a multiple of eight.
+inline double dot(const double* a, const double* b, std::size_t padded) {
+  Lanes sum{};
+  for (std::size_t i = 0; i < padded; i += kLanes) sum += load_lanes(a + i) * load_lanes(b + i);
+  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+  return sum[0] + sum[1];
+}
+
 /// How many of the eight values are at most the limit.
 inline std::size_t count_at_most(Lanes x, double limit) {
   LanesInt found = x <= limit;  // -1 where true

@@ -27,8 +27,12 @@ inline double log_add_exp(double a, double b) {
   return larger + std::log1p(std::exp((a > b ? b : a) - larger));
 }
 
+/// log of 1 / (1 + exp(-x)), for any x.
+inline double log_logistic(double x) {
+  return x > 0.0 ? -std::log1p(std::exp(-x)) : x - std::log1p(std::exp(x));
+}
 /// log(1 + exp(x)).
-inline double log1p_exp(double x) { return x > 35.0 ? x : std::log1p(std::exp(x)); }
+inline double log1p_exp(double x) { return -log_logistic(-x); }
 
 /// log of the sum of exp(values); minus infinity for an empty span.
 double log_sum_exp(std::span<const double> values);

@@ -85,8 +85,7 @@ RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t it
   if (own < 2) own_cluster = {own, stats(own)};
   family_->add_log_predictive((*data_)[item], bank_.data(), bank_.size(), 1, own_cluster, weights);
   const double difference = weights[1] - weights[0];
-  const double log_one =
-      difference > 0.0 ? -std::log1p(std::exp(-difference)) : difference - std::log1p(std::exp(difference));
+  const double log_one = log_logistic(difference);
   return {log_one - difference, log_one};
 }
 

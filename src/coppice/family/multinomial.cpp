@@ -15,28 +15,32 @@ namespace {
 double row_sum(const double* row, std::size_t width) { return std::accumulate(row, row + width, 0.0); }
 
 /// Counts of words are small; their factorials are looked up.
-double log_factorial_of_count(double n) {
-  constexpr std::size_t kKnown = 256;
-  static const std::array<double, kKnown> table = [] {
-    std::array<double, kKnown> values{};
-    for (std::size_t i = 0; i < kKnown; ++i) values[i] = log_factorial(static_cast<double>(i));
+constexpr std::size_t kKnownFactorials = 256;
+const std::array<double, kKnownFactorials>& known_log_factorials() {
+  static const std::array<double, kKnownFactorials> table = [] {
+    std::array<double, kKnownFactorials> values{};
+    for (std::size_t i = 0; i < kKnownFactorials; ++i) values[i] = log_factorial(static_cast<double>(i));
     return values;
   }();
-  return n < static_cast<double>(kKnown) ? table[static_cast<std::size_t>(n)] : log_factorial(n);
+  return table;
+}
+double log_factorial_of_count(const std::array<double, kKnownFactorials>& known, double n) {
+  return n < static_cast<double>(kKnownFactorials) ? known[static_cast<std::size_t>(n)] : log_factorial(n);
 }
 
 double log_coefficient(const double* row, std::size_t width) {
+  const auto& known = known_log_factorials();
   double total = 0.0;
   double result = 0.0;
   for (std::size_t j = 0; j < width; ++j) {
     total += row[j];
-    if (row[j] > 1.0) result -= log_factorial_of_count(row[j]);
+    if (row[j] > 1.0) result -= log_factorial_of_count(known, row[j]);
   }
-  return result + log_factorial_of_count(total);
+  return result + log_factorial_of_count(known, total);
 }
 
 /// Counts up to this are multiplied out; a rising factorial of more steps takes log-gamma.
-constexpr double kMultipliedOut = 16.0;
+constexpr std::size_t kMultipliedOut = 16;
 
 /// How many factors between `low` and `high` can be multiplied without leaving the range of a double.
 std::size_t factors_before_log(double low, double high) {
@@ -44,7 +48,65 @@ std::size_t factors_before_log(double low, double high) {
   return static_cast<std::size_t>(std::max(1, 1000 / bits));
 }
 
+/// A part of a row's words, with room for one more. Most cells are empty, in no order that a processor could
+/// foresee: gathering does not branch on them.
+struct Words {
+  static constexpr std::size_t kMost = 128;
+  std::uint32_t list[kMost + 1];
+  std::size_t count = 0;
+
+  /// Takes words from cell `next` on, as many as there is room for; returns the first cell not looked at.
+  std::size_t gather(const double* row, std::size_t next, std::size_t width) {
+    count = 0;
+    for (; next < width && count < kMost; ++next) {
+      list[count] = static_cast<std::uint32_t>(next);
+      count += row[next] > 0.0 ? 1 : 0;
+    }
+    return next;
+  }
+};
+
 }  // namespace
+
+/// A part of a row's words: what the rising factorials of their weights multiply, weight + step for each
+/// token, and the words with too many tokens for that. Most words come once or twice, so tokens are written
+/// four at a time.
+struct Multinomial::Tokens {
+  static constexpr std::size_t kWords = Words::kMost;
+  static constexpr std::size_t kAtOnce = 4;
+  std::uint32_t word[kWords * kMultipliedOut + kAtOnce];
+  double step[kWords * kMultipliedOut + kAtOnce];
+  std::size_t count = 0;
+  std::uint32_t frequent[kWords];
+  std::size_t frequent_count = 0;
+  double total = 0.0;            // tokens of all words that were gathered so far
+  double log_coefficient = 0.0;  // without the factorial of the total
+
+  /// As Words::gather.
+  std::size_t gather(const double* row, std::size_t next, std::size_t width) {
+    const auto& known = known_log_factorials();
+    Words words;
+    next = words.gather(row, next, width);
+    count = frequent_count = 0;
+    for (std::size_t i = 0; i < words.count; ++i) {
+      const std::uint32_t j = words.list[i];
+      total += row[j];
+      log_coefficient -= log_factorial_of_count(known, row[j]);
+      const auto times = static_cast<std::size_t>(row[j]);
+      if (times > kMultipliedOut) {
+        frequent[frequent_count++] = j;
+        continue;
+      }
+      for (std::size_t first = 0; first < times; first += kAtOnce)
+        for (std::size_t k = 0; k < kAtOnce; ++k) {
+          word[count + first + k] = j;
+          step[count + first + k] = static_cast<double>(first + k);
+        }
+      count += times;
+    }
+    return next;
+  }
+};
 
 Multinomial::Multinomial(std::vector<double> concentration)
     : concentration_(std::move(concentration)),
@@ -81,34 +143,32 @@ double Multinomial::log_marginal(const double* stats) const {
 
 double Multinomial::log_predictive(const double* stats, const double* row) const {
   const double before = total_ + stats[2];
-  std::vector<std::uint32_t> words;
-  for (std::size_t j = 0; j < width(); ++j)
-    if (row[j] != 0.0) words.push_back(static_cast<std::uint32_t>(j));
+  double words = 0.0;
+  Tokens tokens;
+  for (std::size_t next = 0; next < width();) {
+    next = tokens.gather(row, next, width());
+    words += log_rising_product(stats, row, tokens, 0.0);
+  }
   return log_coefficient(row, width()) + log_gamma(before) - log_gamma(before + row_sum(row, width())) +
-         log_rising_product(stats, row, words, 0.0);
+         words;
 }
 
-double Multinomial::log_rising_product(const double* stats, const double* row,
-                                       std::span<const std::uint32_t> words, double times) const {
+double Multinomial::log_rising_product(const double* stats, const double* row, const Tokens& tokens,
+                                       double times) const {
+  const auto weight = [&](std::uint32_t j) { return concentration_[j] + (stats[3 + j] - times * row[j]); };
   const std::size_t most = factors_before_log(least_, total_ + stats[2] + kMultipliedOut);
   double result = 0.0;
-  double product = 1.0;
-  std::size_t factors = 0;
-  for (const std::uint32_t j : words) {
-    const double weight = concentration_[j] + (stats[3 + j] - times * row[j]);
-    if (row[j] > kMultipliedOut) {
-      result += log_gamma(weight + row[j]) - log_gamma(weight);
-      continue;
-    }
-    for (double step = 0.0; step < row[j]; step += 1.0) {
-      product *= weight + step;
-      if (++factors < most) continue;
-      result += std::log(product);
-      product = 1.0;
-      factors = 0;
-    }
+  for (std::size_t begin = 0; begin < tokens.count; begin += most) {
+    const std::size_t end = std::min(begin + most, tokens.count);
+    double product = 1.0;
+    for (std::size_t i = begin; i < end; ++i) product *= weight(tokens.word[i]) + tokens.step[i];
+    result += std::log(product);
   }
-  return result + std::log(product);
+  for (std::size_t i = 0; i < tokens.frequent_count; ++i) {
+    const std::uint32_t j = tokens.frequent[i];
+    result += log_gamma(weight(j) + row[j]) - log_gamma(weight(j));
+  }
+  return result;
 }
 
 void Multinomial::draw_theta(const double* stats, Stream& stream, double* theta) const {
@@ -124,10 +184,21 @@ void Multinomial::draw(const double* theta, Stream& stream, double* row) const {
 }
 
 double Multinomial::log_likelihood(const double* theta, const double* row) const {
-  double result = log_coefficient(row, width());
-  for (std::size_t j = 0; j < width(); ++j)
-    if (row[j] > 0.0) result += row[j] * std::log(theta[j]);
-  return result;
+  const auto& known = known_log_factorials();
+  double coefficient = 0.0;
+  double total = 0.0;
+  double result = 0.0;
+  Words words;
+  for (std::size_t next = 0; next < width();) {
+    next = words.gather(row, next, width());
+    for (std::size_t i = 0; i < words.count; ++i) {
+      const std::uint32_t j = words.list[i];
+      total += row[j];
+      coefficient -= log_factorial_of_count(known, row[j]);
+      result += row[j] * std::log(theta[j]);
+    }
+  }
+  return result + coefficient + log_factorial_of_count(known, total);
 }
 
 void Multinomial::fill_bank(const double* stats, double* bank) const {
@@ -139,61 +210,45 @@ void Multinomial::fill_bank(const double* stats, double* bank) const {
 
 void Multinomial::add_log_predictive(const double* row, const double* bank, std::size_t stride,
                                      std::size_t chunks, const OwnCluster& own, double* out) const {
-  constexpr std::size_t kWordsAtOnce = 256;
   const double own_before = own.stats != nullptr ? out[own.slot] : 0.0;
   double own_words = 0.0;
-  double coefficient = 0.0;
-  double tokens = 0.0;
-  // The row's words are gathered once for all clusters; a rising factorial is a product, and many words share
-  // one logarithm.
-  std::uint32_t words[kWordsAtOnce + 1];
+  // The row's tokens are gathered once for all clusters; a rising factorial is a product, and many tokens
+  // share one logarithm.
+  Tokens tokens;
   for (std::size_t next = 0; next < width();) {
-    std::size_t count = 0;
-    for (; next < width() && count < kWordsAtOnce; ++next) {
-      words[count] = static_cast<std::uint32_t>(next);
-      count += row[next] != 0.0 ? 1 : 0;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const double times = row[words[i]];
-      tokens += times;
-      coefficient -= log_factorial_of_count(times);
-    }
+    next = tokens.gather(row, next, width());
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const double* caches = bank + chunk * stride;
+      const double* weights = caches + 2 * kLanes;
       const std::size_t most = factors_before_log(least_, maximum(load_lanes(caches)) + kMultipliedOut);
       Lanes result{};
-      Lanes product = broadcast(1.0);
-      std::size_t factors = 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        const double times = row[words[i]];
-        const Lanes weight = load_lanes(caches + (2 + words[i]) * kLanes);
-        if (times > kMultipliedOut) {
-          result += coppice::log_gamma(weight + times) - coppice::log_gamma(weight);
-          continue;
-        }
-        for (double step = 0.0; step < times; step += 1.0) {
-          product *= weight + step;
-          if (++factors < most) continue;
-          result += coppice::log(product);
-          product = broadcast(1.0);
-          factors = 0;
-        }
+      for (std::size_t begin = 0; begin < tokens.count; begin += most) {
+        const std::size_t end = std::min(begin + most, tokens.count);
+        Lanes product = broadcast(1.0);
+        for (std::size_t i = begin; i < end; ++i)
+          product *= load_lanes(weights + tokens.word[i] * kLanes) + tokens.step[i];
+        result += coppice::log(product);
       }
-      if (factors > 0) result += coppice::log(product);
+      for (std::size_t i = 0; i < tokens.frequent_count; ++i) {
+        const std::uint32_t j = tokens.frequent[i];
+        const Lanes weight = load_lanes(weights + j * kLanes);
+        result += coppice::log_gamma(weight + row[j]) - coppice::log_gamma(weight);
+      }
       store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + result);
     }
-    if (own.stats != nullptr) own_words += log_rising_product(own.stats, row, {words, count}, 1.0);
+    if (own.stats != nullptr) own_words += log_rising_product(own.stats, row, tokens, 1.0);
   }
-  coefficient += log_factorial_of_count(tokens);
+  const double total = tokens.total;
+  const double coefficient = tokens.log_coefficient + log_factorial_of_count(known_log_factorials(), total);
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     const double* caches = bank + chunk * stride;
     const Lanes totals = load_lanes(caches);
     store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + coefficient +
-                                          load_lanes(caches + kLanes) - coppice::log_gamma(totals + tokens));
+                                          load_lanes(caches + kLanes) - coppice::log_gamma(totals + total));
   }
   if (own.stats == nullptr) return;
   const double all = total_ + own.stats[2];
-  out[own.slot] = own_before + coefficient + own_words + log_gamma(all - tokens) - log_gamma(all);
+  out[own.slot] = own_before + coefficient + own_words + log_gamma(all - total) - log_gamma(all);
 }
 
 CellPredictive Multinomial::predict_cell(const double* stats, std::size_t column) const {

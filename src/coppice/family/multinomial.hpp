@@ -4,8 +4,6 @@
 // - log Gamma(c_j)], s_j the column sums, S their total, C = sum_j c_j.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <vector>
 
 #include "coppice/family/family.hpp"
@@ -42,10 +40,10 @@ class Multinomial final : public Family {
 
  private:
   void change(double* stats, const double* row, double sign) const;
-  /// Sum over the words of log Gamma(weight + count) - log Gamma(weight), the weights taken without `times`
-  /// the row itself.
-  double log_rising_product(const double* stats, const double* row, std::span<const std::uint32_t> words,
-                            double times) const;
+  struct Tokens;
+  /// Sum over the tokens' words of log Gamma(weight + count) - log Gamma(weight), the weights taken without
+  /// `times` the row itself.
+  double log_rising_product(const double* stats, const double* row, const Tokens& tokens, double times) const;
   std::vector<double> concentration_;
   double total_;
   double least_;             // concentration

@@ -27,9 +27,9 @@ bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& 
                       std::unique_ptr<ProblemSetup>& setup) {
   if (setup->model->resolve == nullptr) return false;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
+  config.notes = std::move(resolution.notes);
   if (resolution.settings.empty()) return false;
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));
-  config.notes = std::move(resolution.notes);
   setup = set_up_problem(config, codebook, table);
   return true;
 }

@@ -89,7 +89,7 @@ Rows rows_of(const Rows& rows, std::span<const std::size_t> chosen) {
 
 using PredictTest = RunTest;
 
-void expect_exact(const SavedRun& run, const Rows& rows, const test::AlphaLaw& law) {
+void expect_exact(const SavedRun& run, const Rows& rows, const test::MixtureLaw& law) {
   const std::vector<Label> consensus{0, 0, 1, 1, 0};
   const Family& family = *run.setup().plan.family;
   const test::ExactPosterior five(family, run.setup().rows, law);

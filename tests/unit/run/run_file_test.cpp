@@ -3,7 +3,6 @@
 #include "coppice/run/run_file.hpp"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -13,6 +12,7 @@
 #include "coppice/data/digest.hpp"
 #include "coppice/data/table_blob.hpp"
 #include "support/small_run.hpp"
+#include "support/sqlite.hpp"
 
 namespace coppice::test {
 namespace {
@@ -39,14 +39,6 @@ void expect_error(ErrorCode code, const std::string& words, Action&& action) {
     EXPECT_EQ(error.code(), code) << error.what();
     EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
   }
-}
-
-void execute(const std::string& path, const std::string& sql) {
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-      << sqlite3_errmsg(handle);
-  sqlite3_close(handle);
 }
 
 TEST(RunFile, ContentsComeBack) {
@@ -151,7 +143,7 @@ TEST(RunFile, ThingsThatAreNotRuns) {
     expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("empty"), writing); });
     EXPECT_EQ(read_bytes(folder.file("empty")), "");
   }
-  execute(folder.file("other.db"), "CREATE TABLE t (a)");
+  execute_sql(folder.file("other.db"), "CREATE TABLE t (a)");
   expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("other.db"), false); });
 }
 
@@ -159,10 +151,10 @@ TEST(RunFile, NewerFormat) {
   const ScratchFolder folder;
   const std::string path = folder.file("a.coppice");
   RunFile::create(path, example()).finish();
-  execute(path, "PRAGMA user_version = 99");
+  execute_sql(path, "PRAGMA user_version = 99");
   for (const bool writing : {false, true})
     expect_error(ErrorCode::bad_data, "newer", [&] { RunFile::open(path, writing); });
-  execute(path, "PRAGMA user_version = 0");
+  execute_sql(path, "PRAGMA user_version = 0");
   expect_error(ErrorCode::bad_data, "format 0", [&] { RunFile::open(path, false); });
 }
 
@@ -181,7 +173,7 @@ TEST(RunFile, LostTablesAndRowsAreNoticed) {
         "UPDATE status SET sweeps = 'x'"}) {
     write_bytes(path, good);
     SCOPED_TRACE(sql);
-    execute(path, sql);
+    execute_sql(path, sql);
     expect_error(ErrorCode::bad_data, "", [&] { everything(path); });
   }
 }
@@ -196,10 +188,10 @@ TEST(RunFile, StatusThatCannotBe) {
     SCOPED_TRACE(moves);
     // With the right checksum, so that the text is what is refused.
     const std::string digest = sha256_hex(fmt::format("0 5 {:a} {}", 1.0, moves));
-    execute(path,
-            fmt::format(
-                "UPDATE status SET sweeps = 5, seconds = 1.0, moves = '{}', sha256 = '{}' WHERE chain = 0",
-                moves, digest));
+    execute_sql(
+        path, fmt::format(
+                  "UPDATE status SET sweeps = 5, seconds = 1.0, moves = '{}', sha256 = '{}' WHERE chain = 0",
+                  moves, digest));
     expect_error(ErrorCode::bad_data, "status", [&] { RunFile::open(path, false).status(0); });
   }
 }

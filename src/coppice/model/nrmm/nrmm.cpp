@@ -21,7 +21,8 @@ ModelEntry nrmm_entry() {
           nrmm::make_predictor,
           nrmm::chain_bytes,
           nrmm::check_given,
-          nrmm::caveat};
+          nrmm::caveat,
+          nrmm::explain_sampler};
 }
 
 }  // namespace coppice

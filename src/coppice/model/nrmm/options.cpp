@@ -1,5 +1,7 @@
 #include "coppice/model/nrmm/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
@@ -153,6 +155,21 @@ std::string caveat(const ParameterValues& parameters) {
   if (parameters.choice("sampler") != "tree-guided-published") return {};
   return "Not exact: --sampler tree-guided-published does not leave the posterior invariant and favours few, "
          "large clusters; use --sampler tree-guided.";
+}
+
+Resolution explain_sampler(const Problem& problem, const Settings&, std::uint64_t, std::size_t) {
+  if (problem.parameters.choice("sampler") != "auto") return {};
+  const std::size_t rows = problem.rows->size();
+  const Options options(problem.parameters, rows);
+  const std::string moves =
+      fmt::format("{} split-merge, {} block and {} guided split-merge moves", options.split_merge_moves,
+                  options.block_moves, options.guided_split_moves);
+  const std::string scans =
+      options.scan_every == 1
+          ? fmt::format("a Gibbs scan, which {} rows allow in every sweep", rows)
+          : fmt::format("Gibbs updates of {} of {} rows and a scan of all in every {} sweeps",
+                        options.row_updates, rows, options.scan_every);
+  return {{}, {fmt::format("sampler auto: a sweep is {}, then {}", moves, scans)}};
 }
 
 }  // namespace coppice::nrmm

@@ -9,6 +9,7 @@
 
 #include "coppice/base/parameter.hpp"
 #include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/model.hpp"
 
 namespace coppice::nrmm {
 
@@ -48,5 +49,8 @@ std::vector<Parameter> parameter_table();
 void check_given(const Settings& given);
 /// The sentence that goes with every answer of the published sampler, which has no target.
 std::string caveat(const ParameterValues& parameters);
+/// Says what --sampler auto makes of the data; chooses nothing that Options would not.
+Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t seed,
+                           std::size_t threads);
 
 }  // namespace coppice::nrmm

@@ -130,12 +130,29 @@ double length_of_features(const Problem& problem, const Options& options) {
   return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, problem.rows->size())));
 }
 
+/// Settings that only a penalty gives a meaning; the published procedure differs from the others even
+/// without.
+std::vector<std::string> idle_without_penalty(const Settings& given, const ParameterValues& parameters) {
+  std::vector<std::string> idle;
+  if (given.contains("regularizer") && parameters.choice("regularizer") != "paper")
+    idle.emplace_back("--regularizer");
+  for (const char* name : {"margin", "discriminant-sd", "intercept", "informed", "discriminant-update"})
+    if (given.contains(name)) idle.push_back(std::string("--") + name);
+  return idle;
+}
+
 }  // namespace
 
 Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,
                            std::size_t threads) {
-  if (!problem.parameters.is_word("penalty")) return {};
   Resolution resolution;
+  if (!problem.parameters.is_word("penalty")) {
+    if (problem.parameters.real("penalty") > 0.0) return {};
+    if (const std::vector<std::string> idle = idle_without_penalty(given, problem.parameters); !idle.empty())
+      resolution.notes.push_back(
+          fmt::format("note: without a penalty the tree does not depend on {}", fmt::join(idle, ", ")));
+    return resolution;
+  }
   const auto take_none = [&](const std::string& why) {
     resolution.settings = {{"penalty", Setting::number(0.0)}};
     resolution.notes.push_back("penalty auto: none, a plain nested mixture; " + why);

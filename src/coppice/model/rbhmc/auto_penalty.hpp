@@ -9,7 +9,8 @@
 
 namespace coppice::rbhmc {
 
-/// Replaces `--penalty auto` by numbers, and sets regulariser and margin unless they were given.
+/// Replaces `--penalty auto` by numbers, and sets regulariser and margin unless they were given. With
+/// `--penalty 0` it only notes which of the given settings do nothing.
 /// Deterministic in the seed, whatever the number of threads.
 Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,
                            std::size_t threads);

@@ -1,12 +1,12 @@
 #include "coppice/model/rbhmc/discriminants.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/model/rbhmc/gaussian_conditional.hpp"
 
 namespace coppice::rbhmc {
 namespace {
@@ -217,50 +217,17 @@ void DiscriminantMoves::gauss(State& state, Stream& stream, bool corrected) {
     }
 }
 
-namespace {
-
-/// N(P^{-1} pull, P^{-1}) of a discriminant.
-struct GaussianConditional {
-  using Matrix = Eigen::MatrixXd;
-  explicit GaussianConditional(Eigen::Index dimension) : precision(dimension, dimension), pull(dimension) {}
-
-  void finish() {
-    factor.compute(precision);
-    if (factor.info() != Eigen::Success) {
-      precision.diagonal().array() += 1e-10 * precision.trace() / static_cast<double>(pull.size());
-      factor.compute(precision);
-    }
-    mean = factor.solve(pull);
-  }
-  double log_density(const Eigen::VectorXd& value) const {
-    const Eigen::VectorXd white = factor.matrixU() * (value - mean);
-    double log_root = 0.0;
-    for (Eigen::Index i = 0; i < pull.size(); ++i) log_root += std::log(factor.matrixLLT()(i, i));
-    return log_root - 0.5 * white.squaredNorm();
-  }
-
-  Matrix precision;
-  Eigen::VectorXd pull, mean;
-  Eigen::LLT<Matrix> factor;
-};
-
-}  // namespace
-
 void DiscriminantMoves::gauss_child(State& state, std::size_t child, Stream& stream, bool corrected) {
   Margins& margins = state.margins();
   const std::size_t depth = state.tree().depth();
-  const auto dimension = static_cast<Eigen::Index>(margins.dimension());
   const double c = margins.penalty();
   const double margin = margins.margin();
   const double prior_precision = 1.0 / (margins.sd() * margins.sd());
   double* eta = margins.eta(children_[child]);
   // For the child's scores s: the Gaussian of the rows whose worst sibling involves the child, and the log of
   // prior times augmented hinges.
-  const auto build = [&](const double* s, GaussianConditional& gaussian, const Eigen::VectorXd& value) {
-    gaussian.precision.setZero();
-    gaussian.precision.diagonal().setConstant(prior_precision);
-    gaussian.pull.setZero();
-    double log_target = -0.5 * prior_precision * value.squaredNorm();
+  const auto build = [&](const double* s, GaussianConditional& gaussian, const double* value) {
+    double log_target = -0.5 * prior_precision * margins.dot(value, value);
     for (std::size_t i = 0; i < count_; ++i) {
       const bool inside = own_[i] == child;
       double best = kMinusInfinity;
@@ -292,30 +259,24 @@ void DiscriminantMoves::gauss_child(State& state, std::size_t child, Stream& str
       const double rho = std::max(rho_here, rho_elsewhere);
       log_target -= 0.5 * (lambda + c * rho) * (lambda + c * rho) / lambda;
       if (!matters || !(inside || rival == child)) continue;
-      const Eigen::Map<const Eigen::VectorXd> y(margins.feature(rows_[i]), dimension);
-      gaussian.precision.selfadjointView<Eigen::Lower>().rankUpdate(y, c * c / lambda);
       const double push = inside ? (c * lambda + c * c * margin) + c * c * best
                                  : -((c * lambda + c * c * margin) - c * c * own);
-      gaussian.pull += push / lambda * y;
+      gaussian.add(margins.feature(rows_[i]), c * c / lambda, push / lambda);
     }
-    gaussian.finish();
+    gaussian.factorize();
     return log_target;
   };
-  GaussianConditional forward(dimension);
-  const Eigen::VectorXd old_value = Eigen::Map<const Eigen::VectorXd>(eta, dimension);
-  const double log_old = build(scores_.data() + child * stride_, forward, old_value);
-  Eigen::VectorXd normal(dimension);
-  for (double& value : normal) value = draw_normal(stream);
-  const Eigen::VectorXd proposed = forward.mean + forward.factor.matrixU().solve(normal);
+  GaussianConditional forward(margins.dimension(), prior_precision);
+  const double log_old = build(scores_.data() + child * stride_, forward, eta);
+  const Eigen::VectorXd proposed = forward.draw(stream);
   eta_.assign(margins.stride(), 0.0);
-  std::copy_n(proposed.data(), dimension, eta_.data());
+  std::copy(proposed.begin(), proposed.end(), eta_.data());
   for (std::size_t i = 0; i < count_; ++i) along_[i] = margins.score(eta_.data(), rows_[i]);
   ++gausses_.proposed;
   if (corrected) {
-    GaussianConditional backward(dimension);
-    const double log_new = build(along_.data(), backward, proposed);
-    const double log_ratio =
-        log_new - log_old + backward.log_density(old_value) - forward.log_density(proposed);
+    GaussianConditional backward(margins.dimension(), prior_precision);
+    const double log_new = build(along_.data(), backward, eta_.data());
+    const double log_ratio = log_new - log_old + backward.log_density(eta) - forward.log_density(eta_.data());
     if (!(std::log(draw_uniform(stream)) < log_ratio)) return;
   }
   ++gausses_.accepted;

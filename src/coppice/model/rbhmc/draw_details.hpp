@@ -20,9 +20,6 @@ struct DrawDetails {
   std::span<const double> weights_of(NodeId node) const {
     return std::span(weights).subspan(node * (components + 1), components + 1);
   }
-  std::span<const double> eta_of(NodeId node) const {
-    return std::span(eta).subspan(node * dimension, dimension);
-  }
 };
 
 /// Details of the draw whose labels the tree was assigned; throws Error{bad_data} if they do not fit.

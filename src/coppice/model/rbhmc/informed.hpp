@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 
+#include "coppice/model/rbhmc/gaussian_conditional.hpp"
 #include "coppice/model/rbhmc/margins.hpp"
 
 namespace coppice::rbhmc {
@@ -24,9 +24,7 @@ class InformedProposal {
 
  private:
   const Margins* margins_;
-  std::vector<double> factor_;  // lower Cholesky factor of the precision, row-major
-  std::vector<double> mean_;
-  double log_determinant_ = 0.0;  // of the precision
+  GaussianConditional gaussian_;
 };
 
 }  // namespace coppice::rbhmc

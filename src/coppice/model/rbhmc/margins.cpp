@@ -66,14 +66,6 @@ void Margins::data_changed() {
   }
 }
 
-double Margins::dot(const double* a, const double* b) const {
-  Lanes sum = load_lanes(a) * load_lanes(b);
-  for (std::size_t i = kLanes; i < stride_; i += kLanes) sum += load_lanes(a + i) * load_lanes(b + i);
-  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
-  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
-  return sum[0] + sum[1];
-}
-
 void Margins::fit(const LevelTree& tree) {
   if (eta_.size() < tree.capacity() * stride_) eta_.resize(tree.capacity() * stride_, 0.0);
 }
@@ -122,12 +114,6 @@ double Margins::hinge(const double* own, const double* best) const {
   for (std::size_t level = 0; level < depth_; ++level)
     largest = std::max(largest, margin_ - own[level] + best[level]);
   return largest;
-}
-
-void Margins::set_row(std::size_t row, const LevelScores& scores) {
-  std::copy(scores.own.begin(), scores.own.end(), own(row));
-  std::copy(scores.best.begin(), scores.best.end(), best(row));
-  std::copy(scores.rival.begin(), scores.rival.end(), rival(row));
 }
 
 void Margins::refresh_row(std::size_t row, const LevelTree& tree, std::size_t first, std::size_t last) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
+#include "coppice/base/lanes.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/model/model.hpp"
 #include "coppice/model/rbhmc/options.hpp"
@@ -52,7 +53,7 @@ class Margins {
   const double* eta(NodeId node) const { return eta_.data() + node * stride_; }
   double* eta(NodeId node) { return eta_.data() + node * stride_; }
   double score(const double* eta, std::size_t row) const { return dot(eta, feature(row)); }
-  double dot(const double* a, const double* b) const;
+  double dot(const double* a, const double* b) const { return coppice::dot(a, b, stride_); }
 
   /// Room for the tree's nodes.
   void fit(const LevelTree& tree);
@@ -73,7 +74,6 @@ class Margins {
   const double* best(std::size_t row) const { return best_.data() + row * depth_; }
   const NodeId* rival(std::size_t row) const { return rival_.data() + row * depth_; }
 
-  void set_row(std::size_t row, const LevelScores& scores);
   /// The row's kept scores anew at levels first .. last (1-based).
   void refresh_row(std::size_t row, const LevelTree& tree, std::size_t first, std::size_t last);
   void refresh_all(const LevelTree& tree);

@@ -5,19 +5,12 @@
 #include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/model/rbhmc/informed.hpp"
 
 namespace coppice::rbhmc {
 namespace {
-
-double dot(const double* a, const double* b, std::size_t padded) {
-  Lanes sum{};
-  for (std::size_t i = 0; i < padded; i += kLanes) sum += load_lanes(a + i) * load_lanes(b + i);
-  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
-  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
-  return sum[0] + sum[1];
-}
 
 constexpr std::size_t kInformedDimensions = 16;
 

@@ -15,12 +15,6 @@ constexpr std::size_t kMostByRows = 10;
 /// Beyond, a Gaussian proposal costs more than the splits it wins.
 constexpr std::size_t kInformedDimensions = 64;
 
-/// log of 1 / (1 + exp(difference)), for any difference.
-double log_share(double difference) {
-  return difference > 0.0 ? -difference - std::log1p(std::exp(-difference))
-                          : -std::log1p(std::exp(difference));
-}
-
 }  // namespace
 
 void StructureMoves::at_level(State& state, std::size_t level, Stream& stream, Stream& discriminants) {
@@ -233,8 +227,8 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     const std::uint32_t unit = others_[i];
     const double zero = std::log(sides_[0].rows) + log_gain(state, level, unit, sides_[0]);
     const double one = std::log(sides_[1].rows) + log_gain(state, level, unit, sides_[1]);
-    const double log_zero = log_share(one - zero);
-    const double log_one = log_share(zero - one);
+    const double log_zero = log_logistic(zero - one);
+    const double log_one = log_logistic(one - zero);
     const bool to_one =
         is_split ? std::log(draw_uniform(stream)) < log_one : node_of_unit(state, level, unit) == second;
     side_of_[i] = to_one ? 1 : 0;
