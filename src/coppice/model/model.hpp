@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coppice/base/error.hpp"
 #include "coppice/base/parameter.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/family/family.hpp"
@@ -63,10 +64,19 @@ class Sampler {
   /// Restores what save() wrote; throws Error{bad_data} if it does not fit the data.
   virtual void load(std::string_view bytes) = 0;
 
+  /// Restores what save() wrote for the first `rows` rows of the data; the others are not in yet. Only for
+  /// models that grow.
+  virtual void load_first(std::string_view, std::size_t) { fail_to_grow(); }
+  /// Takes in the next `count` rows, with local moves around each of them.
+  virtual void insert(std::size_t, const StreamName&) { fail_to_grow(); }
+
   /// Draws shape and parameters from the prior; data play no part.
   virtual void draw_prior(const StreamName& name) = 0;
   /// Draws new data given the shape into `rows` (the very rows of the Problem) and takes them in.
   virtual void draw_data(const StreamName& name, Rows& rows) = 0;
+
+ private:
+  [[noreturn]] static void fail_to_grow() { fail(ErrorCode::bug, "this model does not take in rows"); }
 };
 
 /// The predictive of new rows under one stored draw.
@@ -114,6 +124,8 @@ struct ModelEntry {
   /// Chooses what was left open, from the data; none if the model leaves nothing open.
   Resolution (*resolve)(const Problem&, const Settings& given, std::uint64_t seed,
                         std::size_t threads) = nullptr;
+  /// Whether its samplers take in rows after a fit (load_first, insert).
+  bool grows = false;
 };
 
 }  // namespace coppice
