@@ -42,6 +42,8 @@ inline std::vector<Variant> all_variants() {
     const auto add = [&](const std::string& name, const std::string& setting) {
       std::vector<std::string> settings = common;
       if (!setting.empty()) settings.push_back(setting);
+      // This flag is refused with any other sampler.
+      if (setting.starts_with("gibbs-scan=")) settings.push_back("sampler=\"split-merge\"");
       variants.push_back({as_test_name(model.name + "_" + name), model.name, settings});
     };
     if (!common.empty()) add("common", "");
