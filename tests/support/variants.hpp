@@ -42,8 +42,6 @@ inline std::vector<Variant> all_variants() {
     const auto add = [&](const std::string& name, const std::string& setting) {
       std::vector<std::string> settings = common;
       if (!setting.empty()) settings.push_back(setting);
-      // This flag is refused with any other sampler.
-      if (setting.starts_with("gibbs-scan=")) settings.push_back("sampler=\"split-merge\"");
       variants.push_back({as_test_name(model.name + "_" + name), model.name, settings});
     };
     if (!common.empty()) add("common", "");
@@ -73,7 +71,7 @@ inline std::vector<Variant> mixture_variants() {
         "nrmm",
         {"sampler=\"split-merge\"", "split-merge-launch=\"" + launch + "\"",
          "split-merge-scans=" + std::to_string(scans), gibbs ? "split-merge-moves=1" : "split-merge-moves=2",
-         gibbs ? "gibbs-scan=true" : "gibbs-scan=false"}};
+         gibbs ? "scan-every=1" : "scan-every=0"}};
   };
   const auto guided = [](const std::string& name, int blocks, int splits, int scans, int multiway, int rows) {
     return Variant{name,

@@ -42,6 +42,7 @@ void write_json(const std::string& path, const nlohmann::ordered_json& value);
 /// Every command adds itself to the application.
 void add_fit(CLI::App& application, Context& context);
 void add_resume(CLI::App& application, Context& context);
+void add_update(CLI::App& application, Context& context);
 void add_summary(CLI::App& application, Context& context);
 void add_diagnose(CLI::App& application, Context& context);
 void add_tree(CLI::App& application, Context& context);

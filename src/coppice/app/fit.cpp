@@ -1,5 +1,9 @@
-// coppice fit and coppice resume: from a table to a run file.
+// coppice fit, resume and update: from a table to a run file.
 #include "coppice/run/fit.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <mutex>
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/interrupt.hpp"
@@ -7,6 +11,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/run/insert_rows.hpp"
 
 namespace coppice::app {
 namespace {
@@ -125,7 +130,121 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   return carry_on(file, *setup, arguments.running, context);
 }
 
+struct UpdateArguments {
+  std::string run, data, output;
+  std::vector<std::string> truth;
+  std::size_t batch = 1;
+  std::size_t warmup = 100;
+  std::size_t draws = 0;
+  RunFlags running;
+};
+
+/// One line every few seconds while rows come in.
+class InsertionNotes {
+ public:
+  InsertionNotes(const Context& context, std::size_t chains, std::size_t rows)
+      : context_(context), done_(chains, 0), rows_(rows) {}
+  void operator()(std::size_t chain, std::size_t rows) {
+    const std::lock_guard lock(mutex_);
+    done_[chain] = rows;
+    const auto now = std::chrono::steady_clock::now();
+    if (context_.progress == "none" || now - last_ < std::chrono::seconds(5)) return;
+    last_ = now;
+    context_.note(fmt::format("{} of {} new rows are in", *std::min_element(done_.begin(), done_.end()), rows_));
+  }
+
+ private:
+  const Context& context_;
+  std::mutex mutex_;
+  std::vector<std::size_t> done_;
+  std::size_t rows_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+int update(const UpdateArguments& arguments, const Context& context) {
+  const SavedRun old(arguments.run);
+  const Table more = old.read_new_rows(arguments.data, old.config().id);
+  Table truth;
+  if (!arguments.truth.empty()) {
+    if (arguments.data == "-")
+      fail(ErrorCode::usage, "--truth needs a file that can be read twice; write the new rows to a file first");
+    ReadOptions reading;
+    reading.id = old.config().id;
+    reading.truth = arguments.truth;
+    truth = read_dataset(arguments.data, reading).truth;
+  }
+  RunContents contents = contents_with(old, more, truth);
+  contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
+  contents.config.warmup = arguments.warmup;
+  if (arguments.draws != 0) contents.config.draws = arguments.draws;
+  contents.config.notes.push_back(
+      fmt::format("{} rows were taken into a run of {} rows", more.rows(), old.rows()));
+
+  // Without -o the run itself is replaced, but only when the new one is complete.
+  const bool in_place = arguments.output.empty();
+  const std::string output = in_place ? arguments.run + ".part" : arguments.output;
+  RunFile::check_creatable(output, false);
+  const std::unique_ptr<ProblemSetup> setup =
+      set_up_problem(contents.config, contents.codebook, contents.table);
+  context.note(fmt::format("taking {} rows into {} rows of {} chains", more.rows(), old.rows(),
+                           contents.config.chains));
+  InsertOptions insertion;
+  insertion.batch = arguments.batch;
+  insertion.threads = arguments.running.threads;
+  InsertionNotes notes(context, contents.config.chains, more.rows());
+  insertion.on_rows = std::ref(notes);
+  std::vector<Checkpoint> states;
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const InterruptGuard guard;
+    insertion.stop = guard.flag();
+    states = insert_rows(old, *setup, insertion);
+  }
+  if (states.empty()) {
+    context.note(fmt::format("stopped; {} is unchanged", arguments.run));
+    return static_cast<int>(ErrorCode::stopped);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of each chain", more.rows(),
+                           duration_words(seconds), contents.config.warmup,
+                           contents.config.draws * contents.config.thin));
+  int result = 0;
+  {
+    RunFile file = RunFile::create(output, contents);
+    file.commit({}, states, {});
+    contents = {};
+    result = carry_on(file, *setup, arguments.running, context);
+  }
+  if (!in_place) return result;
+  if (result != 0) {
+    context.note(fmt::format("{} is unchanged until {} is complete: resume that one, then rename it",
+                             arguments.run, output));
+    return result;
+  }
+  std::filesystem::rename(output, arguments.run);
+  context.note(fmt::format("{} now has {} rows", arguments.run, setup->rows.size()));
+  return 0;
+}
+
 }  // namespace
+
+void add_update(CLI::App& application, Context& context) {
+  CLI::App* command =
+      application.add_subcommand("update", "take new rows into a finished run, and draw from all of them");
+  auto arguments = std::make_shared<UpdateArguments>();
+  command->add_option("run", arguments->run, "run file")->required();
+  command->add_option("data", arguments->data, "new rows, with the columns of the data; - is stdin")->required();
+  command->add_option("-o,--output", arguments->output,
+                      "run file to write; without it RUN itself is replaced when all is done");
+  command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
+      ->allow_extra_args(false);
+  command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
+      ->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]");
+  command->add_option("--draws", arguments->draws, "draws of each chain [as many as the run has]");
+  arguments->running.add_to(*command);
+  command->callback([=, &context] { context.run = [=, &context] { return update(*arguments, context); }; });
+}
 
 void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");

@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   add_globals(application, context);
   coppice::app::add_fit(application, context);
   coppice::app::add_resume(application, context);
+  coppice::app::add_update(application, context);
   coppice::app::add_summary(application, context);
   coppice::app::add_diagnose(application, context);
   coppice::app::add_tree(application, context);

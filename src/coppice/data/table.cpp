@@ -39,4 +39,28 @@ const Column* Table::find(std::string_view name) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
+void append_rows(Table& table, const Table& more) {
+  if (table.columns.size() != more.columns.size())
+    fail(ErrorCode::bug, "append_rows: {} columns for {}", more.columns.size(), table.columns.size());
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    Column& column = table.columns[j];
+    const Column& added = more.columns[j];
+    if (added.name != column.name || added.kind != column.kind)
+      fail(ErrorCode::bug, "append_rows: column '{}' for '{}'", added.name, column.name);
+    if (column.kind != Kind::category || added.levels == column.levels) {
+      column.values.insert(column.values.end(), added.values.begin(), added.values.end());
+      continue;
+    }
+    std::vector<double> place;
+    for (const std::string& level : added.levels) {
+      const auto known = std::find(column.levels.begin(), column.levels.end(), level);
+      place.push_back(static_cast<double>(known - column.levels.begin()));
+      if (known == column.levels.end()) column.levels.push_back(level);
+    }
+    for (const double value : added.values)
+      column.values.push_back(is_missing(value) ? kMissing : place.at(static_cast<std::size_t>(value)));
+  }
+  table.row_ids.insert(table.row_ids.end(), more.row_ids.begin(), more.row_ids.end());
+}
+
 }  // namespace coppice

@@ -67,7 +67,8 @@ class Sampler {
   /// Restores what save() wrote for the first `rows` rows of the data; the others are not in yet. Only for
   /// models that grow.
   virtual void load_first(std::string_view, std::size_t) { fail_to_grow(); }
-  /// Takes in the next `count` rows, with local moves around each of them.
+  /// Takes in the next `count` rows, with local moves around each of them. Seed and chain of the name and the
+  /// number of the row decide what is drawn, not how many come at once.
   virtual void insert(std::size_t, const StreamName&) { fail_to_grow(); }
 
   /// Draws shape and parameters from the prior; data play no part.

@@ -1,6 +1,7 @@
 #include "coppice/model/nrmm/bisect.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace coppice::nrmm {
 namespace {
@@ -8,7 +9,8 @@ namespace {
 /// Passes that fit the two groups, on at most this many rows; all rows are then divided by the result.
 constexpr std::size_t kPasses = 5;
 constexpr std::size_t kSample = 256;
-constexpr std::size_t kLeastShare = 16;
+constexpr std::size_t kUneven = 16;
+constexpr std::size_t kEven = 4;
 
 }  // namespace
 
@@ -38,7 +40,12 @@ void Bisection::set_groups(std::span<const std::uint32_t> rows, std::span<const 
   }
 }
 
-std::size_t Bisection::divide(std::span<std::uint32_t> rows, Stream& stream) {
+bool Bisection::must_be_even(std::size_t size, std::size_t total, std::size_t depth) {
+  return static_cast<double>(size) >
+         8.0 * static_cast<double>(total) * std::exp2(-0.4 * static_cast<double>(depth));
+}
+
+std::size_t Bisection::divide(std::span<std::uint32_t> rows, bool even, Stream& stream) {
   if (rows.size() == 2) return 1;
   // A sample to the front: the places 0 to size - 1 of a partial shuffle.
   const std::size_t size = std::min(rows.size(), kSample);
@@ -78,18 +85,19 @@ std::size_t Bisection::divide(std::span<std::uint32_t> rows, Stream& stream) {
   for (std::size_t i = 0; i < rows.size(); ++i) ranked_[i] = {-preference(rows[i]), rows[i]};
   std::size_t cut = static_cast<std::size_t>(
       std::count_if(ranked_.begin(), ranked_.end(), [](const auto& ranked) { return ranked.first <= 0.0; }));
-  const std::size_t least = std::max<std::size_t>(1, rows.size() / kLeastShare);
+  const std::size_t least = std::max<std::size_t>(1, rows.size() / (even ? kEven : kUneven));
   cut = std::clamp(cut, least, rows.size() - least);
   std::nth_element(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(cut), ranked_.end());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = ranked_[i].second;
   return cut;
 }
 
-RowTree::Node Bisection::build(RowTree& tree, std::span<std::uint32_t> rows, Stream& stream) {
+RowTree::Node Bisection::build(RowTree& tree, std::span<std::uint32_t> rows, std::size_t total,
+                               std::size_t depth, Stream& stream) {
   if (rows.size() == 1) return rows.front();
-  const std::size_t cut = divide(rows, stream);
-  const RowTree::Node left = build(tree, rows.first(cut), stream);
-  const RowTree::Node right = build(tree, rows.subspan(cut), stream);
+  const std::size_t cut = divide(rows, must_be_even(rows.size(), total, depth), stream);
+  const RowTree::Node left = build(tree, rows.first(cut), total, depth + 1, stream);
+  const RowTree::Node right = build(tree, rows.subspan(cut), total, depth + 1, stream);
   return tree.join(left, right);
 }
 

@@ -12,7 +12,7 @@ GrowingGuide::GrowingGuide(const Family& family, const Rows& rows, std::size_t c
     : family_(&family), rows_(&rows), bisection_(family, rows) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
-  root_ = build(order, kNone, stream);
+  root_ = build(order, kNone, count, 0, stream);
 }
 
 GrowingGuide::Node GrowingGuide::allocate() {
@@ -34,16 +34,18 @@ void GrowingGuide::fill_bucket(Node node, std::span<const std::uint32_t> rows) {
   for (const std::uint32_t row : rows) family_->add(stats(node), (*rows_)[row]);
 }
 
-GrowingGuide::Node GrowingGuide::build(std::span<std::uint32_t> rows, Node parent, Stream& stream) {
+GrowingGuide::Node GrowingGuide::build(std::span<std::uint32_t> rows, Node parent, std::size_t total,
+                                       std::size_t depth, Stream& stream) {
   const Node node = allocate();
   nodes_[node].parent = parent;
   if (rows.size() <= kMostInBucket / 2) {
     fill_bucket(node, rows);
     return node;
   }
-  const std::size_t cut = bisection_.divide(rows, stream);
-  const Node left = build(rows.first(cut), node, stream);
-  const Node right = build(rows.subspan(cut), node, stream);
+  const bool even = Bisection::must_be_even(rows.size(), total, depth);
+  const std::size_t cut = bisection_.divide(rows, even, stream);
+  const Node left = build(rows.first(cut), node, total, depth + 1, stream);
+  const Node right = build(rows.subspan(cut), node, total, depth + 1, stream);
   Links& links = nodes_[node];
   links.left = left;
   links.right = right;
@@ -97,7 +99,7 @@ std::span<const std::uint32_t> GrowingGuide::insert(std::uint32_t row, Stream& s
 void GrowingGuide::split(Node bucket, Stream& stream) {
   std::vector<std::uint32_t> rows = std::move(nodes_[bucket].members);
   nodes_[bucket].members = {};
-  const std::size_t cut = bisection_.divide(rows, stream);
+  const std::size_t cut = bisection_.divide(rows, true, stream);
   const Node left = allocate();
   const Node right = allocate();
   nodes_[left].parent = nodes_[right].parent = bucket;
@@ -141,9 +143,9 @@ void GrowingGuide::rebuild(Node node, Stream& stream) {
   std::vector<std::uint32_t> rows;
   rows.reserve(nodes_[node].count);
   collect_and_free(node, rows);
-  const std::size_t cut = bisection_.divide(rows, stream);
-  const Node left = build(std::span<std::uint32_t>(rows).first(cut), node, stream);
-  const Node right = build(std::span<std::uint32_t>(rows).subspan(cut), node, stream);
+  const std::size_t cut = bisection_.divide(rows, false, stream);
+  const Node left = build(std::span<std::uint32_t>(rows).first(cut), node, rows.size(), 1, stream);
+  const Node right = build(std::span<std::uint32_t>(rows).subspan(cut), node, rows.size(), 1, stream);
   nodes_[node].left = left;
   nodes_[node].right = right;
   update_upwards(node);

@@ -11,6 +11,7 @@
 #include "coppice/cluster/split_merge.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
 #include "coppice/model/nrmm/gibbs.hpp"
+#include "coppice/model/nrmm/growing_guide.hpp"
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/nrmm/multiway.hpp"
@@ -28,10 +29,13 @@ namespace {
 constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
 
+/// Rows of its bucket that are updated around a row that comes in.
+constexpr std::size_t kNeighbours = 4;
+
 class MixtureSampler final : public Sampler {
  public:
   explicit MixtureSampler(const Problem& problem)
-      : problem_(&problem),
+      : parameters_(problem.parameters),
         rows_(problem.rows->size()),
         options_(problem.parameters, rows_),
         process_(make_process(problem.parameters, rows_)),
@@ -181,9 +185,7 @@ class MixtureSampler final : public Sampler {
     if (!published_) trees.end();
     Labels labels(rows_);
     reader.get(labels.data(), rows_);
-    for (const Label label : labels)
-      if (label < 0 || static_cast<std::size_t>(label) >= rows_)
-        fail(ErrorCode::bad_data, "checkpoint has the label {} for {} rows", label, rows_);
+    check_labels(labels);
     process_->set_state(state);
     gibbs_.set_count(counts[0]);
     split_merge_.set_counts(counts[1], counts[2]);
@@ -196,6 +198,51 @@ class MixtureSampler final : public Sampler {
       published_->load(trees, clusters_);
       trees.end();
     }
+  }
+
+  void load_first(std::string_view bytes, std::size_t rows) override {
+    ByteReader reader(bytes);
+    const auto state = reader.get<ProcessState>();
+    // Counts of moves and published trees are those of another run.
+    const std::size_t labels_size = rows * sizeof(Label);
+    reader.take(reader.left() - std::min(reader.left(), labels_size));
+    Labels labels(rows);
+    reader.get(labels.data(), rows);
+    check_labels(labels);
+    process_->set_state(state);
+    labels.resize(rows_, Clusters::kUnassigned);
+    clusters_.assign(labels);
+    inside_ = rows;
+    guide_.reset();
+    growing_.reset();
+  }
+
+  void insert(std::size_t count, const StreamName& name) override {
+    const ProductPartition& law = process_->law();
+    if (!growing_) {
+      Stream stream({name.seed, name.chain, 0}, Purpose::guide);
+      growing_.emplace(clusters_.family(), clusters_.data(), inside_, stream);
+    }
+    for (; count > 0 && inside_ < rows_; --count) {
+      const auto row = static_cast<std::uint32_t>(inside_++);
+      Stream stream({name.seed, name.chain, row}, Purpose::insertion);
+      const auto update = [&](std::uint32_t which) {
+        gibbs_.update(clusters_, which, draw_uniform(stream), law.log_open() + log_marginal_alone_[which]);
+      };
+      const std::span<const std::uint32_t> bucket = growing_->insert(row, stream);
+      update(row);
+      for (std::size_t i = 0; i < kNeighbours; ++i) update(bucket[draw_index(stream, bucket.size())]);
+      blocks_.step(clusters_, row, bucket, stream);
+      // The update of sigma costs O(N): it waits until the rows are some per cent more.
+      const bool all = inside_ % std::max<std::size_t>(100, inside_ / 50) == 0;
+      if (process_->update(stream, clusters_.sizes(), all)) clusters_.refresh_weights();
+    }
+    if (inside_ < rows_) return;
+    growing_.reset();
+    rebuild();
+    if (published_) published_->start(clusters_);
+    gibbs_.set_count({});
+    blocks_.set_count({});
   }
 
   void draw_prior(const StreamName& name) override {
@@ -229,10 +276,16 @@ class MixtureSampler final : public Sampler {
     if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
   }
 
+  void check_labels(const Labels& labels) const {
+    for (const Label label : labels)
+      if (label < 0 || static_cast<std::size_t>(label) >= labels.size())
+        fail(ErrorCode::bad_data, "checkpoint has the label {} for {} rows", label, labels.size());
+  }
+
   /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
   const Guide& guide(const StreamName& name) {
     if (!guide_) {
-      const std::unique_ptr<Process> fixed = make_process(problem_->parameters, rows_);
+      const std::unique_ptr<Process> fixed = make_process(parameters_, rows_);
       Stream stream({name.seed, name.chain, 0}, Purpose::guide);
       guide_ = build_guide(clusters_.family(), clusters_.data(), rows_, fixed->law(), options_.guide, stream);
     }
@@ -248,7 +301,7 @@ class MixtureSampler final : public Sampler {
       log_marginal_alone_[row] = family.log_predictive(empty.data(), clusters_.data()[row]);
   }
 
-  const Problem* problem_;
+  ParameterValues parameters_;
   std::size_t rows_;
   Options options_;
   std::unique_ptr<Process> process_;
@@ -261,6 +314,9 @@ class MixtureSampler final : public Sampler {
   std::optional<PublishedMoves> published_;
   std::vector<double> log_marginal_alone_;
   std::optional<Guide> guide_;
+  // While rows come in: how many are inside, and the guide that grows with them.
+  std::size_t inside_ = 0;
+  std::optional<GrowingGuide> growing_;
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ ModelEntry nrmm_entry() {
           nrmm::chain_bytes,
           nrmm::check_given,
           nrmm::caveat,
-          nrmm::explain_sampler};
+          nrmm::explain_sampler,
+          true};
 }
 
 }  // namespace coppice

@@ -28,7 +28,6 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
   split_merge = {parameters.integer("split-merge-scans"), parameters.choice("split-merge-launch") == "random"};
   if (sampler == "split-merge" || sampler == "auto")
     split_merge_moves = parameters.integer("split-merge-moves");
-  if (sampler == "split-merge" && !parameters.flag("gibbs-scan")) scan_every = 0;
   if (guided) {
     block_moves = parameters.integer("block-moves");
     guided_split_moves = parameters.integer("guided-split-moves");
@@ -36,10 +35,9 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
     multiway_moves = parameters.integer("multiway-moves");
     row_updates = parameters.has("row-updates") ? parameters.integer("row-updates")
                                                 : std::max<std::size_t>(20, rows / 20);
-    scan_every = sampler == "auto" && rows <= kRowsForScans && !parameters.has("scan-every")
-                     ? 1
-                     : (parameters.has("scan-every") ? parameters.integer("scan-every") : 10);
+    scan_every = sampler == "auto" && rows <= kRowsForScans ? 1 : 10;
   }
+  if (parameters.has("scan-every")) scan_every = parameters.integer("scan-every");
   if (published) {
     published_moves = parameters.integer("published-moves");
     published_depth = parameters.integer("published-depth");
@@ -98,7 +96,6 @@ std::vector<Parameter> parameter_table() {
       choice("split-merge-launch", "sequential",
              "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
              {"sequential", "random"}),
-      {"gibbs-scan", Type::flag, "true", "end a split-merge sweep with a Gibbs scan over all rows"},
       choice("guide", "ibhc+bisect",
              "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
              "only clustered",
@@ -109,7 +106,7 @@ std::vector<Parameter> parameter_table() {
             1000.0),
       count("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
       count("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]", 1e9),
-      count("scan-every", "", "sweeps to a scan over all rows, 0: never [10; auto: 1 up to 5000 rows]"),
+      count("scan-every", "", "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 5000 rows]"),
       count("published-moves", "10", "global moves in a sweep of tree-guided-published"),
       count("published-depth", "2", "depth of the local moves of tree-guided-published", 1000.0),
       choice("init", "auto",
@@ -143,10 +140,9 @@ void check_given(const Settings& given) {
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   if (sampler != "split-merge" && sampler != "auto")
     refuse({"split-merge-moves", "split-merge-scans", "split-merge-launch"});
-  if (sampler != "split-merge") refuse({"gibbs-scan"});
   if (!guided)
-    refuse({"block-moves", "guided-split-moves", "guided-split-scans", "multiway-moves", "row-updates",
-            "scan-every"});
+    refuse({"block-moves", "guided-split-moves", "guided-split-scans", "multiway-moves", "row-updates"});
+  if (!guided && sampler != "split-merge") refuse({"scan-every"});
   if (!guided && text("init", "auto") != "guide") refuse({"guide"});
   if (sampler != "tree-guided-published") refuse({"published-moves", "published-depth"});
 }

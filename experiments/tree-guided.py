@@ -1,0 +1,142 @@
+"""Gibbs, split-merge and tree-guided sampling of the same mixtures: log joint against CPU time from the same kind of start,
+time to come within 1 nat per 1,000 rows of the best log joint known, effective draws per second. Usage: tree-guided.py
+[SEEDS] [SCALE]; the budgets of CPU seconds below are multiplied by SCALE. Writes build/experiments/tree-guided.csv,
+prints tables and draws docs/figures/tree-guided.png."""
+
+import csv
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+from shared import common
+
+BENCH = common.ROOT / "build/release/bench/bench_guided"
+# Data, CPU seconds for each chain.
+DATA = [("toy1300", 1.0), ("toy10000", 6.0), (common.DATA / "s1.csv", 3.0), (common.DATA / "news800x100.csv", 4.0)]
+STARTS = ["single", "guide"]
+
+
+def race(seeds, scale):
+    subprocess.run(["cmake", "--build", str(common.ROOT / "build/release"), "--target", "bench_guided"], check=True,
+                   stdout=subprocess.DEVNULL)
+    common.OUT.mkdir(parents=True, exist_ok=True)
+    path = common.OUT / "tree-guided.csv"
+    with open(path, "w", encoding="utf-8") as out:
+        for start in STARTS:
+            for data, seconds in DATA:
+                if "/" in str(data) and not pathlib.Path(data).exists():
+                    print(f"skipped: there is no {data}")
+                    continue
+                done = subprocess.run([BENCH, "race", str(seconds * scale), str(seeds), start, str(data)], check=True,
+                                      capture_output=True, text=True)
+                lines = done.stdout.splitlines()
+                out.write("\n".join(lines if out.tell() == 0 else lines[1:]) + "\n")
+                out.flush()
+    return path
+
+
+def effective(values):
+    """Effective sample size by the initial monotone sequence of paired autocovariances."""
+    values = np.asarray(values, float)
+    n = len(values)
+    if n < 8 or values.std() == 0:
+        return float("nan")
+    centred = values - values.mean()
+    spectrum = np.fft.rfft(centred, 2 * n)
+    auto = np.fft.irfft(spectrum * np.conj(spectrum))[:n] / n
+    pairs = auto[0:n - 1:2][: n // 2] + auto[1:n:2][: n // 2]
+    total, smallest = 0.0, np.inf
+    for pair in pairs:
+        if pair <= 0:
+            break
+        smallest = min(smallest, pair)
+        total += smallest
+    return n * auto[0] / (2 * total - auto[0])
+
+
+def load(path):
+    chains = {}
+    with open(path, encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            key = (pathlib.Path(row["data"]).stem, row["init"], row["sampler"], int(row["seed"]))
+            chains.setdefault(key, []).append((float(row["seconds"]), float(row["log_joint"]), float(row["clusters"])))
+    return {key: np.array(rows) for key, rows in chains.items()}
+
+
+def rows_of(data):
+    if data.startswith("toy"):
+        return int(data[3:])
+    return sum(1 for _ in open(common.DATA / f"{data}.csv", encoding="utf-8")) - 1
+
+
+def tables(chains):
+    exact = ["gibbs", "split-merge", "tree-guided", "auto"]
+    for data in dict.fromkeys(key[0] for key in chains):
+        best = max(rows[:, 1].max() for key, rows in chains.items() if key[0] == data and key[2] in exact)
+        slack = rows_of(data) / 1000
+        print(f"\n**{data}** ({rows_of(data)} rows): best log joint known {best:.1f}; within {slack:.1f} of it counts as there.\n")
+        print("| start | sampler | there | median s to get there | last log joint, median (worst) | clusters | eff. draws/s log joint | clusters |")
+        print("|---|---|---|---|---|---|---|---|")
+        for start in dict.fromkeys(key[1] for key in chains):
+            for sampler in exact + ["tree-guided-published"]:
+                mine = [rows for key, rows in chains.items() if key[:3] == (data, start, sampler)]
+                if not mine:
+                    continue
+                times = [rows[rows[:, 1] >= best - slack, 0] for rows in mine]
+                there = [t[0] for t in times if len(t)]
+                # The time to get there is that of the median chain; it is only known if half of them got there.
+                everyone = sorted(there + [np.inf] * (len(mine) - len(there)))
+                median = everyone[(len(mine) - 1) // 2]
+                last = [rows[-1, 1] for rows in mine]
+                speed = []
+                for column in (1, 2):
+                    rates = []
+                    for rows in mine:
+                        half = rows[rows[:, 0] > rows[-1, 0] / 2]
+                        rates.append(effective(half[:, column]) / (half[-1, 0] - half[0, 0]))
+                    speed.append(np.nanmedian(rates) if np.isfinite(rates).any() else float("nan"))
+                print(f"| {start} | {sampler} | {len(there)}/{len(mine)} | {'-' if np.isinf(median) else f'{median:.2g}'} "
+                      f"| {np.median(last):.1f} ({min(last):.1f}) | {np.mean([rows[-1, 2] for rows in mine]):.1f} "
+                      f"| {speed[0]:.0f} | {'constant' if np.isnan(speed[1]) else f'{speed[1]:.0f}'} |")
+
+
+def figure(chains):
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names = list(dict.fromkeys(key[0] for key in chains))
+    samplers = list(dict.fromkeys(key[2] for key in chains))
+    picture, axes = pyplot.subplots(1, len(names), figsize=(4 * len(names), 3.4), layout="constrained")
+    for axis, data in zip(np.atleast_1d(axes), names):
+        best = max(rows[:, 1].max() for key, rows in chains.items() if key[0] == data)
+        for number, sampler in enumerate(samplers):
+            for (name, start, kind, seed), rows in chains.items():
+                if (name, start, kind) == (data, "single", sampler):
+                    axis.plot(rows[1:, 0], np.maximum(best - rows[1:, 1], 0.3), color=f"C{number}", alpha=0.5, linewidth=0.8,
+                              label=sampler if seed == 1 else None)
+        axis.set(xscale="log", yscale="log", title=data, xlabel="CPU seconds")
+        axis.invert_yaxis()
+        axis.grid(alpha=0.3)
+    np.atleast_1d(axes)[0].set_ylabel("nats below the best log joint")
+    np.atleast_1d(axes)[0].legend(fontsize=7)
+    target = common.OUT / "tree-guided.png"
+    picture.savefig(target, dpi=110)
+    print(f"\nwrote {target}")
+
+
+def main():
+    if sys.argv[1:2] == ["table"]:
+        chains = load(common.OUT / "tree-guided.csv")
+    else:
+        seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+        scale = float(sys.argv[2]) if len(sys.argv) > 2 else 1.0
+        chains = load(race(seeds, scale))
+    tables(chains)
+    figure(chains)
+
+
+if __name__ == "__main__":
+    main()
