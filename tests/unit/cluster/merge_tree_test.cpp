@@ -138,7 +138,8 @@ std::string text(const MergeTree& forest, Node node) {
 TEST(MergeTree, InsertionFindsThePlaceOfTheRule) {
   const std::size_t rows = 14;
   std::size_t deep = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed)
+  std::size_t swapped = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
     for (const LawCase& law_case : real_cases()) {  // no two rows are the same, so there are no ties
       SCOPED_TRACE(law_case.name);
       const Fixture fixture(law_case, seed, rows);
@@ -153,12 +154,14 @@ TEST(MergeTree, InsertionFindsThePlaceOfTheRule) {
       }
       Stream stream({seed, 0, 0}, Purpose::test);
       while (roots.size() > 1) {
-        // Mostly into the first tree, so that it becomes deep; now and then trees of any size.
+        // Into the first tree, so that it becomes deep, or any tree into any other, also one into a row.
         const std::size_t from = 1 + draw_index(stream, roots.size() - 1);
-        const std::size_t to = draw_index(stream, 4) == 0 ? draw_index(stream, from) : 0;
+        const std::size_t to = seed % 2 == 0 ? draw_index(stream, from) : 0;
+        const bool is_swapped = forest.is_leaf(roots[to]) && !forest.is_leaf(roots[from]);
         const auto [root, above] = forest.seq_insert(roots[to], roots[from]);
         roots[to] = root;
         deep += above != root ? 1 : 0;
+        swapped += is_swapped && above != root ? 1 : 0;
         nests[to] = oracle.insert(nests[to], nests[from]);
         const auto offset = static_cast<std::ptrdiff_t>(from);
         roots.erase(roots.begin() + offset);
@@ -170,6 +173,7 @@ TEST(MergeTree, InsertionFindsThePlaceOfTheRule) {
       forest.audit();
     }
   EXPECT_GT(deep, 100u);
+  EXPECT_GT(swapped, 10u);
 }
 
 /// Every row is in exactly one tree, and the statistics of all nodes are those of their rows.
