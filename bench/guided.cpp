@@ -33,7 +33,8 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Gaussian clusters: centres far apart in relation to their own spread, which differs from cluster to cluster.
+/// Gaussian clusters: centres far apart in relation to their own spread, which differs from cluster to
+/// cluster.
 Table mixture(std::size_t n, std::size_t d, std::size_t k, double box, Labels* truth) {
   Stream stream({11, d, n}, Purpose::test);
   std::vector<std::vector<double>> centre(k, std::vector<double>(d));
@@ -43,7 +44,8 @@ Table mixture(std::size_t n, std::size_t d, std::size_t k, double box, Labels* t
     spread[c] = 0.5 + draw_uniform(stream);
   }
   Table table;
-  for (std::size_t j = 0; j < d; ++j) table.columns.push_back({fmt::format("c{}", j + 1), Kind::real, {}, {}});
+  for (std::size_t j = 0; j < d; ++j)
+    table.columns.push_back({fmt::format("c{}", j + 1), Kind::real, {}, {}});
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t c = draw_index(stream, k);
     if (truth != nullptr) truth->push_back(static_cast<Label>(c));
@@ -73,7 +75,8 @@ Table load(const std::string& name) {
 struct Prepared {
   FamilyPlan plan;
   Rows rows;
-  explicit Prepared(const Table& table) : plan(plan_family(table, {}, "auto", {})), rows(encode(plan, table)) {}
+  explicit Prepared(const Table& table)
+      : plan(plan_family(table, {}, "auto", {})), rows(encode(plan, table)) {}
 };
 
 void race(double seconds, std::uint64_t seeds, const std::string& init, const std::string& name) {
@@ -113,7 +116,8 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
       const auto half = std::lower_bound(times.begin(), times.end(), 0.5 * spent) - times.begin();
       for (std::size_t i = 0; i < 2; ++i) {
         const std::vector<double> late(values[i].begin() + half, values[i].end());
-        if (late.size() > 8) rate[i] = ess_bulk({late}) / (spent - times[static_cast<std::size_t>(half)]);
+        if (late.size() > 8)
+          rate[i] = ess_bulk(std::span(&late, 1)) / (spent - times[static_cast<std::size_t>(half)]);
       }
       fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},{:.2f},{:.2f}\n", name, init, sampler, seed, spent,
                  times.size() - 1, values[0].back(), values[1].back(), rate[0], rate[1]);
@@ -122,8 +126,9 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
 }
 
 void moves(std::size_t most) {
-  fmt::print("| rows | guide, ms | block move, us | guided split-merge, us | row update, us | inserted row, us |\n"
-             "|---|---|---|---|---|---|\n");
+  fmt::print(
+      "| rows | guide, ms | block move, us | guided split-merge, us | row update, us | inserted row, us |\n"
+      "|---|---|---|---|---|---|\n");
   const ModelEntry& model = model_by_name("nrmm");
   for (std::size_t n = 1000; n <= most; n *= 10) {
     Labels truth;
@@ -154,7 +159,8 @@ void moves(std::size_t most) {
     nrmm::GibbsSweep gibbs;
     std::uint64_t sweep = 0;
     const double row =
-        time_of(20, [&] { gibbs.step_some(clusters, {1, 0, ++sweep}, alone, prior.log_open(), 500); }) / 500.0;
+        time_of(20, [&] { gibbs.step_some(clusters, {1, 0, ++sweep}, alone, prior.log_open(), 500); }) /
+        500.0;
 
     // The last rows, one by one, into a state of the others.
     const std::size_t added = std::min<std::size_t>(n / 10, 20'000);

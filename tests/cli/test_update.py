@@ -19,7 +19,7 @@ def fit_old(coppice):
 
 def test_update_replaces_the_run_and_finds_the_clusters(coppice):
     fit_old(coppice)
-    result = coppice("update", "run.coppice", "new.csv", "--truth", "truth")
+    result = coppice("update", "run.coppice", "new.csv")
     assert "now has 120 rows" in result.stderr
     summary = coppice.json("summary", "run.coppice")
     assert summary["rows"] == 120
@@ -41,6 +41,7 @@ def test_update_tells_the_story_of_a_fresh_fit(coppice):
     coppice("update", "run.coppice", "new.csv", "--truth", "truth", "-o", "updated.coppice", "--draws", 500)
     assert coppice.json("summary", "run.coppice")["rows"] == 60, "with -o the run stays as it is"
     coppice("fit", "nrmm", "all.csv", "--truth", "truth", "-o", "fresh.coppice", "--draws", 500)
+    assert "same story" in coppice("compare", "fresh.coppice", "updated.coppice").stdout
     fresh, updated = (coppice.json("summary", name)["clusters"] for name in ("fresh.coppice", "updated.coppice"))
     assert abs(np.ravel(fresh)[0] - np.ravel(updated)[0]) < 0.3
     names = [coppice("export", name, "--what", "consensus").stdout for name in ("fresh.coppice", "updated.coppice")]
@@ -53,7 +54,12 @@ def test_update_refuses_what_it_cannot_do(coppice):
     result = coppice("update", "run.coppice", "bad.csv", code=65)
     assert "bad.csv:2" in result.stderr and "two" in result.stderr
     result = coppice("update", "run.coppice", "absent.csv", code=66)
-    result = coppice("update", "run.coppice", "-", "--truth", "truth", stdin="x,y\n1,2\n", code=2)
+    coppice("update", "run.coppice", "new.csv", "--truth", "other", code=78)
+    coppice("update", "run.coppice", "new.csv", "--time-limit", "soon", code=2)
+    coppice.write("run.coppice.part", "left over")
+    result = coppice("update", "run.coppice", "new.csv", code=74)
+    assert "not finished" in result.stderr
+    (coppice.folder / "run.coppice.part").unlink()
     coppice("fit", "rbhmc", "old.csv", "--truth", "truth", "--penalty", 0, "-o", "tree.coppice", "--warmup", 10, "--draws", 10)
     result = coppice("update", "tree.coppice", "new.csv", code=78)
     assert "cannot take in rows" in result.stderr

@@ -1,5 +1,6 @@
 // Every family x every sampler x concentration fixed and learned, and every sampler of the generalised gamma
-// process: how often the sampler visits each partition of 5 to 7 rows, against the enumeration of all of them.
+// process: how often the sampler visits each partition of 5 to 7 rows, against the enumeration of all of
+// them.
 #include <gtest/gtest.h>
 
 #include <tuple>

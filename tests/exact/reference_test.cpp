@@ -2,6 +2,7 @@
 // law of K, co-clustering, the probability of every partition, the posterior means of alpha, sigma and log u.
 #include <gtest/gtest.h>
 
+#include "coppice/prior/ngg.hpp"
 #include "support/chains.hpp"
 #include "support/reference_case.hpp"
 #include "support/variants.hpp"
@@ -34,7 +35,8 @@ TEST_P(Reference, EnumerationAgrees) {
     }
   if (moments.contains("log_u_var")) {
     const double mean = exact_->moments().at("log_u");
-    EXPECT_NEAR(exact_->moments().at("log_u squared") - mean * mean, moments.at("log_u_var").get<double>(), 1e-6);
+    EXPECT_NEAR(exact_->moments().at("log_u squared") - mean * mean, moments.at("log_u_var").get<double>(),
+                1e-6);
   }
   EXPECT_EQ(exact_->size(), reference.at("n_partitions").get<std::size_t>());
   for (const auto& entry : reference.at("partitions")) {
@@ -57,19 +59,27 @@ TEST_P(Reference, EnumerationAgrees) {
     }
 }
 
+TEST_P(Reference, PriorOfTheNumberOfClusters) {
+  if (!problem_->law.ngg || !problem_->law.fixed || !problem_->law.sigma)
+    GTEST_SKIP() << "only a generalised gamma process with fixed parameters has V(n, K)";
+  const Ngg ngg(*problem_->law.fixed, *problem_->law.sigma, problem_->rows.size());
+  for (const auto& [clusters, log_v] : reference_->at("log_V").items())
+    EXPECT_NEAR(ngg.log_v(problem_->rows.size(), std::stoul(clusters)), log_v.get<double>(), 1e-8);
+}
+
 TEST_P(Reference, LogJointOfGivenLabels) {
   if (!reference_->contains("labels_eval")) GTEST_SKIP() << "this case gives no labels";
   const nlohmann::json& given = reference_->at("labels_eval");
   const auto labels = given.at("labels").get<Labels>();
   SamplerChain chain(model_by_name("nrmm"), problem_->family(), problem_->rows, problem_->model_settings);
   chain.init({1, 0, 0});
-  // A checkpoint begins with alpha, sigma and log t and ends with the labels.
+  // A checkpoint begins with its format, alpha, sigma and log t and ends with the labels.
   std::string state = chain.sampler().save();
   const std::size_t size = labels.size() * sizeof(Label);
   state.replace(state.size() - size, size, reinterpret_cast<const char*>(labels.data()), size);
   if (problem_->law.ngg) {
     const double log_t = std::log(std::expm1(*problem_->law.sigma * std::log1p(given.at("u").get<double>())));
-    state.replace(2 * sizeof(double), sizeof log_t, reinterpret_cast<const char*>(&log_t), sizeof log_t);
+    state.replace(3 * sizeof(double), sizeof log_t, reinterpret_cast<const char*>(&log_t), sizeof log_t);
   }
   chain.sampler().load(state);
   Labels loaded(labels.size());

@@ -1,7 +1,8 @@
 // Runs one sampler of the flat mixture against the enumeration. Linked with the library as it is, it must
 // agree; linked with a copy of one source file that has one mistake in it, it must not.
 //
-//   mixture_mutant VARIANT agrees|disagrees        (a name of mixture_variants(), with "_ngg" for that process)
+//   mixture_mutant VARIANT agrees|disagrees        (a name of mixture_variants(), with "_ngg" for that
+//   process)
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -36,7 +37,8 @@ int run_variant(std::string name, bool wanted) {
     SamplerChain chain(model_by_name("nrmm"), fixture.family(), fixture.rows, settings);
     const Agreement agreement = compare_chain(exact, chain, seed, kDraws);
     std::printf("%s, seed %llu: %.1f errors off (limit %.1f) at %s\n", name.c_str(),
-                static_cast<unsigned long long>(seed), agreement.worst, error_limit(), agreement.where.c_str());
+                static_cast<unsigned long long>(seed), agreement.worst, error_limit(),
+                agreement.where.c_str());
     if (agreement.holds() != wanted) return 1;
   }
   return 0;

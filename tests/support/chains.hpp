@@ -1,6 +1,6 @@
 // Chains as the statistical tests see them: something that starts, steps, shows its partition and the
-// parameters of its prior, and can be asked for its prior and for new data. A SamplerChain is a model of the list;
-// tests that must fail put another chain in its place.
+// parameters of its prior, and can be asked for its prior and for new data. A SamplerChain is a model of the
+// list; tests that must fail put another chain in its place.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,8 @@ class SamplerChain final : public TestChain {
     sampler_->traces(traces_);
     std::map<std::string, double> values;
     for (std::size_t i = 0; i < names_.size(); ++i)
-      if (names_[i] == "alpha" || names_[i] == "sigma" || names_[i] == "log_u") values[names_[i]] = traces_[i];
+      if (names_[i] == "alpha" || names_[i] == "sigma" || names_[i] == "log_u")
+        values[names_[i]] = traces_[i];
     return values;
   }
   void draw_prior(const StreamName& name) override { sampler_->draw_prior(name); }

@@ -1,7 +1,7 @@
-// The laws of partitions written out once more, for tests: the Dirichlet process, with its concentration fixed
-// or integrated against a Gamma prior, and the normalised generalised gamma process, with everything but the
-// partition (u, and alpha and sigma unless they are fixed) integrated by trapezoid sums over log t and
-// logit sigma. Shares no code with the priors that samplers use.
+// The laws of partitions written out once more, for tests: the Dirichlet process, with its concentration
+// fixed or integrated against a Gamma prior, and the normalised generalised gamma process, with everything
+// but the partition (u, and alpha and sigma unless they are fixed) integrated by trapezoid sums over log t
+// and logit sigma. Shares no code with the priors that samplers use.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@
 
 namespace coppice::test {
 
-/// What the prior of a mixture is: alpha a number or Gamma(shape, rate); for ngg sigma a number or Beta(a, b).
+/// What the prior of a mixture is: alpha a number or Gamma(shape, rate); for ngg sigma a number or Beta(a,
+/// b).
 struct MixtureLaw {
   std::optional<double> fixed;
   double shape = 1.0;
@@ -151,9 +152,9 @@ class PartitionLaw {
 
   MixtureLaw law_;
   std::size_t rows_;
-  std::vector<double> factors_;                 // Dirichlet process: by the number of clusters
-  std::vector<double> sigmas_, log_prior_;      // nodes of the sum over sigma
-  std::vector<std::vector<double>> log_z_;      // by node and number of clusters
+  std::vector<double> factors_;             // Dirichlet process: by the number of clusters
+  std::vector<double> sigmas_, log_prior_;  // nodes of the sum over sigma
+  std::vector<std::vector<double>> log_z_;  // by node and number of clusters
   std::vector<std::vector<Values>> means_;
 };
 

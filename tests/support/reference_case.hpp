@@ -53,7 +53,9 @@ struct ReferenceProblem {
     }
     plan = plan_family(table, Codebook(), gaussian ? "gaussian" : "bernoulli", settings);
     rows = encode(plan, table);
-    const auto set_model = [&](const std::string& assignment) { parse_assignment(assignment, model_settings); };
+    const auto set_model = [&](const std::string& assignment) {
+      parse_assignment(assignment, model_settings);
+    };
     if (input.at("alpha").is_number()) {
       law.fixed = input.at("alpha").get<double>();
       set_model("alpha=" + input.at("alpha").dump());

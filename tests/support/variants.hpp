@@ -63,7 +63,7 @@ inline std::vector<Variant> all_variants() {
 /// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, split-merge alone (which is
 /// irreducible: any partition is reached by merging everything and splitting it again), everything that a
 /// guide tree leads, and each of its moves alone (the multiway move with single rows, because it cannot reach
-/// every partition).
+/// every partition), and the default mix.
 inline std::vector<Variant> mixture_variants() {
   const auto split_merge = [](const std::string& name, const std::string& launch, int scans, bool gibbs) {
     return Variant{
@@ -74,13 +74,13 @@ inline std::vector<Variant> mixture_variants() {
          gibbs ? "scan-every=1" : "scan-every=0"}};
   };
   const auto guided = [](const std::string& name, int blocks, int splits, int scans, int multiway, int rows) {
-    return Variant{name,
-                   "nrmm",
-                   {"sampler=\"tree-guided\"", "block-moves=" + std::to_string(blocks),
-                    "guided-split-moves=" + std::to_string(splits),
-                    "guided-split-scans=" + std::to_string(scans),
-                    "multiway-moves=" + std::to_string(multiway), "row-updates=" + std::to_string(rows),
-                    "scan-every=0"}};
+    return Variant{
+        name,
+        "nrmm",
+        {"sampler=\"tree-guided\"", "block-moves=" + std::to_string(blocks),
+         "guided-split-moves=" + std::to_string(splits), "guided-split-scans=" + std::to_string(scans),
+         "multiway-moves=" + std::to_string(multiway), "row-updates=" + std::to_string(rows),
+         "scan-every=0"}};
   };
   return {{"gibbs", "nrmm", {"sampler=\"gibbs\""}},
           split_merge("sequential_1_gibbs", "sequential", 1, true),
@@ -93,7 +93,8 @@ inline std::vector<Variant> mixture_variants() {
           guided("blocks_alone", 3, 0, 0, 0, 0),
           guided("guided_splits_alone", 0, 2, 0, 0, 0),
           guided("guided_splits_1_alone", 0, 2, 1, 0, 0),
-          guided("multiway_and_rows", 0, 0, 0, 2, 1)};
+          guided("multiway_and_rows", 0, 0, 0, 2, 1),
+          {"auto", "nrmm", {"split-merge-moves=1", "block-moves=2", "guided-split-moves=1"}}};
 }
 
 }  // namespace coppice::test

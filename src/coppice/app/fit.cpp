@@ -9,6 +9,7 @@
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/data/load.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/insert_rows.hpp"
@@ -34,7 +35,8 @@ std::string size_words(std::size_t bytes) {
 }
 
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
-int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, const Context& context) {
+int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, const Context& context,
+             bool says_where = true) {
   FitOptions options;
   options.threads = flags.threads;
   if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
@@ -48,7 +50,8 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
   if (const std::string caveat = setup.model->caveat(setup.problem.parameters); !caveat.empty())
     context.note(caveat);
   if (end == FitEnd::finished) {
-    context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
+    if (says_where)
+      context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
     return 0;
   }
   context.note(fmt::format("{}: everything drawn so far is in {}; go on with: coppice resume {}",
@@ -148,9 +151,11 @@ class InsertionNotes {
     const std::lock_guard lock(mutex_);
     done_[chain] = rows;
     const auto now = std::chrono::steady_clock::now();
-    if (context_.progress == "none" || now - last_ < std::chrono::seconds(5)) return;
+    if (context_.progress == "none" || context_.progress == "json" || now - last_ < std::chrono::seconds(5))
+      return;
     last_ = now;
-    context_.note(fmt::format("{} of {} new rows are in", *std::min_element(done_.begin(), done_.end()), rows_));
+    context_.note(
+        fmt::format("{} of {} new rows are in", *std::min_element(done_.begin(), done_.end()), rows_));
   }
 
  private:
@@ -161,68 +166,107 @@ class InsertionNotes {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-int update(const UpdateArguments& arguments, const Context& context) {
-  const SavedRun old(arguments.run);
-  const Table more = old.read_new_rows(arguments.data, old.config().id);
-  Table truth;
+/// The known labels of the new rows: of the columns that were asked for, else of those of the run that the
+/// file has.
+Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::string_view bytes,
+                 const std::string& name, const Context& context) {
+  for (const std::string& column : arguments.truth)
+    if (run.contents().truth.find(column) == nullptr)
+      fail(ErrorCode::configuration, "--truth {}: the run has no such column of known labels", column);
+  ReadOptions reading;
+  reading.id = run.config().id;
   if (!arguments.truth.empty()) {
-    if (arguments.data == "-")
-      fail(ErrorCode::usage, "--truth needs a file that can be read twice; write the new rows to a file first");
-    ReadOptions reading;
-    reading.id = old.config().id;
     reading.truth = arguments.truth;
-    truth = read_dataset(arguments.data, reading).truth;
+    return read_dataset_bytes(bytes, name, reading).truth;
   }
-  RunContents contents = contents_with(old, more, truth);
+  for (const Column& column : run.contents().truth.columns) reading.truth.push_back(column.name);
+  if (reading.truth.empty()) return {};
+  try {
+    return read_dataset_bytes(bytes, name, reading).truth;
+  } catch (const Error& error) {
+    context.note(fmt::format("the new rows have no known labels ({})", error.what()));
+    return {};
+  }
+}
+
+RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
+  const FileBytes bytes = load_file(arguments.data);
+  const std::string name = arguments.data == "-" ? "stdin" : arguments.data;
+  const Table more = old.read_new_rows_bytes(bytes.view(), name, old.config().id);
+  RunContents contents = contents_with(old, more, read_truth(arguments, old, bytes.view(), name, context));
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
   contents.config.warmup = arguments.warmup;
   if (arguments.draws != 0) contents.config.draws = arguments.draws;
-  contents.config.notes.push_back(
-      fmt::format("{} rows were taken into a run of {} rows", more.rows(), old.rows()));
+  return contents;
+}
 
+int update(const UpdateArguments& arguments, const Context& context) {
+  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
   // Without -o the run itself is replaced, but only when the new one is complete.
   const bool in_place = arguments.output.empty();
   const std::string output = in_place ? arguments.run + ".part" : arguments.output;
+  if (in_place && std::filesystem::exists(output))
+    fail(ErrorCode::cannot_write,
+         "{} is there from an update that was not finished: go on with coppice resume {} and rename it to "
+         "{}, or "
+         "delete it",
+         output, output, arguments.run);
   RunFile::check_creatable(output, false);
-  const std::unique_ptr<ProblemSetup> setup =
-      set_up_problem(contents.config, contents.codebook, contents.table);
-  context.note(fmt::format("taking {} rows into {} rows of {} chains", more.rows(), old.rows(),
-                           contents.config.chains));
-  InsertOptions insertion;
-  insertion.batch = arguments.batch;
-  insertion.threads = arguments.running.threads;
-  InsertionNotes notes(context, contents.config.chains, more.rows());
-  insertion.on_rows = std::ref(notes);
-  std::vector<Checkpoint> states;
-  const auto begin = std::chrono::steady_clock::now();
-  {
-    const InterruptGuard guard;
-    insertion.stop = guard.flag();
-    states = insert_rows(old, *setup, insertion);
-  }
-  if (states.empty()) {
-    context.note(fmt::format("stopped; {} is unchanged", arguments.run));
-    return static_cast<int>(ErrorCode::stopped);
-  }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of each chain", more.rows(),
-                           duration_words(seconds), contents.config.warmup,
-                           contents.config.draws * contents.config.thin));
   int result = 0;
+  std::size_t rows = 0;
   {
+    const SavedRun old(arguments.run);
+    RunContents contents = updated_contents(arguments, old, context);
+    const std::size_t added = contents.table.rows() - old.rows();
+    rows = contents.table.rows();
+    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+    contents.config.notes.push_back(
+        fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
+    for (const std::string& note : contents.config.notes) context.note(note);
+    if (setup->plan.description() != old.setup().plan.description())
+      context.note(
+          fmt::format("the new rows change the family, which was {}; give --family and --set to a fit to "
+                      "keep it",
+                      old.setup().plan.description()));
+    context.note(fmt::format("{} on {} rows: {}; about {} of memory", setup->model->name, rows,
+                             setup->plan.description(),
+                             size_words(estimate_bytes(*setup, contents.config, contents.table))));
+    InsertOptions insertion;
+    insertion.batch = arguments.batch;
+    insertion.threads = arguments.running.threads;
+    InsertionNotes notes(context, contents.config.chains, added);
+    insertion.on_rows = std::ref(notes);
+    std::vector<Checkpoint> states;
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      const InterruptGuard guard;
+      insertion.stop = guard.flag();
+      states = insert_rows(old, *setup, insertion);
+    }
+    if (states.empty()) {
+      context.note(
+          fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
+                      arguments.run));
+      return static_cast<int>(ErrorCode::stopped);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
+                             duration_words(seconds), contents.config.warmup,
+                             contents.config.draws * contents.config.thin, contents.config.chains));
     RunFile file = RunFile::create(output, contents);
     file.commit({}, states, {});
     contents = {};
-    result = carry_on(file, *setup, arguments.running, context);
+    result = carry_on(file, *setup, arguments.running, context, !in_place);
   }
   if (!in_place) return result;
   if (result != 0) {
-    context.note(fmt::format("{} is unchanged until {} is complete: resume that one, then rename it",
-                             arguments.run, output));
+    context.note(fmt::format("{} stays as it was; when {} is complete, rename it", arguments.run, output));
     return result;
   }
-  std::filesystem::rename(output, arguments.run);
-  context.note(fmt::format("{} now has {} rows", arguments.run, setup->rows.size()));
+  RunFile::replace(output, arguments.run);
+  context.note(fmt::format("{} now has {} rows; look at it with: coppice summary {}", arguments.run, rows,
+                           arguments.run));
   return 0;
 }
 
@@ -233,15 +277,18 @@ void add_update(CLI::App& application, Context& context) {
       application.add_subcommand("update", "take new rows into a finished run, and draw from all of them");
   auto arguments = std::make_shared<UpdateArguments>();
   command->add_option("run", arguments->run, "run file")->required();
-  command->add_option("data", arguments->data, "new rows, with the columns of the data; - is stdin")->required();
+  command->add_option("data", arguments->data, "new rows, with the columns of the data; - is stdin")
+      ->required();
   command->add_option("-o,--output", arguments->output,
                       "run file to write; without it RUN itself is replaced when all is done");
   command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
       ->allow_extra_args(false);
   command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
       ->check(CLI::Range(1, 1'000'000'000));
-  command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]");
-  command->add_option("--draws", arguments->draws, "draws of each chain [as many as the run has]");
+  command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
+      ->check(CLI::Range(0, 1'000'000'000));
+  command->add_option("--draws", arguments->draws, "draws of each chain [as many as the run has]")
+      ->check(CLI::Range(0, 1'000'000'000));
   arguments->running.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return update(*arguments, context); }; });
 }

@@ -147,7 +147,7 @@ int selfcheck(const Context& context) {
   constexpr double kLimit = 0.012;
   bool good = true;
   nlohmann::ordered_json answer = nlohmann::ordered_json::array();
-  for (const char* sampler : {"gibbs", "split-merge"}) {
+  for (const char* sampler : {"gibbs", "split-merge", "tree-guided", "auto"}) {
     const double worst = worst_deviation(sampler);
     good = good && worst < kLimit;
     answer.push_back(

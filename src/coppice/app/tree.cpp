@@ -77,6 +77,9 @@ int write_hierarchy(const TreeArguments& arguments, const std::string& format, c
 Linkage guide_tree(const SavedRun& run, std::size_t chain) {
   if (run.model().guide == nullptr)
     fail(ErrorCode::configuration, "the model {} has no guide trees", run.model().name);
+  if (run.config().merged)
+    fail(ErrorCode::configuration, "{}: ask the runs that it was merged from for their guide trees",
+         run.file().path());
   if (chain > run.config().chains)
     fail(ErrorCode::usage, "--guide {}: the run has chains 1 to {}", chain, run.config().chains);
   return linkage_of(run.model().guide(run.setup().problem, {run.config().seed, chain - 1, 0}));
@@ -103,13 +106,14 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
     options.width = arguments.view.width;
     options.collapse_at = arguments.collapse;
     options.max_lines = arguments.view.lines;
-    text = analysis.caveat_line(context) +
-           (arguments.guide > 0
-                ? fmt::format("The tree that leads the moves of chain {}: built from the data alone, no part of "
-                              "the posterior.\nHeight: steps to the deepest row.\n",
-                              arguments.guide)
-                : "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n") +
-           ascii_tree(linkage, names, options);
+    text =
+        analysis.caveat_line(context) +
+        (arguments.guide > 0
+             ? fmt::format("The tree that leads the moves of chain {}: built from the data alone, no part of "
+                           "the posterior.\nHeight: steps to the deepest row.\n",
+                           arguments.guide)
+             : "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n") +
+        ascii_tree(linkage, names, options);
   }
   write_output(arguments.output, text);
   return 0;
@@ -156,8 +160,9 @@ void add_tree(CLI::App& application, Context& context) {
                       "collapse until the ascii tree has at most so many lines, 0: never [60]");
   command->add_flag("--full", arguments->view.full,
                     "draw all levels of a hierarchy, also where none branches");
-  command->add_option("--guide", arguments->guide,
-                      "instead: the tree that led the moves of this chain (nrmm, --sampler tree-guided or auto)");
+  command->add_option(
+      "--guide", arguments->guide,
+      "instead: the tree that led the moves of this chain (nrmm, --sampler tree-guided or auto)");
   add_level_option(*command, arguments->level, "the whole hierarchy");
   arguments->selecting.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return tree(*arguments, context); }; });

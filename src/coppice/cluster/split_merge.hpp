@@ -73,8 +73,8 @@ struct SplitMergeOptions {
   bool random_launch = false;  // Jain and Neal's fair coins instead of sequential allocation
 };
 
-/// How the two groups of a pair start. The law may depend on the two anchors and on the set of items, never on
-/// which cluster an item is in now.
+/// How the two groups of a pair start. The law may depend on the two anchors and on the set of items, never
+/// on which cluster an item is in now.
 class Launch {
  public:
   virtual ~Launch() = default;
@@ -89,8 +89,8 @@ class SplitMerge {
 
   /// One move on a pair of rows drawn uniformly from the first `rows`.
   void step(Clusters& clusters, std::size_t rows, Stream& stream);
-  /// One move on two given rows, which must have been chosen without regard to the partition; without `launch`
-  /// the pair starts as the options say.
+  /// One move on two given rows, which must have been chosen without regard to the partition; without
+  /// `launch` the pair starts as the options say.
   void step(Clusters& clusters, std::uint32_t anchor_a, std::uint32_t anchor_b, Launch* launch,
             Stream& stream);
 

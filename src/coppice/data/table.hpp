@@ -42,8 +42,8 @@ struct Table {
   const Column* find(std::string_view name) const;
 };
 
-/// Adds the rows of `more`, whose columns have the same names and kinds in the same order. Levels that are new
-/// are added to those of the column.
+/// Adds the rows of `more`, whose columns have the same names and kinds in the same order. Levels that are
+/// new are added to those of the column.
 void append_rows(Table& table, const Table& more);
 
 }  // namespace coppice

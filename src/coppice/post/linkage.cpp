@@ -204,8 +204,7 @@ Linkage linkage_of(const RowTree& tree) {
   for (const RowTree::Node node : inner) {
     const auto [left, right] = std::minmax(number[tree.left(node)], number[tree.right(node)]);
     number[node] = linkage.nodes();
-    linkage.merges.push_back(
-        {left, right, static_cast<double>(height[node]), tree.rows_below(node).size()});
+    linkage.merges.push_back({left, right, static_cast<double>(height[node]), tree.rows_below(node).size()});
   }
   return linkage;
 }

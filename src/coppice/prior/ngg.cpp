@@ -66,11 +66,11 @@ double BetaPrior::draw(Stream& stream) const {
 
 double ngg_log1p_u(double log_t, double sigma) { return log1p_exp(log_t) / sigma; }
 
-double ngg_log_u(double log_t, double sigma) {
-  return ngg_log1p_u(log_t, sigma) + log_u_share(log_t, sigma);
-}
+double ngg_log_u(double log_t, double sigma) { return ngg_log1p_u(log_t, sigma) + log_u_share(log_t, sigma); }
 
-Ngg::Ngg(double alpha, double sigma, std::size_t rows) : ProductPartition(rows) { set(alpha, sigma, 0.0); }
+Ngg::Ngg(double alpha, double sigma, std::size_t rows) : ProductPartition(rows) {
+  set(alpha, sigma, -std::log(alpha));
+}
 
 void Ngg::set(double alpha, double sigma, double log_t) {
   alpha_ = alpha;
@@ -88,8 +88,8 @@ double Ngg::log_partition_and_u(std::span<const std::uint32_t> sizes) const {
     rows += size;
   }
   const auto n = static_cast<double>(rows);
-  return total + (n - 1.0) * log_u_share(log_t_, sigma()) - ngg_log1p_u(log_t_, sigma()) - log_gamma(n) -
-         alpha_ * std::exp(log_t_);
+  const double with_others = rows > 1 ? (n - 1.0) * log_u_share(log_t_, sigma()) : 0.0;
+  return total + with_others - ngg_log1p_u(log_t_, sigma()) - log_gamma(n) - alpha_ * std::exp(log_t_);
 }
 
 double Ngg::log_v(std::size_t rows, std::size_t clusters) const {
@@ -115,8 +115,8 @@ double Ngg::log_partition(std::span<const std::uint32_t> sizes) const {
 
 void Ngg::draw_partition(Stream& stream, std::span<Label> labels) {
   // Row n + 1 opens a cluster with probability V(n+1, K+1) / V(n, K), where
-  // V(n, K) = (n - K sigma) V(n+1, K) + V(n+1, K+1); V(n+1, K+1) / V(n+1, K) is the mean of alpha sigma (1 + t)
-  // under the law of t for n + 1 rows in K clusters.
+  // V(n, K) = (n - K sigma) V(n+1, K) + V(n+1, K+1); V(n+1, K+1) / V(n+1, K) is the mean of alpha sigma (1 +
+  // t) under the law of t for n + 1 rows in K clusters.
   std::vector<double> weights;
   Grid grid;
   for (std::size_t n = 0; n < labels.size(); ++n) {
@@ -179,8 +179,8 @@ void Ngg::update_sigma(Stream& stream, const BetaPrior& prior, std::span<const s
   }
   const auto log_density = [&](double value) {
     if (!(value > kLeastSigma && value < kMostSigma)) return kMinusInfinity;
-    double total = prior.log_density(value) + (clusters - 1.0) * std::log(value) -
-                   clusters * log_gamma(1.0 - value);
+    double total =
+        prior.log_density(value) + (clusters - 1.0) * std::log(value) - clusters * log_gamma(1.0 - value);
     if (rows > 1.0) total += (rows - 1.0) * log_u_share(log_t_, value);
     for (std::size_t size = 1; size < kSmall; ++size)
       if (small[size] != 0.0) total += small[size] * log_gamma(static_cast<double>(size) - value);

@@ -1,6 +1,6 @@
 // The normalised generalised gamma process: a completely random measure with intensity
-// alpha sigma / Gamma(1 - sigma) w^(-1 - sigma) e^(-w), normalised. Its partitions are a product over clusters
-// given an auxiliary variable u > 0:
+// alpha sigma / Gamma(1 - sigma) w^(-1 - sigma) e^(-w), normalised. Its partitions are a product over
+// clusters given an auxiliary variable u > 0:
 //   p(partition, u) = u^(N-1) / Gamma(N) e^(-alpha ((1+u)^sigma - 1))
 //                     prod_c alpha sigma Gamma(n_c - sigma) / Gamma(1 - sigma) (1+u)^(sigma - n_c).
 // For small sigma u is astronomically large; what is kept is log t with t = (1+u)^sigma - 1, which stays of
@@ -33,7 +33,7 @@ double ngg_log1p_u(double log_t, double sigma);
 
 class Ngg final : public ProductPartition {
  public:
-  /// The auxiliary variable begins at t = 1.
+  /// The auxiliary variable begins at t = 1 / alpha.
   Ngg(double alpha, double sigma, std::size_t rows);
 
   double alpha() const { return alpha_; }

@@ -1,8 +1,8 @@
 // Laws of partitions that are products over clusters: p(partition | whatever else the prior has) is
 // proportional to prod_c kappa(n_c), with kappa(n) = kappa(1) Gamma(n - sigma) / Gamma(1 - sigma). The
 // Dirichlet process (sigma = 0) and, given its auxiliary variable, the normalised generalised gamma process
-// have this form. Factors that are the same for all partitions of the rows are left out of kappa. Samplers see
-// a prior through these functions alone.
+// have this form. Factors that are the same for all partitions of the rows are left out of kappa. Samplers
+// see a prior through these functions alone.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace coppice {
 
 class ProductPartition {
  public:
-  /// log of kappa(n + 1) / kappa(n) = log(n - sigma): the weight of joining a cluster of n rows; minus infinity
-  /// for n = 0.
+  /// log of kappa(n + 1) / kappa(n) = log(n - sigma): the weight of joining a cluster of n rows; minus
+  /// infinity for n = 0.
   double log_join(std::size_t n) const { return log_join_[n]; }
   /// log_join for 0 to `rows` rows; stays where it is when its values change.
   std::span<const double> log_join_table() const { return log_join_; }

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <string>
+#include <functional>
 
 #include "coppice/run/saved_run.hpp"
 
@@ -22,9 +22,9 @@ struct InsertOptions {
 /// columns of the old truth or none. Throws Error{bad_data} for the name of a row that the run already has.
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth);
 
-/// The states of all chains with the new rows, for sweep 0 of the new run; `setup` is that of the new contents.
-/// Empty if it was stopped. Throws Error{configuration} if the model cannot take in rows or the run has no
-/// states to begin with.
+/// The states of all chains with the new rows, for sweep 0 of the new run; `setup` is that of the new
+/// contents. Empty if it was stopped. Throws Error{configuration} if the model cannot take in rows or the run
+/// is not complete.
 std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& setup,
                                     const InsertOptions& options);
 

@@ -132,6 +132,18 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   return open(path, true);
 }
 
+void RunFile::replace(const std::string& from, const std::string& to) {
+  std::error_code problem;
+  // What is still in the log of the new run would be lost, what is in that of the old one replayed into the
+  // new.
+  if (fs::exists(from + "-wal", problem))
+    fail(ErrorCode::cannot_write, "{} is in use by another program and cannot take the place of {} yet", from,
+         to);
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(to + suffix, problem);
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    fail(ErrorCode::cannot_write, "{}: {}", to, std::strerror(errno));
+}
+
 RunFile RunFile::open(const std::string& path, bool writing) {
   std::error_code problem;
   const fs::file_status status = fs::status(path, problem);

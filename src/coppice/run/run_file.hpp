@@ -65,6 +65,8 @@ class RunFile {
   /// Throws what create would throw because of what is at the path now.
   static void check_creatable(const std::string& path, bool replace);
   static RunFile open(const std::string& path, bool writing);
+  /// Gives a complete run, which nobody has open, the name of another one, which it replaces.
+  static void replace(const std::string& from, const std::string& to);
   ~RunFile();
   RunFile(RunFile&&) noexcept;
 

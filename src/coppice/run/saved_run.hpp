@@ -54,6 +54,8 @@ class SavedRun {
 
   /// New rows in the units the model works in: read like the data, transformed like the data.
   Table read_new_rows(const std::string& path, const std::string& id) const;
+  /// The same from memory; the name decides the format and appears in messages.
+  Table read_new_rows_bytes(std::string_view bytes, const std::string& name, const std::string& id) const;
 
  private:
   RunFile file_;

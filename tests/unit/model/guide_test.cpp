@@ -81,8 +81,7 @@ TEST(Guide, RowsThatAreAllAlikeMakeABalancedTree) {
   const Crp prior(1.0, 5000);
   for (const GuideKind kind : {GuideKind::ibhc_bisect, GuideKind::bisect}) {
     Stream stream({1, 0, 0}, Purpose::guide);
-    const nrmm::Guide guide =
-        nrmm::build_guide(fixture.family(), fixture.rows, 5000, prior, kind, stream);
+    const nrmm::Guide guide = nrmm::build_guide(fixture.family(), fixture.rows, 5000, prior, kind, stream);
     std::size_t deepest = 0;
     for (std::uint32_t row = 0; row < 5000; ++row) deepest = std::max(deepest, guide.tree.depth(row));
     EXPECT_LT(deepest, 45u);

@@ -1,6 +1,6 @@
 // The normalised generalised gamma process: its law of partitions sums to one, obeys its recursion, agrees
-// with an integral written down elsewhere and tends to the Dirichlet process; the simulator draws from it, and
-// the updates of u, alpha and sigma keep their conditionals.
+// with an integral written down elsewhere and tends to the Dirichlet process; the simulator draws from it,
+// and the updates of u, alpha and sigma keep their conditionals.
 #include "coppice/prior/ngg.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,8 @@ TEST(Ngg, AgreesWithTheIntegralOfTheTests) {
   const PartitionLaw written_again(law, 6);
   const Ngg ngg(1.7, 0.35, 6);
   for_each_partition(6, [&](std::span<const Label> labels, std::size_t) {
-    EXPECT_NEAR(ngg.log_partition(sizes_of(labels)), written_again.log_probability(cluster_sizes(labels)), 1e-9);
+    EXPECT_NEAR(ngg.log_partition(sizes_of(labels)), written_again.log_probability(cluster_sizes(labels)),
+                1e-9);
   });
 }
 
@@ -117,7 +118,8 @@ TEST(Ngg, SimulatorDrawsFromTheLaw) {
 }
 
 /// The cdf of a density on a grid that covers it.
-std::function<double(double)> cdf_of(const std::function<double(double)>& log_density, double low, double high) {
+std::function<double(double)> cdf_of(const std::function<double(double)>& log_density, double low,
+                                     double high) {
   constexpr std::size_t kCells = 40'000;
   const double step = (high - low) / kCells;
   std::vector<double> logs;

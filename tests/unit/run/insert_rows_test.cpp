@@ -28,8 +28,8 @@ Table rows_of(const Table& table, std::size_t first, std::size_t count) {
 }
 
 struct OldRun {
-  explicit OldRun(const Settings& settings, const std::string& model = "nrmm")
-      : path(folder.file("old.coppice")), all(small_contents(model, settings, kOld + kNew, 2, 20, 80)) {
+  explicit OldRun(const Settings& settings, const std::string& model = "nrmm", std::size_t draws = 80)
+      : path(folder.file("old.coppice")), all(small_contents(model, settings, kOld + kNew, 2, 20, draws)) {
     RunContents contents = all;
     contents.table = rows_of(all.table, 0, kOld);
     contents.truth = rows_of(all.truth, 0, kOld);
@@ -100,6 +100,26 @@ TEST(InsertRows, TheUpdatedRunGoesOnAndResumes) {
   EXPECT_EQ(SavedRun(old.folder.file("a.coppice")).rows(), kOld + kNew);
 }
 
+TEST(InsertRows, BeginsAfterTheLastSweep) {
+  // 20 + 13 sweeps leave no checkpoint, 20 + 95 one before the end.
+  for (const std::size_t draws : {13u, 95u}) {
+    const OldRun old(settings_from({"alpha=1", "sampler=\"gibbs\""}), "nrmm", draws);
+    const SavedRun run(old.path);
+    Labels last(kOld);
+    run.for_each_draw(0, [&](const SavedDraw& draw) {
+      if (draw.chain == 1) last.assign(draw.labels.begin(), draw.labels.end());
+    });
+    const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, 0), {});
+    const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    const std::vector<Checkpoint> states = insert_rows(run, *setup, {});
+    const auto sampler = setup->model->make_sampler(setup->problem);
+    sampler->load(states[1].state);
+    Labels labels(kOld);
+    sampler->shape(labels);
+    EXPECT_EQ(labels, last) << draws;
+  }
+}
+
 TEST(InsertRows, RefusesNamesThatAreTaken) {
   const OldRun old({});
   {
@@ -113,7 +133,7 @@ TEST(InsertRows, RefusesNamesThatAreTaken) {
   EXPECT_THROW(contents_with(run, rows_of(old.all.table, kOld - 1, 2), {}), Error);
   const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, 2), {});
   const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
-  EXPECT_THROW(insert_rows(run, *setup, {}), Error) << "a run that has not begun";
+  EXPECT_THROW(insert_rows(run, *setup, {}), Error) << "a run that is not complete";
 }
 
 TEST(InsertRows, RefusesModelsThatDoNotGrow) {

@@ -1,6 +1,6 @@
-// Dividing a set of rows in two again and again: a binary tree in which similar rows stand together. A division
-// may be as uneven as one to fifteen where the tree is still shallow for its number of rows, else one to three:
-// below a node of n rows no row is deeper than 2.5 log2(n) + 9 or so.
+// Dividing a set of rows in two again and again: a binary tree in which similar rows stand together. A
+// division may be as uneven as one to fifteen where the tree is still shallow for its number of rows, else
+// one to three: below a node of n rows no row is deeper than 2.5 log2(n) + 9 or so.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,6 @@ class Bisection {
   const Family* family_;
   const Rows* rows_;
   AlignedVector stats_, bank_, scores_;
-  std::vector<std::uint32_t> sample_;
   std::vector<std::uint8_t> sides_;
   std::vector<std::pair<double, std::uint32_t>> ranked_;
 };

@@ -78,8 +78,10 @@ void BlockGibbs::take_apart(const Clusters& clusters, Label own) {
   }
   family_->clear(block_stats_.data());
   for (const std::uint32_t row : block_) family_->add(block_stats_.data(), (*rows_)[row]);
-  // Those who stay: by taking out the block if it is the smaller part, else (or if rounding spoils that) anew.
-  bool sound = 2 * block_.size() <= clusters.size(own);
+  // Those who stay: by taking out the block if it is small or the smaller part, else (or if rounding spoils
+  // that) anew, which costs a look at every row.
+  constexpr std::size_t kSmall = 1000;
+  bool sound = block_.size() <= kSmall || 2 * block_.size() <= clusters.size(own);
   if (sound) std::copy_n(clusters.stats(own), rest_.size(), rest_.begin());
   for (std::size_t i = 0; sound && i < block_.size(); ++i)
     sound = family_->remove(rest_.data(), (*rows_)[block_[i]]);

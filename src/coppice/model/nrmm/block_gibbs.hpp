@@ -1,6 +1,6 @@
 // Gibbs updates of whole blocks: the rows that share a cluster with a given row and stand below a given node
-// of a guide tree move together, to any cluster that has no row below that node, or to a cluster of their own.
-// Row and node are chosen without regard to the partition, and after the move the block and its possible
+// of a guide tree move together, to any cluster that has no row below that node, or to a cluster of their
+// own. Row and node are chosen without regard to the partition, and after the move the block and its possible
 // destinations are the same as before, so the draw is a Gibbs update within a class of partitions: it splits
 // and merges without ever being refused.
 #pragma once

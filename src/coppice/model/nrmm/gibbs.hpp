@@ -25,7 +25,8 @@ class GibbsSweep {
   /// The same for one row; a row that is in no cluster yet comes in.
   void update(Clusters& clusters, std::size_t row, double uniform, double log_new);
 
-  /// The rows one by one in random order into a growing set of clusters, by the same weights: the starting state.
+  /// The rows one by one in random order into a growing set of clusters, by the same weights: the starting
+  /// state.
   void allocate(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
                 double log_open);
 

@@ -66,8 +66,9 @@ std::span<const std::uint32_t> GrowingGuide::insert(std::uint32_t row, Stream& s
     if (is_bucket(node)) break;
     const Node left = nodes_[node].left;
     const Node right = nodes_[node].right;
-    node = family_->log_predictive(stats(left), cells) >= family_->log_predictive(stats(right), cells) ? left
-                                                                                                      : right;
+    node = family_->log_predictive(stats(left), cells) >= family_->log_predictive(stats(right), cells)
+               ? left
+               : right;
   }
   nodes_[node].members.push_back(row);
   if (nodes_[node].members.size() <= kMostInBucket) return nodes_[node].members;
@@ -177,7 +178,8 @@ void GrowingGuide::audit() const {
     pending.push_back(links.left);
     pending.push_back(links.right);
   }
-  if (std::find(seen.begin(), seen.end(), 0) != seen.end()) fail(ErrorCode::bug, "GrowingGuide: a row is lost");
+  if (std::find(seen.begin(), seen.end(), 0) != seen.end())
+    fail(ErrorCode::bug, "GrowingGuide: a row is lost");
 }
 
 }  // namespace coppice::nrmm

@@ -46,7 +46,8 @@ class GrowingGuide {
   const double* stats(Node node) const { return stats_.data() + node * family_->stats_size(); }
   Node allocate();
   /// A subtree of these rows below `parent`; changes their order.
-  Node build(std::span<std::uint32_t> rows, Node parent, std::size_t total, std::size_t depth, Stream& stream);
+  Node build(std::span<std::uint32_t> rows, Node parent, std::size_t total, std::size_t depth,
+             Stream& stream);
   void fill_bucket(Node node, std::span<const std::uint32_t> rows);
   void split(Node bucket, Stream& stream);
   /// Counts and heights from the children, from here up to the root.

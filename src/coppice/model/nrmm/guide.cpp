@@ -20,7 +20,8 @@ constexpr std::size_t kMostClusters = 256;
 
 using Node = RowTree::Node;
 
-/// Labels of all rows from the clusters of a sample: the others join where they fit best, one after the other.
+/// Labels of all rows from the clusters of a sample: the others join where they fit best, one after the
+/// other.
 Labels label_rows(const Family& family, const Rows& rows, std::span<const std::uint32_t> order,
                   const ProductPartition& prior, const IncrementalClustering& found) {
   std::vector<MergeTree::Node> roots = found.roots;

@@ -49,10 +49,12 @@ void GuidedSplitMerge::start(RestrictedPair& pair, std::uint32_t anchor_a, std::
   const auto items_below = [&](RowTree::Node node) {
     const std::size_t first = guide.position(guide.rows_below(node).front());
     const std::size_t end = first + guide.rows_below(node).size();
-    const auto low = std::lower_bound(by_position_.begin(), by_position_.end(), first,
-                                      [&](std::uint32_t item, std::size_t at) { return position(item) < at; });
-    const auto high = std::lower_bound(low, by_position_.end(), end,
-                                       [&](std::uint32_t item, std::size_t at) { return position(item) < at; });
+    const auto low =
+        std::lower_bound(by_position_.begin(), by_position_.end(), first,
+                         [&](std::uint32_t item, std::size_t at) { return position(item) < at; });
+    const auto high = std::lower_bound(low, by_position_.end(), end, [&](std::uint32_t item, std::size_t at) {
+      return position(item) < at;
+    });
     return std::span<const std::uint32_t>(low, high);
   };
   const auto put = [&](std::span<const std::uint32_t> block, std::size_t group) {

@@ -1,7 +1,7 @@
-// Split and merge of two clusters, led by a guide tree: the two anchors are a row and a row from across one of
-// its ancestors, and the pair starts from the guide's own division. Choice of anchors and start depend on the
-// guide, the anchors and the union of the two clusters alone, so the move needs no correction beside the last
-// scan's.
+// Split and merge of two clusters, led by a guide tree: the two anchors are a row and a row from across one
+// of its ancestors, and the pair starts from the guide's own division. Choice of anchors and start depend on
+// the guide, the anchors and the union of the two clusters alone, so the move needs no correction beside the
+// last scan's.
 #pragma once
 
 #include <cstdint>

@@ -29,6 +29,9 @@ namespace {
 constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
 
+/// At the head of every state, so that one of another version is told from a damaged one.
+constexpr std::uint64_t kStateFormat = 0x6e726d6d00000002;
+
 /// Rows of its bucket that are updated around a row that comes in.
 constexpr std::size_t kNeighbours = 4;
 
@@ -93,7 +96,7 @@ class MixtureSampler final : public Sampler {
     const std::size_t early = name.sweep <= kEarlySweeps ? kEarlyFactor : 1;
     repeat(options_.split_merge_moves * early, Purpose::split_merge,
            [&](Stream& stream) { split_merge_.step(clusters_, rows_, stream); });
-    if (options_.needs_guide()) {
+    if (options_.is_guided()) {
       const RowTree& tree = guide(name).tree;
       repeat(options_.block_moves, Purpose::blocks,
              [&](Stream& stream) { blocks_.step(clusters_, tree, stream); });
@@ -168,6 +171,7 @@ class MixtureSampler final : public Sampler {
 
   std::string save() const override {
     ByteWriter writer;
+    writer.put(kStateFormat);
     writer.put(process_->state());
     const std::array counts{gibbs_.count(),
                             split_merge_.splits(),
@@ -185,6 +189,7 @@ class MixtureSampler final : public Sampler {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
+    check_format(reader);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
     // Labels come last; what is before them are the trees.
@@ -210,6 +215,7 @@ class MixtureSampler final : public Sampler {
 
   void load_first(std::string_view bytes, std::size_t rows) override {
     ByteReader reader(bytes);
+    check_format(reader);
     const auto state = reader.get<ProcessState>();
     // Counts of moves and published trees are those of another run.
     const std::size_t labels_size = rows * sizeof(Label);
@@ -220,7 +226,7 @@ class MixtureSampler final : public Sampler {
     process_->set_state(state);
     labels.resize(rows_, Clusters::kUnassigned);
     clusters_.assign(labels);
-    inside_ = rows;
+    inside_ = next_sigma_ = rows;
     guide_.reset();
     growing_.reset();
   }
@@ -241,8 +247,9 @@ class MixtureSampler final : public Sampler {
       update(row);
       for (std::size_t i = 0; i < kNeighbours; ++i) update(bucket[draw_index(stream, bucket.size())]);
       blocks_.step(clusters_, row, bucket, stream);
-      // The update of sigma costs O(N): it waits until the rows are some per cent more.
-      const bool all = inside_ % std::max<std::size_t>(100, inside_ / 50) == 0;
+      // The update of sigma costs O(N): it waits until the rows are two per cent more.
+      const bool all = inside_ >= next_sigma_;
+      if (all) next_sigma_ = inside_ + std::max<std::size_t>(100, inside_ / 50);
       if (process_->update(stream, clusters_.sizes(), all)) clusters_.refresh_weights();
     }
     if (inside_ < rows_) return;
@@ -284,6 +291,13 @@ class MixtureSampler final : public Sampler {
     if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
   }
 
+  static void check_format(ByteReader& reader) {
+    if (reader.get<std::uint64_t>() != kStateFormat)
+      fail(ErrorCode::bad_data,
+           "the chains of this run were begun by another version and cannot go on; its draws can be read, to "
+           "go "
+           "on fit it again");
+  }
   void check_labels(const Labels& labels) const {
     for (const Label label : labels)
       if (label < 0 || static_cast<std::size_t>(label) >= labels.size())
@@ -319,6 +333,7 @@ class MixtureSampler final : public Sampler {
   std::optional<Guide> guide_;
   // While rows come in: how many are inside, and the guide that grows with them.
   std::size_t inside_ = 0;
+  std::size_t next_sigma_ = 0;
   std::optional<GrowingGuide> growing_;
 };
 
@@ -329,7 +344,7 @@ std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
 }
 
 RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
-  if (!Options(problem.parameters, problem.rows->size()).needs_guide())
+  if (!Options(problem.parameters, problem.rows->size()).is_guided())
     fail(ErrorCode::configuration, "--sampler {} has no guide tree; --sampler tree-guided or auto has one",
          problem.parameters.choice("sampler"));
   return chain_guide(problem.parameters, *problem.family, *problem.rows, name).tree;

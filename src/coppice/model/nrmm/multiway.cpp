@@ -44,8 +44,7 @@ double Multiway::log_pick(const Group& chosen, std::span<const Group* const> gat
 double Multiway::log_sum_of_picks(std::span<const Group* const> gathered, std::span<const Group* const> rest,
                                   std::size_t count) {
   double total = kMinusInfinity;
-  for (const Group* chosen : gathered)
-    total = log_add_exp(total, log_pick(*chosen, gathered, rest, count));
+  for (const Group* chosen : gathered) total = log_add_exp(total, log_pick(*chosen, gathered, rest, count));
   return total;
 }
 
@@ -263,7 +262,8 @@ void Multiway::merge(Clusters& clusters, const RowTree& guide, Stream& stream,
   std::vector<const Group*> rest;
   for (std::size_t slot = 0; slot < clusters.sizes().size(); ++slot) {
     if (clusters.sizes()[slot] == 0) continue;
-    const bool inside = std::find(gathered.begin(), gathered.end(), static_cast<Label>(slot)) != gathered.end();
+    const bool inside =
+        std::find(gathered.begin(), gathered.end(), static_cast<Label>(slot)) != gathered.end();
     (inside ? parts : rest).push_back(&clusters_[slot]);
   }
   Group whole;
@@ -272,8 +272,8 @@ void Multiway::merge(Clusters& clusters, const RowTree& guide, Stream& stream,
   for (const Group* part : parts) log_ratio -= part->log_weight;
   const std::size_t count = clusters.clusters();
   const Group* const itself[] = {&whole};
-  log_ratio += log_pick(whole, itself, rest, count - parts.size() + 1) + log_q -
-               log_sum_of_picks(parts, rest, count);
+  log_ratio +=
+      log_pick(whole, itself, rest, count - parts.size() + 1) + log_q - log_sum_of_picks(parts, rest, count);
   if (!(std::log(draw_uniform(stream)) < log_ratio)) return;
   ++merges_.accepted;
   for (std::size_t i = 1; i < gathered.size(); ++i) clusters.merge(gathered[0], gathered[i]);

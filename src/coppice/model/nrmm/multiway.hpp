@@ -1,9 +1,9 @@
 // Split of a cluster into several, and merge of several into one, as one Metropolis-Hastings move: the
-// published global move of tree-guided MCMC made exact. A cluster c is drawn; every other cluster joins it for
-// a merge with probability 1 / (1 + d(c, other)), d(a, b) = h(a) h(b) / h(a and b), a function of the two sets
-// alone. If none does, c is split along the guide tree restricted to its rows: an inner node is drawn, its
-// children are the first two groups, and the subtrees beside its path to the root join a group or found one.
-// Given the cluster and the groups there is at most one way to draw them, so both directions have exact
+// published global move of tree-guided MCMC made exact. A cluster c is drawn; every other cluster joins it
+// for a merge with probability 1 / (1 + d(c, other)), d(a, b) = h(a) h(b) / h(a and b), a function of the two
+// sets alone. If none does, c is split along the guide tree restricted to its rows: an inner node is drawn,
+// its children are the first two groups, and the subtrees beside its path to the root join a group or found
+// one. Given the cluster and the groups there is at most one way to draw them, so both directions have exact
 // probabilities on partitions.
 #pragma once
 

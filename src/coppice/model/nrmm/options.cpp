@@ -25,7 +25,8 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
   const std::string& sampler = parameters.choice("sampler");
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   published = sampler == "tree-guided-published";
-  split_merge = {parameters.integer("split-merge-scans"), parameters.choice("split-merge-launch") == "random"};
+  split_merge = {parameters.integer("split-merge-scans"),
+                 parameters.choice("split-merge-launch") == "random"};
   if (sampler == "split-merge" || sampler == "auto")
     split_merge_moves = parameters.integer("split-merge-moves");
   if (guided) {
@@ -48,6 +49,10 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
           : init == "guide" ? Start::guide
           : init == "auto"  ? (guided ? Start::guide : Start::sequential)
                             : Start::sequential;
+  if (!is_irreducible())
+    fail(ErrorCode::configuration,
+         "these settings leave no move that can reach every partition: give --scan-every, --row-updates or a "
+         "number of moves that is not 0");
 }
 
 std::vector<Parameter> parameter_table() {
@@ -74,8 +79,8 @@ std::vector<Parameter> parameter_table() {
        true,
        {},
        2},
-      {"sigma", Type::real, "", "discount of ngg; learned under --sigma-prior if not given", 0.0,
-       0.999999, true},
+      {"sigma", Type::real, "", "discount of ngg; learned under --sigma-prior if not given", 0.0, 0.999999,
+       true},
       {"sigma-prior",
        Type::numbers,
        "1.5,1.5",
@@ -85,13 +90,15 @@ std::vector<Parameter> parameter_table() {
        true,
        {},
        2},
-      choice("sampler", "auto",
-             "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also whole "
-             "blocks of rows, "
-             "led by a tree; auto: a mix of these by the number of rows; tree-guided-published: not exact, for "
-             "comparison",
-             {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
-      count("split-merge-moves", "5", "split-merge proposals in a sweep (five times as many in the first 50)"),
+      choice(
+          "sampler", "auto",
+          "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also whole "
+          "blocks of rows, "
+          "led by a tree; auto: a mix of these by the number of rows; tree-guided-published: not exact, for "
+          "comparison",
+          {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
+      count("split-merge-moves", "5",
+            "split-merge proposals in a sweep (five times as many in the first 50)"),
       count("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 1000.0),
       choice("split-merge-launch", "sequential",
              "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
@@ -106,7 +113,8 @@ std::vector<Parameter> parameter_table() {
             1000.0),
       count("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
       count("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]", 1e9),
-      count("scan-every", "", "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 5000 rows]"),
+      count("scan-every", "",
+            "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 5000 rows]"),
       count("published-moves", "10", "global moves in a sweep of tree-guided-published"),
       count("published-depth", "2", "depth of the local moves of tree-guided-published", 1000.0),
       choice("init", "auto",
@@ -126,16 +134,17 @@ void check_given(const Settings& given) {
     fail(ErrorCode::configuration,
          "--alpha fixes the concentration and --alpha-prior learns it: give one of them");
   if (has("sigma") && has("sigma-prior"))
-    fail(ErrorCode::configuration, "--sigma fixes the discount and --sigma-prior learns it: give one of them");
+    fail(ErrorCode::configuration,
+         "--sigma fixes the discount and --sigma-prior learns it: give one of them");
   if (text("process", "dp") == "dp")
     for (const char* name : {"sigma", "sigma-prior"})
       if (has(name))
-        fail(ErrorCode::configuration, "--{} has no meaning for the Dirichlet process: add --process ngg", name);
+        fail(ErrorCode::configuration, "--{} has no meaning for the Dirichlet process: add --process ngg",
+             name);
   const std::string sampler = text("sampler", "auto");
   const auto refuse = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
-      if (has(name))
-        fail(ErrorCode::configuration, "--{} has no meaning with --sampler {}", name, sampler);
+      if (has(name)) fail(ErrorCode::configuration, "--{} has no meaning with --sampler {}", name, sampler);
   };
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   if (sampler != "split-merge" && sampler != "auto")
@@ -160,11 +169,11 @@ Resolution explain_sampler(const Problem& problem, const Settings&, std::uint64_
   const std::string moves =
       fmt::format("{} split-merge, {} block and {} guided split-merge moves", options.split_merge_moves,
                   options.block_moves, options.guided_split_moves);
-  const std::string scans =
-      options.scan_every == 1
-          ? fmt::format("a Gibbs scan, which {} rows allow in every sweep", rows)
-          : fmt::format("Gibbs updates of {} of {} rows and a scan of all in every {} sweeps",
-                        options.row_updates, rows, options.scan_every);
+  std::string scans = fmt::format("a Gibbs scan of the {} rows", rows);
+  if (options.scan_every != 1)
+    scans = fmt::format("Gibbs updates of {} of {} rows", options.row_updates, rows);
+  if (options.scan_every > 1)
+    scans += fmt::format(" and a scan of all in every {} sweeps", options.scan_every);
   return {{}, {fmt::format("sampler auto: a sweep is {}, then {}", moves, scans)}};
 }
 

@@ -38,8 +38,12 @@ struct Options {
   GuideKind guide = GuideKind::ibhc_bisect;
   Start start = Start::sequential;
 
-  bool needs_guide() const {
-    return block_moves + guided_split_moves + multiway_moves > 0 || start == Start::guide;
+  bool is_guided() const { return block_moves + guided_split_moves + multiway_moves > 0; }
+  bool needs_guide() const { return is_guided() || start == Start::guide; }
+  /// Whether a sweep can reach every partition from every other.
+  bool is_irreducible() const {
+    return published || scan_every != 0 ||
+           row_updates + split_merge_moves + block_moves + guided_split_moves > 0;
   }
   bool scans_at(std::uint64_t sweep) const { return scan_every != 0 && sweep % scan_every == 0; }
 };

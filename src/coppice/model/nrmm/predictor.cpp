@@ -12,7 +12,10 @@ namespace {
 class MixturePredictor final : public Predictor {
  public:
   explicit MixturePredictor(const Problem& problem)
-      : parameters_(&problem.parameters), family_(problem.family), rows_(problem.rows), empty_(problem.family->stats_size()) {
+      : parameters_(&problem.parameters),
+        family_(problem.family),
+        rows_(problem.rows),
+        empty_(problem.family->stats_size()) {
     family_->clear(empty_.data());
   }
 

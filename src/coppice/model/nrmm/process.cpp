@@ -64,7 +64,7 @@ class DirichletProcess final : public Process {
     return false;
   }
   void draw(Stream& stream, std::span<Label> labels) override {
-    if (alpha_.learned) crp_.set_alpha(alpha_.prior.draw(stream));
+    if (alpha_.learned) crp_.set_alpha(std::max(alpha_.prior.draw(stream), 1e-300));
     crp_.draw_partition(stream, labels);
   }
   void traces(double* values) const override { values[0] = crp_.alpha(); }
@@ -109,7 +109,7 @@ class GeneralizedGammaProcess final : public Process {
   void draw(Stream& stream, std::span<Label> labels) override {
     const double alpha = alpha_.learned ? std::max(alpha_.prior.draw(stream), 1e-300) : ngg_.alpha();
     const double sigma = learn_sigma_ ? sigma_prior_.draw(stream) : ngg_.sigma();
-    ngg_.set(alpha, sigma, 0.0);
+    ngg_.set(alpha, sigma, -std::log(alpha));
     ngg_.draw_partition(stream, labels);
   }
   void traces(double* values) const override {

@@ -35,7 +35,7 @@ class Process {
   virtual bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all = true) = 0;
   /// Parameters and partition from the prior.
   virtual void draw(Stream& stream, std::span<Label> labels) = 0;
-  /// The values behind trace_names().
+  /// The values behind process_trace_names().
   virtual void traces(double* values) const = 0;
 };
 
