@@ -150,7 +150,7 @@ def test_simulate_and_selfcheck(coppice):
         coppice("simulate", "nrmm", "--n", 30, "--family", family, "--seed", 3, "-o", "sim.csv", "--truth-out", "truth.csv")
         assert len((coppice.folder / "sim.csv").read_text().splitlines()) == 31
         assert (coppice.folder / "truth.csv").read_text().startswith("row,cluster\n1,0\n")
-    assert coppice("selfcheck").stdout.count("ok") == 2
+    assert coppice("selfcheck").stdout.count("ok  ") == 4
 
 
 def test_shell_completion_and_manual(coppice):

@@ -23,9 +23,9 @@
 namespace coppice::nrmm {
 namespace {
 
-/// The first sweeps make more split-merge moves: a start by sequential allocation is good, but often has
-/// joined what belongs apart. The number depends on the sweep alone, never on the state, so every sweep
-/// leaves the posterior invariant.
+/// The first sweeps make more moves of whole groups: a start by sequential allocation or from a guide tree is
+/// good, but often has joined what belongs apart. The number depends on the sweep alone, never on the state,
+/// so every sweep leaves the posterior invariant.
 constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
 
@@ -98,9 +98,9 @@ class MixtureSampler final : public Sampler {
            [&](Stream& stream) { split_merge_.step(clusters_, rows_, stream); });
     if (options_.is_guided()) {
       const RowTree& tree = guide(name).tree;
-      repeat(options_.block_moves, Purpose::blocks,
+      repeat(options_.block_moves * early, Purpose::blocks,
              [&](Stream& stream) { blocks_.step(clusters_, tree, stream); });
-      repeat(options_.guided_split_moves, Purpose::guided_split_merge,
+      repeat(options_.guided_split_moves * early, Purpose::guided_split_merge,
              [&](Stream& stream) { guided_.step(clusters_, tree, stream); });
       repeat(options_.multiway_moves, Purpose::multiway,
              [&](Stream& stream) { multiway_.step(clusters_, tree, stream); });

@@ -9,8 +9,9 @@
 namespace coppice::nrmm {
 namespace {
 
-/// Below this many rows a scan over all of them costs little beside the moves of a sweep.
-constexpr std::size_t kRowsForScans = 5000;
+/// Up to this many rows auto scans all of them in every sweep: that brings more than anything else it could
+/// do in the same time.
+constexpr std::size_t kRowsForScans = 100'000;
 
 const std::vector<std::string> kGuides{"ibhc+bisect", "bisect", "ibhc"};
 
@@ -30,8 +31,11 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
   if (sampler == "split-merge" || sampler == "auto")
     split_merge_moves = parameters.integer("split-merge-moves");
   if (guided) {
-    block_moves = parameters.integer("block-moves");
-    guided_split_moves = parameters.integer("guided-split-moves");
+    const auto count = [&](const char* name, std::size_t alone, std::size_t mixed) {
+      return parameters.has(name) ? parameters.integer(name) : sampler == "auto" ? mixed : alone;
+    };
+    block_moves = count("block-moves", 20, 5);
+    guided_split_moves = count("guided-split-moves", 4, 1);
     guided_split_scans = parameters.integer("guided-split-scans");
     multiway_moves = parameters.integer("multiway-moves");
     row_updates = parameters.has("row-updates") ? parameters.integer("row-updates")
@@ -107,14 +111,15 @@ std::vector<Parameter> parameter_table() {
              "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
              "only clustered",
              kGuides),
-      count("block-moves", "20", "Gibbs updates of blocks below a node of the guide in a sweep"),
-      count("guided-split-moves", "4", "split-merge proposals led by the guide in a sweep"),
+      count("block-moves", "", "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: 5]"),
+      count("guided-split-moves", "", "split-merge proposals led by the guide in a sweep [4; auto: 1]"),
       count("guided-split-scans", "1", "restricted Gibbs scans between the guide's division and the proposal",
             1000.0),
       count("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
       count("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]", 1e9),
-      count("scan-every", "",
-            "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 5000 rows]"),
+      count(
+          "scan-every", "",
+          "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 100000 rows]"),
       count("published-moves", "10", "global moves in a sweep of tree-guided-published"),
       count("published-depth", "2", "depth of the local moves of tree-guided-published", 1000.0),
       choice("init", "auto",
