@@ -84,7 +84,7 @@ TEST_P(KernelRows, AreTheExactOnes) {
         for (const auto& [target, times] : seen) {
           const double p = row.contains(target) ? row.at(target).get<double>() : 0.0;
           const double n = static_cast<double>(count);
-          EXPECT_NEAR(times / n, p, (error_limit() + 0.5) * std::sqrt(p * (1.0 - p) / n) + 1e-5)
+          EXPECT_NEAR(times / n, p, (error_limit() + 0.5) * std::sqrt(p * (1.0 - p) / n) + 1e-5 + 1.0 / n)
               << entry.at("prior") << ": from " << start << " to " << target << ", seed " << seed;
         }
         ++rows_checked;
