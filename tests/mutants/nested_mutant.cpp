@@ -3,11 +3,9 @@
 // proves on every run that it can tell a wrong sampler from a right one.
 //
 //   nested_mutant KERNEL agrees|disagrees
-#include <cstdio>
-#include <cstring>
-#include <exception>
 #include <map>
 
+#include "mutants/verdict.hpp"
 #include "support/nested_one_step.hpp"
 
 namespace coppice::test {
@@ -65,33 +63,16 @@ Agreement one_step_agreement(const NestedPosterior& exact, const NestedData& dat
   return agreement;
 }
 
-int compare(const char* kernel, bool wanted) {
+Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
   constexpr std::size_t kDraws = 60'000;  // never scaled down: the power to notice is what is tested
   const Run& run = runs().at(kernel);
   const NestedData data(run.nested);
   const NestedPosterior exact(data.family(), data.rows, run.nested.settings, 3e5);
-  for (const std::uint64_t seed : test_seeds()) {
-    const Agreement agreement = run.is_one_step
-                                    ? one_step_agreement(exact, data, seed, run.settings)
-                                    : run_nested(exact, data, seed, kDraws, run.settings).agreement();
-    std::printf("%s, seed %llu: %.1f errors off (limit %.1f) at %s\n", kernel,
-                static_cast<unsigned long long>(seed), agreement.worst, error_limit(),
-                agreement.where.c_str());
-    if (agreement.holds() != wanted) return 1;
-  }
-  return 0;
+  return run.is_one_step ? one_step_agreement(exact, data, seed, run.settings)
+                         : run_nested(exact, data, seed, kDraws, run.settings).agreement();
 }
 
 }  // namespace
 }  // namespace coppice::test
 
-int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  try {
-    return coppice::test::compare(argv[1], std::strcmp(argv[2], "agrees") == 0);
-  } catch (const std::exception& error) {
-    // Not the noticing that is meant: a mistake must be told by its law.
-    std::printf("%s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return coppice::test::judge(argc, argv, coppice::test::compare_kernel); }

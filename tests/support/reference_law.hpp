@@ -1,4 +1,4 @@
-// The law of the partition in a reference case, all its parameters fixed.
+// The law of the partition in a reference case, all its parameters fixed, and trees written as nested lists.
 #pragma once
 
 #include <cmath>
@@ -20,6 +20,14 @@ inline std::shared_ptr<const ProductPartition> reference_law(const nlohmann::jso
   auto law = std::make_shared<Ngg>(alpha, sigma, rows);
   law->set(alpha, sigma, std::log(std::expm1(sigma * std::log1p(u))));
   return law;
+}
+
+/// Builds [[0, 1], 2] with leaf(row) and join(left, right); returns the root.
+template <typename Leaf, typename Join>
+std::uint32_t build_reference_tree(const nlohmann::json& shape, Leaf&& leaf, Join&& join) {
+  if (shape.is_number()) return leaf(shape.get<std::uint32_t>());
+  const std::uint32_t left = build_reference_tree(shape.at(0), leaf, join);
+  return join(left, build_reference_tree(shape.at(1), leaf, join));
 }
 
 }  // namespace coppice::test

@@ -13,8 +13,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/prior/crp.hpp"
 #include "laws/law_case.hpp"
-#include "support/reference_case.hpp"
-#include "support/reference_law.hpp"
+#include "support/reference_forest.hpp"
 
 namespace coppice::test {
 namespace {
@@ -28,32 +27,22 @@ Rowset rows_below(const MergeTree& forest, Node node) {
   return rows;
 }
 
-Node build(MergeTree& forest, const nlohmann::json& shape) {
-  if (shape.is_number()) return forest.leaf(shape.get<std::uint32_t>());
-  const Node left = build(forest, shape.at(0));
-  return forest.join(left, build(forest, shape.at(1)));
-}
-
 TEST(MergeTree, ReferencePotentials) {
   for (const char* file : {"nrmm_a_dp_niw.json", "nrmm_b_nggp_niw.json"}) {
     SCOPED_TRACE(file);
     const auto reference = read_reference(file);
     if (!reference) GTEST_SKIP() << "the folder of reference cases is not beside the source tree";
-    const nlohmann::json& input = reference->at("input");
-    const ReferenceProblem problem(input);
-    const double u = reference->at("tree_u").is_null() ? 0.0 : reference->at("tree_u").get<double>();
-    const auto law = reference_law(input, problem.rows.size(), u);
-    MergeTree forest(problem.family(), problem.rows, *law);
-    const Node root = build(forest, reference->at("tree"));
+    ReferenceForest tree(*reference);
+    MergeTree& forest = tree.forest;
     forest.audit();
     std::size_t checked = 0;
-    forest.for_each_node(root, [&](Node node) {
+    forest.for_each_node(tree.root, [&](Node node) {
       Rowset rows = rows_below(forest, node);
       std::sort(rows.begin(), rows.end());
       for (const nlohmann::json& entry : reference->at("tree_stats")) {
         if (entry.at("leaves").get<Rowset>() != rows) continue;
         ++checked;
-        const double left_out = static_cast<double>(rows.size()) * std::log1p(u);
+        const double left_out = static_cast<double>(rows.size()) * std::log1p(tree.u);
         EXPECT_NEAR(forest.log_weight(node) - left_out, entry.at("log_h").get<double>(), 1e-9);
         EXPECT_NEAR(forest.log_phi(node) - left_out, entry.at("log_phi").get<double>(), 1e-9);
         EXPECT_NEAR(std::exp(forest.log_weight(node) - forest.log_phi(node)), entry.at("p_h").get<double>(),

@@ -11,8 +11,7 @@
 #include "coppice/prior/crp.hpp"
 #include "laws/law_case.hpp"
 #include "support/monte_carlo.hpp"
-#include "support/reference_case.hpp"
-#include "support/reference_law.hpp"
+#include "support/reference_forest.hpp"
 
 namespace coppice::test {
 namespace {
@@ -21,29 +20,19 @@ using nrmm::PublishedMoves;
 using nrmm::SubtreeLaw;
 using Node = MergeTree::Node;
 
-Node build(MergeTree& forest, const nlohmann::json& shape) {
-  if (shape.is_number()) return forest.leaf(shape.get<std::uint32_t>());
-  const Node left = build(forest, shape.at(0));
-  return forest.join(left, build(forest, shape.at(1)));
-}
-
 TEST(SubtreeLaw, ReferenceProbabilities) {
   for (const char* file : {"nrmm_a_dp_niw.json", "nrmm_b_nggp_niw.json"}) {
     SCOPED_TRACE(file);
     const auto reference = read_reference(file);
     if (!reference) GTEST_SKIP() << "the folder of reference cases is not beside the source tree";
-    const nlohmann::json& input = reference->at("input");
-    const ReferenceProblem problem(input);
-    const double u = reference->at("tree_u").is_null() ? 0.0 : reference->at("tree_u").get<double>();
-    const auto prior = reference_law(input, problem.rows.size(), u);
-    MergeTree forest(problem.family(), problem.rows, *prior);
-    const Node root = build(forest, reference->at("tree"));
+    const ReferenceForest tree(*reference);
+    const MergeTree& forest = tree.forest;
     SubtreeLaw all;
     SubtreeLaw inner;
-    all.set(forest, root, SubtreeLaw::Eligible::all_nodes);
-    inner.set(forest, root, SubtreeLaw::Eligible::inner_nodes);
+    all.set(forest, tree.root, SubtreeLaw::Eligible::all_nodes);
+    inner.set(forest, tree.root, SubtreeLaw::Eligible::inner_nodes);
     EXPECT_EQ(all.nodes().size(), reference->at("tree_stats").size());
-    EXPECT_EQ(inner.nodes().size(), problem.rows.size() - 1);
+    EXPECT_EQ(inner.nodes().size(), tree.problem.rows.size() - 1);
     std::vector<double> probabilities;
     for (std::size_t i = 0; i < all.nodes().size(); ++i) {
       probabilities.push_back(all.probability(i));
