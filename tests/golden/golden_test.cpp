@@ -140,6 +140,7 @@ TEST(Golden, LabelsOfSmallRuns) {
   bool same = true;
   for (const Variant& variant : all_variants())
     for (const char* family : {"gaussian", "gaussian-diagonal", "bernoulli"}) {
+      if (!works_with(variant, family)) continue;
       const Table table = golden_table(std::string(family) == "bernoulli" ? Kind::binary : Kind::real);
       const FamilyPlan plan = plan_family(table, {}, family, {});
       const Rows rows = encode(plan, table);

@@ -10,6 +10,7 @@
 #include "coppice/model/registry.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/run/config.hpp"
+#include "coppice/run/problem_setup.hpp"
 
 namespace coppice::app {
 namespace {
@@ -54,6 +55,7 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, settings);
   const Table like = prototype(arguments);
   const FamilyPlan plan = plan_family(like, {}, arguments.family, settings);
+  check_family(model, plan);
   Rows rows = encode(plan, like);
   const Problem problem{plan.family.get(), &rows,
                         ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
