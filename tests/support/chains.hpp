@@ -69,11 +69,11 @@ class SamplerChain final : public TestChain {
 class ChainRecord {
  public:
   ChainRecord(const ExactPosterior& exact, std::size_t draws)
-      : exact_(&exact), visits_(exact, draws), labels_(exact.rows()) {}
+      : exact_(&exact), visits_(exact.size(), draws), labels_(exact.rows()) {}
 
   void add(const TestChain& chain) {
     chain.shape(labels_);
-    visits_.add(labels_);
+    visits_.add(exact_->index(labels_));
     // Traces cost more than a sweep: every fourth will do.
     if (++seen_ % 4 != 0) return;
     const std::map<std::string, double> parameters = chain.parameters();
