@@ -87,7 +87,8 @@ TEST_P(Allocation, SweepsAllocateNothing) {
       chain.step({1, 0, ++sweep});
       sweeps_that_allocate += allocations != at ? 1 : 0;
     }
-    EXPECT_LE(allocations - before, is_tree ? 200u : 0u)
+    // Trees of nodes keep lists that grow now and then; sub-clusters of clusters have their slots.
+    EXPECT_LE(allocations - before, GetParam().model == "rbhmc" ? 200u : 0u)
         << name << ": in " << sweeps_that_allocate << " of 200 sweeps";
   }
 }

@@ -46,7 +46,7 @@ def test_what_it_cannot_model_is_said_in_one_line(coppice):
     coppice.write("gap.csv", "x,y\n1,2\n3,\n4,5\n")
     assert "complete rows" in coppice("fit", "nhcm", "gap.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("words.csv", "x,colour\n1,red\n2,blue\n3,red\n")
-    assert "'colour' is a category" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
+    assert "category column 'colour'" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("fine.csv", "x,y\n1,2\n3,3\n4,5\n")
     assert "gaussian alone" in coppice("fit", "nhcm", "fine.csv", "--family", "gaussian-diagonal", "-o", "r.coppice",
                                      code=78).stderr

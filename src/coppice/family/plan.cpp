@@ -103,6 +103,8 @@ std::string FamilyPlan::description() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+FamilyEntry family_by_name(const std::string& name) { return entry_of(all_families(), name); }
+
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
                        const Settings& settings) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");

@@ -28,6 +28,9 @@ struct FamilyPlan {
   std::string description() const;
 };
 
+/// Throws Error{configuration} naming the families there are.
+FamilyEntry family_by_name(const std::string& name);
+
 /// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
 /// family, a family does not take the missing cells there are, or a setting belongs to none of the families
 /// used.

@@ -1,5 +1,7 @@
 #include "coppice/run/problem_setup.hpp"
 
+#include <algorithm>
+
 #include "coppice/model/registry.hpp"
 #include "coppice/run/fit.hpp"
 
@@ -10,20 +12,18 @@ namespace {
 std::string family_for(const ModelEntry& model, const std::string& family, const Table& table) {
   if (model.family.empty() || family != "auto") return family;
   // The family's own message would name another family, which this model does not take.
-  if (model.family == "gaussian")
-    for (const Column& column : table.columns) {
-      if (column.kind == Kind::category)
-        fail(
-            ErrorCode::configuration,
-            "the model {} works with numbers alone, but column '{}' is a category: --drop {}, or use another "
-            "model",
-            model.name, column.name, column.name);
-      if (column.has_missing())
-        fail(ErrorCode::configuration,
-             "the model {} needs complete rows, but column '{}' has missing cells: --drop {}, or use another "
-             "model",
-             model.name, column.name, column.name);
-    }
+  const FamilyEntry entry = family_by_name(model.family);
+  for (const Column& column : table.columns) {
+    if (std::find(entry.kinds.begin(), entry.kinds.end(), column.kind) == entry.kinds.end())
+      fail(ErrorCode::configuration,
+           "the model {} cannot work with the {} column '{}': --drop {}, or use another model", model.name,
+           kind_name(column.kind), column.name, column.name);
+    if (!entry.missing_allowed && column.has_missing())
+      fail(ErrorCode::configuration,
+           "the model {} needs complete rows, but column '{}' has missing cells: --drop {}, or use another "
+           "model",
+           model.name, column.name, column.name);
+  }
   return model.family;
 }
 
