@@ -9,6 +9,8 @@ export type ChartOptions = Plot.PlotOptions & { title: string; description: stri
 export function chart({ title, description, ...options }: ChartOptions): SVGSVGElement {
   const drawn = Plot.plot({ ...options, className: "chart", ariaLabel: title, ariaDescription: description, figure: false } as Plot.PlotOptions);
   for (const style of drawn.querySelectorAll("style")) style.remove();
+  // The marks' own labels ("rule", "dot") say nothing to anybody.
+  for (const mark of drawn.querySelectorAll("[aria-label]")) mark.removeAttribute("aria-label");
   drawn.setAttribute("role", "img");
   return drawn as unknown as SVGSVGElement;
 }

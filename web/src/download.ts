@@ -8,7 +8,7 @@ export function save(name: string, type: string, content: string): void {
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  setTimeout(() => URL.revokeObjectURL(address), 120_000);
 }
 
 type Cell = string | number | null | undefined;

@@ -2,7 +2,7 @@
 // any number of rows can be drawn.
 import { quantileSorted } from "d3-array";
 import type { Report } from "./data";
-import { amounts, kindColour, rgb, type Rgb } from "./palette";
+import { amounts, kindColour, labelColour, rgb, type Rgb } from "./palette";
 
 const missing = 255;
 
@@ -145,7 +145,7 @@ export function drawStrip(canvas: HTMLCanvasElement, codes: Int32Array, bands: B
         counts.set(codes[i], count);
         if (codes[i] >= 0 && (best < 0 || count > (counts.get(best) as number))) best = codes[i];
       }
-      context.fillStyle = kindColour(best);
+      context.fillStyle = labelColour(best);
       const top = band.top * scale;
       const high = band.height * scale;
       context.fillRect(0, Math.floor(top + (line * high) / lines), canvas.width, Math.ceil(high / lines));

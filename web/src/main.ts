@@ -48,7 +48,6 @@ function start(root: HTMLElement, data: ReportData): void {
   main.append(headSection(report), tree);
   const split = h("div", { class: "split" }, treeSection(report, state, colours), clusterSection(report, state));
   tree.append(split);
-  performance.mark("first-picture");
   const rest = sections.slice();
   const next = () => {
     const section = rest.shift();
@@ -64,7 +63,12 @@ function start(root: HTMLElement, data: ReportData): void {
     }
     later(next);
   };
-  requestAnimationFrame(() => setTimeout(next, 0));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      performance.mark("first-picture"); // the frame with the tree is out
+      next();
+    }),
+  );
 }
 
 const root = document.getElementById("report");
@@ -73,5 +77,5 @@ if (root !== null && text) {
   const data = JSON.parse(text) as ReportData | { waiting: string };
   if ("waiting" in data) root.append(h("main", {}, h("h1", {}, "Coppice"), h("p", { class: "verdict wait", role: "status" }, data.waiting)));
   else start(root, data);
-  if (document.documentElement.hasAttribute("data-live")) watch();
+  if (document.documentElement.hasAttribute("data-live")) watch("waiting" in data ? 0 : data.head.draws);
 }

@@ -1,10 +1,18 @@
-// Colours that people with any colour vision can tell apart: Okabe and Ito's for kinds, cividis for amounts.
+// Colours that people with any colour vision can tell apart: Okabe and Ito's for clusters and levels of categories,
+// cividis for amounts.
 import { interpolateCividis } from "d3-scale-chromatic";
 
 export const kinds = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8c8c"];
 
 export function kindColour(index: number): string {
   return index < 0 ? "transparent" : kinds[index % kinds.length];
+}
+
+// Paul Tol's muted colours: labels that were known, so that they are not mistaken for clusters.
+const labels = ["#332288", "#ddcc77", "#117733", "#cc6677", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499"];
+
+export function labelColour(index: number): string {
+  return index < 0 ? "transparent" : labels[index % labels.length];
 }
 
 export type Rgb = [number, number, number];

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "coppice/app/context.hpp"
+#include "coppice/app/view.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/version.hpp"
 
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
   coppice::app::add_merge(application, context);
   coppice::app::add_compare(application, context);
   coppice::app::add_report(application, context);
+  coppice::app::add_view(application, context);
   coppice::app::add_codebook(application, context);
   coppice::app::add_simulate(application, context);
   coppice::app::add_models(application, context);

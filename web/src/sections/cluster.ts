@@ -66,7 +66,7 @@ function content(report: Report, state: State): Node[] {
     const siblings = report.nodes[node.parent].children.length - 1;
     parts.push(
       ...words(node.against_siblings, siblings === 1 ? "Against its sibling" : `Against its ${siblings} siblings`),
-      ...(report.path(id).length > 2 || !report.data.tree.hierarchy ? words(node.against_all, "Against all other rows") : []),
+      ...(node.parent !== 0 ? words(node.against_all, "Against all other rows") : []),
     );
     const traits = node.against_all.length > 0 ? node.against_all : node.against_siblings;
     if (traits.length > 0) parts.push(profile(report, id, traits));

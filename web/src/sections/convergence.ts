@@ -41,7 +41,7 @@ export function convergenceSection(report: Report): HTMLElement {
       h("p", { class: "search" }, h("label", { for: "trace" }, "Trace "), chooser),
       shown,
     );
-    draw(Math.max(0, traces.findIndex((trace) => trace.name === head.worst_trace)));
+    draw(head.trusted ? 0 : Math.max(0, traces.findIndex((trace) => trace.name === head.worst_trace)));
   }
   if (moves.length > 0)
     section.append(
@@ -93,18 +93,21 @@ function traceFigure(trace: Trace): HTMLElement {
   return made.element;
 }
 
-/** Shares of each chain's draws in twentieths of all draws' ranks; ties share the mean rank. */
+/** Shares of each chain's draws in twentieths of all draws' ranks; equal draws share their ranks evenly. */
 function rankShares(trace: Trace): { chain: number; bin: number; share: number }[] {
-  const all = trace.values.flatMap((chain, c) => chain.map((value) => ({ value, c, rank: 0 })));
-  const order = all.slice().sort((a, b) => a.value - b.value);
-  for (let i = 0; i < order.length; ) {
-    let end = i + 1;
-    while (end < order.length && order[end].value === order[i].value) end++;
-    for (let k = i; k < end; k++) order[k].rank = (i + end - 1) / 2;
-    i = end;
-  }
+  const order = trace.values.flatMap((chain, c) => chain.map((value) => ({ value, c })));
+  order.sort((a, b) => a.value - b.value);
   const counts = trace.values.map(() => new Array<number>(rankBins).fill(0));
-  for (const { c, rank } of all) counts[c][Math.min(rankBins - 1, Math.floor((rank / all.length) * rankBins))]++;
+  const each = order.length / rankBins;
+  for (let first = 0; first < order.length; ) {
+    let end = first + 1;
+    while (end < order.length && order[end].value === order[first].value) end++;
+    for (let bin = Math.floor(first / each); bin < rankBins && bin * each < end; bin++) {
+      const part = (Math.min(end, (bin + 1) * each) - Math.max(first, bin * each)) / (end - first);
+      for (let k = first; k < end; k++) counts[order[k].c][bin] += part;
+    }
+    first = end;
+  }
   return counts.flatMap((bins, c) => bins.map((count, bin) => ({ chain: c + 1, bin, share: count / trace.values[c].length })));
 }
 

@@ -43,7 +43,7 @@ function levelFigure(level: Level, several: boolean): HTMLElement {
   const title = several ? `Clusters at level ${level.level}` : "Number of clusters";
   const width = Math.max(1.5, Math.min(16, 300 / (high - low + 2)));
   const sentence =
-    `Most draws (${percent(mode.share)}) have ${mode.clusters}; nine in ten have ${quantile(posterior, 0.05)} to ` +
+    `The most frequent number is ${mode.clusters} (${percent(mode.share)} of the draws); nine draws in ten have ${quantile(posterior, 0.05)} to ` +
     `${quantile(posterior, 0.95)}. The prior alone (line) expects ${mean(prior).toFixed(1)}, nine times in ten ` +
     `${quantile(prior, 0.05)} to ${quantile(prior, 0.95)}. Reported: ${level.clusters}.`;
   const drawing = chart({
@@ -53,7 +53,7 @@ function levelFigure(level: Level, several: boolean): HTMLElement {
     height: 210,
     marginLeft: 44,
     x: { domain: [low - 0.7, high + 0.7], label: "clusters", tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : "") },
-    y: { grid: true, label: "share of draws", percent: true },
+    y: { grid: true, label: "% of draws", percent: true },
     marks: [
       Plot.ruleX(posterior, { x: "clusters", y: "share", stroke: "var(--sure)", strokeWidth: width, strokeOpacity: 0.75 }),
       Plot.lineY(prior.filter(({ clusters }) => clusters <= high), { x: "clusters", y: "share", stroke: "var(--unsure)", strokeWidth: 2 }),

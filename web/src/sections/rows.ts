@@ -153,7 +153,10 @@ function rowFigure(report: Report, state: State, row: number, colours: Int32Arra
       if (most >= 5) {
         const text = `${part.name} ${percent(part.share)}`;
         drawing.append(
-          svg("text", { x: x + 5, y: y + 15, class: "in-bar", fill: readableOn(colour) }, text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`),
+          styled(
+            svg("text", { x: x + 5, y: y + 15, class: "in-bar" }, text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`),
+            { fill: readableOn(colour) },
+          ),
         );
       }
       x += wide;

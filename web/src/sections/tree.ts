@@ -4,7 +4,7 @@ import { h, svg, styled } from "../dom";
 import { percent, plural, type Report } from "../data";
 import { figure } from "../figure";
 import { drawStrip, Shades, type Band } from "../heatmap";
-import { amountColour, kindColour, rgb, sureColour, themeColour } from "../palette";
+import { amountColour, kindColour, labelColour, rgb, sureColour, themeColour } from "../palette";
 import type { State } from "../state";
 import { TreeView, type Item } from "../tree_layout";
 
@@ -14,6 +14,19 @@ const stripWidth = 14;
 function shortened(text: string, width: number, size = 6.3): string {
   const most = Math.max(3, Math.floor(width / size));
   return text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
+}
+
+/** The text in at most so many lines, broken between words; the last one is shortened. */
+function wrapped(text: string, width: number, most: number): string[] {
+  const letters = Math.max(3, Math.floor(width / 6.3));
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last === "" || last.length + 1 + word.length <= letters || lines.length === most)
+      lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => shortened(line, width));
 }
 
 export function treeSection(report: Report, state: State, colours: Int32Array): HTMLElement {
@@ -62,8 +75,8 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
 
   function drawTree(): void {
     const narrow = pair.clientWidth < 620;
-    const labelWidth = narrow ? 150 : 210;
-    const step = layout.depth === 0 ? 0 : Math.min(105, Math.max(34, ((narrow ? 190 : 270) / layout.depth)));
+    const labelWidth = narrow ? 112 : 190;
+    const step = layout.depth === 0 ? 0 : Math.min(95, Math.max(26, (narrow ? 60 : 210) / layout.depth));
     const width = 22 + step * layout.depth + labelWidth;
     const x = (item: Item) => 14 + step * item.depth;
     const biggest = Math.sqrt(layout.root.size);
@@ -73,6 +86,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
     drawing.setAttribute("height", String(layout.height));
     const lines: SVGElement[] = [];
     const groups: SVGElement[] = [];
+    const captions: SVGElement[] = [];
     for (const item of layout.items) {
       const node = report.nodes[item.node];
       if (item.parent !== null) {
@@ -107,45 +121,65 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
         onkeydown: (event: KeyboardEvent) => key(event, item),
         onfocus: () => (focused = item.node),
       });
+      const start = canOpen ? r + 24 : r + 6;
+      const words = leaf ? wrapped(name, width - x(item) - start - 2, Math.max(1, Math.min(3, Math.floor((item.height - 12) / 14)))) : [];
+      const top = -1 - (words.length - 1) * 7;
       const text = leaf
-        ? svg("text", { x: r + 6, y: -1, class: "name" }, shortened(name, width - x(item) - r - 8))
-        : svg("text", { x: -r - 3, y: -r - 3, class: "name inner", "text-anchor": item.depth === 0 ? "start" : "end" },
-            item.depth === 0 ? "" : shortened(name, step - 6, 5.6));
+        ? svg("text", { class: "name" }, ...words.map((line, k) => svg("tspan", { x: start, y: top + 14 * k }, line)))
+        : svg("text", { x: -r - 3, y: -r - 3, class: "name inner", "text-anchor": "end" },
+            item.depth === 0 || step < 50 ? "" : shortened(name, step - 6, 5.6));
       group.append(
         svg("title", {}, itemLabel(item)),
         svg("rect", {
           class: "target",
-          x: -r - 4,
-          y: -12,
-          width: leaf ? width - x(item) + r : 2 * r + 8,
-          height: 24,
+          x: leaf ? -r - 4 : Math.min(-r - 4, 8 - step),
+          y: leaf ? -Math.min(item.height / 2, 26) : -r - 16,
+          width: leaf ? width - x(item) + r : r + 2 + Math.max(r + 4, step - 8),
+          height: leaf ? Math.min(item.height, 52) : 2 * r + 22,
           fill: "transparent",
         }),
-        svg("circle", { r, fill: item.open ? themeColour("--ground") : colour, stroke: colour, "stroke-width": 2 }),
-        text,
+        svg("circle", { r, fill: colour, stroke: colour, "stroke-width": 2 }),
       );
+      // Readers of the screen hear the whole label of the item, not the shortened words beside it.
+      const caption = svg("g", {
+        class: chosen ? "words chosen" : "words",
+        "aria-hidden": "true",
+        transform: `translate(${x(item)},${item.y})`,
+      });
+      caption.append(text);
       if (leaf)
-        group.append(svg("text", { x: r + 6, y: 10, class: "count" },
+        caption.append(svg("text", { x: start, y: top + 14 * (words.length - 1) + 12, class: "count" },
           plural(item.size, "row") + (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} sure` : "")));
       if (canOpen) {
         const sign = svg(
           "g",
-          { class: "sign", onclick: (event: Event) => { event.stopPropagation(); toggle(item.node); } },
-          svg("circle", { r: Math.max(r, 7), fill: "transparent" }),
-          svg("path", { d: item.open ? "M-3,0H3" : "M-3,0H3M0,-3V3", stroke: item.open ? colour : themeColour("--ground"), "stroke-width": 1.6 }),
+          {
+            class: "sign",
+            transform: `translate(${r + 12},0)`,
+            onclick: (event: Event) => {
+              event.stopPropagation();
+              toggle(item.node);
+            },
+            ondblclick: (event: Event) => event.stopPropagation(),
+          },
+          svg("rect", { x: -12, y: -12, width: 24, height: 24, fill: "transparent" }),
+          svg("rect", { x: -6, y: -6, width: 12, height: 12, rx: 2, class: "box" }),
+          svg("path", { d: item.open ? "M-3,0H3" : "M-3,0H3M0,-3V3", class: "plus" }),
         );
         group.append(sign);
       }
       groups.push(group);
+      captions.push(caption);
     }
     const root = svg("g", { class: "links", role: "none" }, ...lines);
-    drawing.replaceChildren(root, ...groups);
+    drawing.replaceChildren(root, ...captions, ...groups);
   }
 
   function drawHeat(): void {
     const count = report.width;
-    const room = Math.max(240, pair.clientWidth - left.clientWidth - strips.length * (stripWidth + 3) - 90);
-    const columnWidth = Math.max(2, Math.min(34, Math.floor(room / count)));
+    const nameRoom = layout.leaves.some((leaf) => leaf.height >= rowNameHeight * (leaf.end - leaf.first)) ? 114 : 0;
+    const room = Math.max(180, pair.clientWidth - left.clientWidth - strips.length * (stripWidth + 3) - nameRoom - 4);
+    const columnWidth = Math.max(2, Math.min(34, room / count));
     const width = columnWidth * count;
     size(cells, width, layout.height);
     size(veil, width, layout.height);
@@ -159,7 +193,9 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
       drawStrip(strip, report.knownCodes[k], bands());
     });
     const named = columnWidth >= 9;
-    const headHeight = named || strips.length > 0 ? 110 : 0;
+    const headed = [...report.data.known.map((known) => known.name), ...(named ? report.data.columns.map((column) => column.name) : [])];
+    const letters = Math.min(20, Math.max(0, ...headed.map((text) => [...text].length)));
+    const headHeight = letters === 0 ? 0 : Math.ceil(12 + letters * 4.8);
     const offset = strips.length * (stripWidth + 3);
     heads.setAttribute("width", String(offset + width + 80));
     heads.setAttribute("height", String(headHeight));
@@ -339,7 +375,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
     const swatch = (colour: string, label: string) => h("span", { class: "key" }, styled(h("i", {}), { background: colour }), label);
     const known = report.data.known.flatMap((entry) => [
       h("span", { class: "key-title" }, `${entry.name}:`),
-      ...entry.levels.slice(0, 16).map((level, i) => swatch(kindColour(i), level)),
+      ...entry.levels.slice(0, 16).map((level, i) => swatch(labelColour(i), level)),
       entry.levels.length > 16 ? h("span", {}, `and ${entry.levels.length - 16} more`) : null,
     ]);
     const numbers = report.data.columns.some((column) => column.kind !== "category");
