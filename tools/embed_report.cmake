@@ -11,7 +11,7 @@ foreach(content IN ITEMS script style)
 endforeach()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [==[
 // Generated from web/dist by tools/embed_report.cmake.
-#include "coppice/report_assets.hpp"
+#include "coppice/out/report_assets.hpp"
 
 namespace coppice {
 ReportAssets report_assets() {

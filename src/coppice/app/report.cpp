@@ -4,7 +4,7 @@
 #include "coppice/app/progress.hpp"
 #include "coppice/app/report_data.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/report_assets.hpp"
+#include "coppice/out/report_assets.hpp"
 
 namespace coppice::app {
 namespace {

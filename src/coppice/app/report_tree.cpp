@@ -12,7 +12,8 @@
 namespace coppice::app {
 namespace {
 
-constexpr std::size_t kMostTraits = 10;  // kept for a node
+constexpr std::size_t kMostTraits = 10;         // kept for a node; fewer where there are many nodes
+constexpr std::size_t kMostTraitsInAll = 6000;  // 1 to 2 MB of the file
 constexpr std::size_t kMostLinkedRows =
     2000;  // above this many rows those of a leaf stand in order of confidence
 constexpr std::size_t kMostJoined = 1000;  // clusters; above it none are joined
@@ -204,7 +205,10 @@ class Builder {
       double& strength = tree_.column_strength[column_of(trait.column)];
       strength = std::max(strength, trait.divergence);
     }
-    traits.resize(std::min(traits.size(), kMostTraits));
+    // Two lists for each node.
+    const std::size_t most =
+        std::clamp<std::size_t>(kMostTraitsInAll / (2 * tree_.nodes.size()), 2, kMostTraits);
+    traits.resize(std::min(traits.size(), most));
     return traits;
   }
 

@@ -8,7 +8,7 @@
 #include "coppice/app/loopback_server.hpp"
 #include "coppice/app/report.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/report_assets.hpp"
+#include "coppice/out/report_assets.hpp"
 
 namespace coppice::app {
 namespace {
