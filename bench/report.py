@@ -62,7 +62,7 @@ def main():
         run = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].endswith(".coppice") else fit(folder)
         page_file = folder / "large.html"
         start = time.perf_counter()
-        subprocess.run([BINARY, "report", run, "-o", page_file, "-q"], check=True)
+        subprocess.run([BINARY, "-q", "report", run, "-o", page_file], check=True)
         seconds = time.perf_counter() - start
         megabytes = page_file.stat().st_size / 1e6
         with sync_playwright() as playwright:

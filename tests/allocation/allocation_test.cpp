@@ -71,6 +71,7 @@ TEST_P(Allocation, SweepsAllocateNothing) {
   const bool is_tree = model.levels(ParameterValues(model.parameters, settings)) > 1;
   const std::size_t rows = is_tree ? 60 : 150;
   for (const char* name : {"gaussian", "gaussian-diagonal", "bernoulli"}) {
+    if (!works_with(GetParam(), name)) continue;
     const Kind kind = std::string(name) == "bernoulli" ? Kind::binary : Kind::real;
     const Fixture fixture({"allocation", name, {{kind}, {kind}, {kind}}}, 1, rows);
     SamplerChain chain(model, fixture.family(), fixture.rows, settings);
@@ -92,6 +93,10 @@ TEST_P(Allocation, SweepsAllocateNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(all_variants()),
+                         [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
+
+// The moves that are off by default, or few, among them.
+INSTANTIATE_TEST_SUITE_P(Samplers, Allocation, ::testing::ValuesIn(mixture_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 TEST(AllocationCounter, Counts) {

@@ -144,6 +144,7 @@ export class Report {
   readonly width: number;
   readonly leafOfRow: Int32Array;
   readonly knownCodes: Int32Array[];
+  private readonly matrices = new Map<number, Uint16Array>();
 
   constructor(readonly data: ReportData) {
     this.width = data.columns.length;
@@ -155,6 +156,15 @@ export class Report {
     });
   }
 
+  /** How often rows (or bins of rows) share a cluster at a level (from 1), as shares of 65535; row-major. */
+  coclustering(level: number): Uint16Array {
+    let matrix = this.matrices.get(level);
+    if (matrix === undefined) {
+      matrix = new Uint16Array(unpack(this.data.levels[level - 1].coclustering.values));
+      this.matrices.set(level, matrix);
+    }
+    return matrix;
+  }
   get nodes(): Node[] {
     return this.data.tree.nodes;
   }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "coppice/app/context.hpp"
-#include "coppice/app/view.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/version.hpp"
 

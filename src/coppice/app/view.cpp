@@ -1,7 +1,5 @@
 // coppice view: the report of a run that may still be drawing, served to a browser on this machine. The page
 // asks for the number of draws now and then and loads itself anew when there are a tenth more.
-#include "coppice/app/view.hpp"
-
 #include <algorithm>
 
 #include "coppice/app/interrupt.hpp"

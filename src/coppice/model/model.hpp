@@ -131,6 +131,8 @@ struct ModelEntry {
   /// The tree over the rows that leads the moves of a chain, by seed and chain of the name. Throws
   /// Error{configuration} if the settings have none; nullptr if the model has none.
   RowTree (*guide)(const Problem&, const StreamName&) = nullptr;
+  /// The only family it works with; empty: any.
+  std::string family = {};
 };
 
 }  // namespace coppice

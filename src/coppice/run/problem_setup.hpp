@@ -23,6 +23,9 @@ struct ProblemSetup {
   ProblemSetup& operator=(const ProblemSetup&) = delete;
 };
 
+/// Throws Error{configuration} if the model does not work with these families.
+void check_family(const ModelEntry& model, const FamilyPlan& plan);
+
 /// Throws Error{usage or configuration} if settings, model and data do not fit together.
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
                                              const Table& table);

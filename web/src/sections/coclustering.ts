@@ -1,15 +1,13 @@
 // How sure is it: how often two rows share a cluster, rows in the order of the tree, at each level.
 import { h, styled } from "../dom";
-import { percent, unpack, type Report } from "../data";
+import { percent, type Report } from "../data";
 import { figure } from "../figure";
 import { amounts, amountColour, themeColour } from "../palette";
 import type { State } from "../state";
 
 export function coclusteringSection(report: Report, state: State): HTMLElement {
   const { levels } = report.data;
-  const matrices = levels.map(() => null as Uint16Array | null);
-  const matrix = (level: number): Uint16Array =>
-    (matrices[level - 1] ??= new Uint16Array(unpack(levels[level - 1].coclustering.values)));
+  const matrix = (level: number): Uint16Array => report.coclustering(level);
   const bins = levels[0].coclustering.bins;
   const total = report.data.rows.total;
   const canvas = h("canvas", { class: "matrix", role: "img" });

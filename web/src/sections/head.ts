@@ -33,13 +33,13 @@ export function headSection(report: Report): HTMLElement {
     { id: "verdict" },
     h("p", { class: "kicker" }, "Coppice report"),
     h("h1", {}, h("bdi", {}, head.title)),
+    head.caveat ? h("div", { class: "verdict wait", role: "note", "aria-label": "Caveat" }, h("strong", {}, "! "), head.caveat) : null,
     h(
       "div",
       { class: `verdict ${head.trusted ? "good" : "wait"}`, role: "note", "aria-label": "Verdict" },
       h("strong", {}, head.trusted ? "✓ " : "! "),
       head.verdict,
     ),
-    head.caveat ? h("div", { class: "verdict wait", role: "note", "aria-label": "Caveat" }, h("strong", {}, "! "), head.caveat) : null,
     h("dl", { class: "card" }, ...card.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)])),
   );
 }

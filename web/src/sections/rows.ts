@@ -178,6 +178,7 @@ function rowFigure(report: Report, state: State, row: number, colours: Int32Arra
         ]),
       ),
       styled(drawing, { width: "100%", "max-width": `${width}px` }),
+      nearest(report, state, row),
       values.length === 0 ? null : valuesTable(report, row, values),
     ),
     drawings: () => [drawing],
@@ -193,6 +194,19 @@ function rowFigure(report: Report, state: State, row: number, colours: Int32Arra
         (finest.length > 1 ? `, ${percent(finest[1].share)} of “${finest[1].name}”.` : ".")),
   );
   return made.element;
+}
+
+/** Rows that share its cluster most often at the finest level; only where the matrix has a cell for each pair. */
+function nearest(report: Report, state: State, row: number): HTMLElement | null {
+  const level = report.data.levels[report.data.levels.length - 1];
+  const { bins } = level.coclustering;
+  if (bins !== report.rows) return null;
+  const shares = report.coclustering(level.level).subarray(row * bins, (row + 1) * bins);
+  const others = Array.from({ length: bins }, (_, i) => i).filter((i) => i !== row && shares[i] > 0);
+  others.sort((a, b) => shares[b] - shares[a]);
+  if (others.length === 0) return null;
+  return h("div", {}, h("h4", {}, "Most often in the same cluster"),
+    rowChips(report, state, others.slice(0, 6), 6, (other) => ` ${percent(shares[other] / 65535)}`));
 }
 
 function valuesTable(report: Report, row: number, traits: Report["nodes"][number]["against_all"]): HTMLElement {
