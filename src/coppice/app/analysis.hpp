@@ -10,6 +10,7 @@
 #include "coppice/app/context.hpp"
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/diagnostics.hpp"
+#include "coppice/post/profile.hpp"
 #include "coppice/post/select_hierarchy.hpp"
 #include "coppice/post/verdict.hpp"
 #include "coppice/run/saved_run.hpp"
@@ -64,10 +65,17 @@ struct SelectionFlags {
 };
 /// "least expected variation of information", "the draw of highest rcdll".
 std::string selection_words(Selection selection);
+/// Which partition of a flat model it is, and how far the draws are from it.
+std::string partition_sentence(const Consensus& estimate, Selection selection);
 /// The --level option; `otherwise` is what its absence means.
 void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise = "1");
 
 nlohmann::ordered_json to_json(const TraceSummary& trace);
+nlohmann::ordered_json to_json(const Trait& trait);
+/// Model, size, chains, draws and verdict: how every answer about a run begins.
+nlohmann::ordered_json head_json(const Analysis& analysis);
+/// Moves of all chains together: name, proposed, accepted, rate.
+nlohmann::ordered_json moves_json(const SavedRun& run);
 /// A number for people: three significant digits, or a dash for NaN.
 std::string short_number(double value);
 

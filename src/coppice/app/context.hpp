@@ -53,6 +53,8 @@ void add_impute(CLI::App& application, Context& context);
 void add_export(CLI::App& application, Context& context);
 void add_merge(CLI::App& application, Context& context);
 void add_compare(CLI::App& application, Context& context);
+void add_report(CLI::App& application, Context& context);
+void add_view(CLI::App& application, Context& context);
 void add_codebook(CLI::App& application, Context& context);
 void add_simulate(CLI::App& application, Context& context);
 void add_models(CLI::App& application, Context& context);

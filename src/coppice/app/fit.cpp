@@ -28,12 +28,6 @@ struct RunFlags {
   }
 };
 
-std::string size_words(std::size_t bytes) {
-  const double megabytes = static_cast<double>(bytes) / 1e6;
-  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0))
-                            : fmt::format("{:.1f} GB", megabytes / 1000.0);
-}
-
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
 int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, const Context& context,
              bool says_where = true) {

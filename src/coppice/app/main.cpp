@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
   coppice::app::add_export(application, context);
   coppice::app::add_merge(application, context);
   coppice::app::add_compare(application, context);
+  coppice::app::add_report(application, context);
+  coppice::app::add_view(application, context);
   coppice::app::add_codebook(application, context);
   coppice::app::add_simulate(application, context);
   coppice::app::add_models(application, context);

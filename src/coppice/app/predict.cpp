@@ -191,10 +191,10 @@ struct ProfileArguments {
   SelectionFlags selecting;
 };
 
-ordered_json trait_json(const Trait& trait) {
-  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
-          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
-          {"outside_sd", trait.outside_sd}, {"level", trait.level}};
+std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std::vector<std::string>& ids) {
+  std::vector<std::string> names;
+  for (const std::uint32_t row : rows) names.push_back(ids[row]);
+  return names;
 }
 
 int profile(const ProfileArguments& arguments, const Context& context) {
@@ -210,14 +210,14 @@ int profile(const ProfileArguments& arguments, const Context& context) {
     ordered_json clusters = ordered_json::array();
     for (const ClusterProfile& entry : profiles) {
       ordered_json traits = ordered_json::array();
-      for (const Trait& trait : entry.traits) traits.push_back(trait_json(trait));
+      for (const Trait& trait : entry.traits) traits.push_back(to_json(trait));
       clusters.push_back({{"cluster", entry.cluster},
                           {"size", entry.size},
                           {"confidence", entry.confidence},
                           {"name", entry.name},
                           {"traits", traits},
-                          {"exemplars", entry.exemplars},
-                          {"outliers", entry.outliers}});
+                          {"exemplars", names_of(entry.exemplars, ids)},
+                          {"outliers", names_of(entry.outliers, ids)}});
     }
     ordered_json rows = ordered_json::array();
     for (const AmbiguousRow& row : doubtful)
@@ -238,8 +238,10 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                         100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
     text += context.dim(fmt::format(
-        "  typical: {}{}\n", fmt::join(entry.exemplars, ", "),
-        entry.outliers.empty() ? "" : fmt::format("; least typical: {}", fmt::join(entry.outliers, ", "))));
+        "  typical: {}{}\n", fmt::join(names_of(entry.exemplars, ids), ", "),
+        entry.outliers.empty()
+            ? ""
+            : fmt::format("; least typical: {}", fmt::join(names_of(entry.outliers, ids), ", "))));
   }
   if (!doubtful.empty()) text += context.bold("\nRows that could belong elsewhere\n");
   for (const AmbiguousRow& row : doubtful)

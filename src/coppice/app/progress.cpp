@@ -174,4 +174,10 @@ std::string duration_words(double seconds) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
+std::string size_words(std::size_t bytes) {
+  const double megabytes = static_cast<double>(bytes) / 1e6;
+  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0))
+                            : fmt::format("{:.1f} GB", megabytes / 1000.0);
+}
+
 }  // namespace coppice::app

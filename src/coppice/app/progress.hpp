@@ -14,5 +14,7 @@ std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t c
 
 /// "850 ms", "12 s", "3 min 20 s", "2 h 5 min".
 std::string duration_words(double seconds);
+/// "1 MB", "12 MB", "3.4 GB".
+std::string size_words(std::size_t bytes);
 
 }  // namespace coppice::app

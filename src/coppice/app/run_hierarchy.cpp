@@ -58,18 +58,6 @@ ordered_json centroid_json(const HierarchyNode& node, const Table& table,
   return centroid;
 }
 
-std::string selection_sentence(const SelectedHierarchy& selected) {
-  const bool binder = selected.selection == Selection::binder;
-  const bool by_loss = binder || selected.selection == Selection::vi;
-  const std::string which =
-      selection_words(selected.selection) +
-      (by_loss ? std::string(", averaged over the levels")
-               : fmt::format(": draw {} of chain {}", selected.origin.draw, selected.origin.chain));
-  return fmt::format(
-      "The hierarchy to report ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n", which,
-      binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
-}
-
 ordered_json distances_json(const NodeDistances& d) {
   return {{"aid", d.aid}, {"aid_ge2", d.aid_ge2}, {"aid_collapsed", d.collapsed},
           {"aod", d.aod}, {"nodes", d.nodes},     {"nodes_collapsed", d.collapsed_nodes}};
@@ -94,6 +82,18 @@ ordered_json all_levels_json(const Quality& quality) {
 }
 
 }  // namespace
+
+std::string selection_sentence(const SelectedHierarchy& selected) {
+  const bool binder = selected.selection == Selection::binder;
+  const bool by_loss = binder || selected.selection == Selection::vi;
+  const std::string which =
+      selection_words(selected.selection) +
+      (by_loss ? std::string(", averaged over the levels")
+               : fmt::format(": draw {} of chain {}", selected.origin.draw, selected.origin.chain));
+  return fmt::format(
+      "The hierarchy to report ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n", which,
+      binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
+}
 
 RunHierarchy run_hierarchy(const Analysis& analysis, Selection selection) {
   RunHierarchy answer;

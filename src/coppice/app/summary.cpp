@@ -15,45 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json moves_json(const SavedRun& run) {
-  ordered_json moves = ordered_json::array();
-  std::vector<MoveStatistics> totals;
-  for (std::size_t chain = 0; chain < run.config().chains; ++chain) {
-    const ChainStatus status = run.file().status(chain);
-    totals.resize(std::max(totals.size(), status.moves.size()));
-    for (std::size_t i = 0; i < status.moves.size(); ++i) {
-      totals[i].name = status.moves[i].name;
-      totals[i].proposed += status.moves[i].proposed;
-      totals[i].accepted += status.moves[i].accepted;
-    }
-  }
-  for (const MoveStatistics& move : totals) {
-    const double rate = move.proposed == 0
-                            ? std::nan("")
-                            : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
-    moves.push_back(
-        {{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
-  }
-  return moves;
-}
-
-ordered_json head_json(const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  ordered_json answer{{"model", run.model().name},
-                      {"rows", run.rows()},
-                      {"columns", run.table().columns.size()},
-                      {"chains", run.config().chains},
-                      {"draws", run.draws_per_chain()},
-                      {"warmup", run.config().warmup},
-                      {"thin", run.config().thin},
-                      {"seed", run.config().seed},
-                      {"complete", run.complete()},
-                      {"trusted", analysis.verdict().trusted},
-                      {"verdict", analysis.verdict().sentence}};
-  analysis.add_exactness(answer);
-  return answer;
-}
-
 void print_trace_table(const Analysis& analysis, std::string& text, const Context& context) {
   text += context.bold(fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", "trace", "mean", "sd",
                                    "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"));
@@ -120,11 +81,7 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
 void print_consensus(const Analysis& analysis, const Consensus& estimate,
                      const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
                      std::string& text) {
-  text += fmt::format(
-      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
-      "{:.3f}.\n\n",
-      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
-      estimate.expected_loss, estimate.ball_radius);
+  text += partition_sentence(estimate, selection) + "\n\n";
   text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure",
                                    "what makes it different / who is in it"));
   for (const ClusterProfile& profile : profiles) {
