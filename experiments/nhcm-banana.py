@@ -252,8 +252,10 @@ def figure_of_counts(known):
 
 
 def save(picture, name):
+    from PIL import Image
     target = common.OUT / name
-    picture.savefig(target, dpi=110)
+    picture.savefig(target, dpi=100)
+    Image.open(target).convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(target, optimize=True)
     print(f"\nwrote {target}")
 
 

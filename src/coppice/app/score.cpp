@@ -24,6 +24,7 @@ Labels labels_of(const Column& column) {
 Labels labels_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
   ReadOptions options;
   options.truth = {name};
+  options.labels_only = true;
   options.id = run.config().id;
   const Dataset data = read_dataset(file, options);
   const Labels labels = labels_of(data.truth.columns.at(0));
