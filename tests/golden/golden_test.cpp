@@ -108,14 +108,14 @@ const std::map<std::string, std::uint64_t>& expected_hashes() {
       {"rbhmc_replicas gaussian", 0x150d8cfbc634a0feULL},
       {"rbhmc_replicas gaussian-diagonal", 0x45c0da5c6ffae42cULL},
       {"rbhmc_replicas bernoulli", 0x2e7a6b479503f2e4ULL},
-      {"nhcm gaussian", 0xae6e5ce3c454f38aULL},
-      {"nhcm_nesting_nested gaussian", 0x64e248b7daf699bcULL},
-      {"nhcm_learn_alpha_clusters gaussian", 0x9d86dcd7a373b2caULL},
-      {"nhcm_learn_alpha_subclusters gaussian", 0xe378bcefdb99183dULL},
-      {"nhcm_learn_spread gaussian", 0x0cd10e38da5a46ceULL},
-      {"nhcm_sampler_published gaussian", 0x51feb1bcf3729e85ULL},
-      {"nhcm_interleave_true gaussian", 0x54d8bd81b9a2b2fdULL},
-      {"nhcm_init_single gaussian", 0xe5a7325e4ec31fdfULL},
+      {"nhcm gaussian", 0xa1525bd625198eccULL},
+      {"nhcm_nesting_nested gaussian", 0xdb53cc99dc35dd2eULL},
+      {"nhcm_learn_alpha_clusters gaussian", 0x994debfbde8a1f70ULL},
+      {"nhcm_learn_alpha_subclusters gaussian", 0xd1e76835382548c6ULL},
+      {"nhcm_learn_spread gaussian", 0x83c454b88b1ea961ULL},
+      {"nhcm_sampler_published gaussian", 0x09785065afc9495bULL},
+      {"nhcm_interleave_true gaussian", 0x7e2e5bb8f7271bc4ULL},
+      {"nhcm_init_single gaussian", 0x63848d0749190a6cULL},
   };
   return hashes;
 }

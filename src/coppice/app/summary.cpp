@@ -88,8 +88,8 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    write_output("", context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n" +
-                         trace_table(analysis, context) + "\n" + move_table(moves, context));
+    write_output("", analysis.verdict_lines(context) + "\n" + trace_table(analysis, context) + "\n" +
+                         move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
 }
@@ -142,7 +142,7 @@ void print_consensus(const Analysis& analysis, const Consensus& estimate,
 
 std::string head_text(const Analysis& analysis, const Context& context) {
   const SavedRun& run = analysis.run();
-  return context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n" +
+  return analysis.verdict_lines(context) + "\n" +
          fmt::format(
              "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; "
              "{} "

@@ -10,7 +10,6 @@ std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::
                                                     double low_excluded, double high) const {
   std::vector<double> values(defaults.begin(), defaults.end());
   const Setting* setting = whole_block(name);
-  // A prior mean is that of the column unless it is given; "mean" says so.
   if (setting != nullptr && !(name == "prior_mean" && setting->text == "mean")) {
     const bool number = setting->shape == Setting::Shape::number;
     const bool vector = setting->shape == Setting::Shape::vector && setting->numbers.size() == columns.size();
