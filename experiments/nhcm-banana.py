@@ -121,7 +121,9 @@ def run_all(names, seeds):
 
 def cell(results, name, digits):
     mean, error = common.mean_and_error([values[name] for values in results.values()])
-    return "-" if np.isnan(mean) else f"{mean:.{digits}f} ± {error:.{digits}f}"
+    if np.isnan(mean):
+        return "-"
+    return f"{mean:.{digits}f}" if np.isnan(error) else f"{mean:.{digits}f} ± {error:.{digits}f}"
 
 
 def tables(known):
