@@ -197,6 +197,9 @@ std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std
   return names;
 }
 
+/// Rows with less chance to be elsewhere are not called doubtful.
+constexpr double kLeastRival = 0.01;
+
 int profile(const ProfileArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const SavedRun& run = analysis.run();
@@ -243,12 +246,15 @@ int profile(const ProfileArguments& arguments, const Context& context) {
             ? ""
             : fmt::format("; least typical: {}", fmt::join(names_of(entry.outliers, ids), ", "))));
   }
-  if (!doubtful.empty()) text += context.bold("\nRows that could belong elsewhere\n");
-  for (const AmbiguousRow& row : doubtful)
-    text += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
-                        100.0 * row.probability,
-                        row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
-                        100.0 * row.rival_probability);
+  std::string elsewhere;
+  for (const AmbiguousRow& row : doubtful) {
+    if (row.rival_probability < kLeastRival) continue;
+    elsewhere += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
+                             100.0 * row.probability,
+                             row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
+                             100.0 * row.rival_probability);
+  }
+  if (!elsewhere.empty()) text += context.bold("\nRows that could belong elsewhere\n") + elsewhere;
   write_output("", text);
   return 0;
 }

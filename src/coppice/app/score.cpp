@@ -17,6 +17,7 @@ using nlohmann::ordered_json;
 Labels labels_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
   ReadOptions options;
   options.truth = {name};
+  options.labels_only = true;
   options.id = run.config().id;
   const Dataset data = read_dataset(file, options);
   const Labels labels = known_labels(data.truth.columns.at(0));

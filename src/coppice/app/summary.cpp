@@ -5,6 +5,7 @@
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/run_hierarchy.hpp"
+#include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/post/coclustering.hpp"
@@ -15,15 +16,26 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void print_trace_table(const Analysis& analysis, std::string& text, const Context& context) {
-  text += context.bold(fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", "trace", "mean", "sd",
-                                   "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"));
+std::string trace_table(const Analysis& analysis, const Context& context) {
+  TextTable table({15, 10, 10, 10, 10, 8, 10, 10});
+  table.add({"trace", "mean", "sd", "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"});
   for (const TraceSummary& trace : analysis.traces())
-    text +=
-        fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", trace.name, short_number(trace.mean),
-                    short_number(trace.sd), short_number(trace.q05), short_number(trace.q95),
-                    std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat),
-                    short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail)));
+    table.add({trace.name, short_number(trace.mean), short_number(trace.sd), short_number(trace.q05),
+               short_number(trace.q95), std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat),
+               short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail))});
+  return table.text(context);
+}
+
+std::string move_table(const ordered_json& moves, const Context& context) {
+  TextTable table({15, 14, 14, 10});
+  table.add({"move", "proposed", "accepted", "rate"});
+  for (const ordered_json& move : moves)
+    table.add({move["name"].get<std::string>(), std::to_string(move["proposed"].get<std::uint64_t>()),
+               std::to_string(move["accepted"].get<std::uint64_t>()),
+               move["rate"].is_null() || std::isnan(move["rate"].get<double>())
+                   ? "-"
+                   : fmt::format("{:.2f} %", 100.0 * move["rate"].get<double>())});
+  return table.text(context);
 }
 
 int diagnose(const std::string& path, bool strict, const Context& context) {
@@ -37,17 +49,8 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    std::string text = analysis.verdict_lines(context) + "\n";
-    print_trace_table(analysis, text, context);
-    text += "\n" +
-            context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
-    for (const ordered_json& move : moves)
-      text += fmt::format("{:<15}{:>14}{:>14}{:>10}\n", move["name"].get<std::string>(),
-                          move["proposed"].get<std::uint64_t>(), move["accepted"].get<std::uint64_t>(),
-                          move["rate"].is_null() || std::isnan(move["rate"].get<double>())
-                              ? "-"
-                              : fmt::format("{:.2f} %", 100.0 * move["rate"].get<double>()));
-    write_output("", text);
+    write_output("", analysis.verdict_lines(context) + "\n" + trace_table(analysis, context) + "\n" +
+                         move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
 }
