@@ -71,6 +71,7 @@ TEST_P(Allocation, SweepsAllocateNothing) {
   const bool is_tree = model.levels(ParameterValues(model.parameters, settings)) > 1;
   const std::size_t rows = is_tree ? 60 : 150;
   for (const char* name : {"gaussian", "gaussian-diagonal", "bernoulli"}) {
+    if (!works_with(GetParam(), name)) continue;
     const Kind kind = std::string(name) == "bernoulli" ? Kind::binary : Kind::real;
     const Fixture fixture({"allocation", name, {{kind}, {kind}, {kind}}}, 1, rows);
     SamplerChain chain(model, fixture.family(), fixture.rows, settings);

@@ -66,7 +66,7 @@ TEST_P(Published, StationaryLawIsTheKnownWrongOne) {
     Clusters clusters(problem.family(), problem.rows, law->log_join_table());
     clusters.assign(Labels(rows, 0));
     published.start(clusters);
-    Visits visits(partitions, sweeps);
+    Visits visits(partitions.size(), sweeps);
     Labels labels(rows);
     for (std::size_t i = 0; i < sweeps + kBurnIn; ++i) {
       const StreamName name{seed, 0, i};
@@ -81,7 +81,7 @@ TEST_P(Published, StationaryLawIsTheKnownWrongOne) {
       if (i < kBurnIn) continue;
       std::copy(clusters.labels().begin(), clusters.labels().end(), labels.begin());
       canonicalize(labels);
-      visits.add(labels);
+      visits.add(partitions.index(labels));
     }
     published.audit(clusters);
     const Agreement agreement = compare_with(entry.at("partitions"), partitions, visits);

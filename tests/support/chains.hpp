@@ -69,7 +69,7 @@ class SamplerChain final : public TestChain {
 inline Agreement compare_chain(const ExactPosterior& exact, TestChain& chain, std::uint64_t seed,
                                std::size_t draws) {
   constexpr std::size_t kWarmup = 1000;
-  Visits visits(exact, draws);
+  Visits visits(exact.size(), draws);
   std::map<std::string, std::vector<double>> values;
   std::optional<double> first_sigma;
   Labels labels(exact.rows());
@@ -78,7 +78,7 @@ inline Agreement compare_chain(const ExactPosterior& exact, TestChain& chain, st
     chain.step({seed, 0, sweep});
     if (sweep <= kWarmup) continue;
     chain.shape(labels);
-    visits.add(labels);
+    visits.add(exact.index(labels));
     // Traces cost more than a sweep: every fourth will do.
     if (sweep % 4 != 0) continue;
     const std::map<std::string, double> parameters = chain.parameters();

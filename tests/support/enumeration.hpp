@@ -82,26 +82,26 @@ class ExactPosterior {
   double log_evidence_ = 0.0;
 };
 
-/// How often a chain was seen in each partition, batch by batch; any function of the partition can be
-/// averaged later.
+/// How often a chain was seen in each state of an enumeration, batch by batch; any function of the state can
+/// be averaged later.
 class Visits {
  public:
-  Visits(const ExactPosterior& exact, std::size_t draws)
-      : exact_(&exact), length_(draws / kBatches), counts_(kBatches * exact.size(), 0) {}
+  Visits(std::size_t states, std::size_t draws)
+      : states_(states), length_(draws / kBatches), counts_(kBatches * states, 0) {}
 
-  void add(std::span<const Label> canonical) {
-    ++counts_[seen_ / length_ * exact_->size() + exact_->index(canonical)];
+  void add(std::size_t state) {
+    ++counts_[seen_ / length_ * states_ + state];
     ++seen_;
   }
 
   template <typename Function>
   Estimate estimate(Function&& value) const {
     std::vector<double> means(kBatches, 0.0);
-    for (std::size_t i = 0; i < exact_->size(); ++i) {
+    for (std::size_t i = 0; i < states_; ++i) {
       const double f = value(i);
       if (f == 0.0) continue;
       for (std::size_t batch = 0; batch < kBatches; ++batch)
-        means[batch] += f * counts_[batch * exact_->size() + i] / static_cast<double>(length_);
+        means[batch] += f * counts_[batch * states_ + i] / static_cast<double>(length_);
     }
     return estimate_from_batches(means);
   }
@@ -121,7 +121,7 @@ class Visits {
   }
 
  private:
-  const ExactPosterior* exact_;
+  std::size_t states_;
   std::size_t length_;
   std::size_t seen_ = 0;
   std::vector<std::uint32_t> counts_;

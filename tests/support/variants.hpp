@@ -55,9 +55,18 @@ inline std::vector<Variant> all_variants() {
         add(parameter.name + "_" + other, parameter.name + "=" + other);
       }
       if (parameter.name == "replicas") add("replicas", "replicas=2");
+      if (parameter.name == "learn")
+        for (const std::string& choice : parameter.choices)
+          add("learn_" + choice, "learn=\"" + choice + "\"");
     }
   }
   return variants;
+}
+
+/// Whether the variant's model works with the family.
+inline bool works_with(const Variant& variant, std::string_view family) {
+  const std::string& only = model_by_name(variant.model).family;
+  return only.empty() || only == family;
 }
 
 /// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, split-merge alone (which is

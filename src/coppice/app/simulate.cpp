@@ -2,14 +2,17 @@
 // sampler draws from the posterior it says.
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/data/bananas.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/run/config.hpp"
+#include "coppice/run/problem_setup.hpp"
 
 namespace coppice::app {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 struct SimulateArguments {
   std::string model, output, truth, family = "gaussian";
   std::size_t rows = 200, columns = 2;
+  std::optional<double> radius, noise;
   std::uint64_t seed = 1;
   std::vector<std::string> set;
   ParameterFlags parameters;
@@ -46,14 +50,65 @@ Table prototype(const SimulateArguments& arguments) {
   return table;
 }
 
+/// The table, and the labels of its rows at every level if they are asked for.
+void write_simulation(const SimulateArguments& arguments, const Table& table, const Labels& labels) {
+  std::string text;
+  CsvWriter writer(&text);
+  writer.cell("row");
+  for (const Column& column : table.columns) writer.cell(column.name);
+  writer.end_row();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    writer.cell(table.row_ids[row]);
+    for (const Column& column : table.columns) writer.cell(column.text(row));
+    writer.end_row();
+  }
+  writer.close();
+  write_output(arguments.output, text);
+  if (arguments.truth.empty()) return;
+  const std::size_t levels = labels.size() / table.rows();
+  std::string truth_text;
+  CsvWriter truth(&truth_text);
+  truth.cell("row");
+  for (std::size_t level = 1; level <= levels; ++level)
+    truth.cell(levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
+  truth.end_row();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    truth.cell(table.row_ids[row]);
+    for (std::size_t level = 0; level < levels; ++level) truth.cell(labels[level * table.rows() + row]);
+    truth.end_row();
+  }
+  truth.close();
+  write_output(arguments.truth, truth_text);
+}
+
+int simulate_bananas(const SimulateArguments& arguments) {
+  arguments.parameters.check_all_known({}, "bananas");
+  if (!arguments.set.empty()) fail(ErrorCode::usage, "--set belongs to a family; bananas have none");
+  Bananas bananas;
+  bananas.rows = arguments.rows;
+  bananas.radius = arguments.radius.value_or(bananas.radius);
+  bananas.noise = arguments.noise.value_or(bananas.noise);
+  Stream stream({arguments.seed, 0, 0}, Purpose::prior_data);
+  const Table table = bananas.draw(stream);
+  Labels labels;
+  for (std::size_t row = 0; row < arguments.rows; ++row)
+    labels.push_back(static_cast<Label>(bananas.arc(row)));
+  write_simulation(arguments, table, labels);
+  return 0;
+}
+
 int simulate(const SimulateArguments& arguments, const Context& context) {
+  if (arguments.model == "bananas") return simulate_bananas(arguments);
   const ModelEntry& model = model_by_name(arguments.model);
+  if (arguments.radius || arguments.noise)
+    fail(ErrorCode::usage, "--radius and --noise belong to bananas, not to the model {}", model.name);
   const std::vector<Parameter>* tables[] = {&model.parameters};
   arguments.parameters.check_all_known(tables, model.name);
   Settings settings;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, settings);
   const Table like = prototype(arguments);
   const FamilyPlan plan = plan_family(like, {}, arguments.family, settings);
+  check_family(model, plan);
   Rows rows = encode(plan, like);
   const Problem problem{plan.family.get(), &rows,
                         ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
@@ -61,38 +116,9 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const StreamName name{arguments.seed, 0, 0};
   sampler->draw_prior(name);
   sampler->draw_data(name, rows);
-  const Table table = decode(plan, rows, like);
-  const std::size_t levels = model.levels(problem.parameters);
-  Labels labels(levels * arguments.rows);
+  Labels labels(model.levels(problem.parameters) * arguments.rows);
   sampler->shape(labels);
-
-  std::string text;
-  CsvWriter writer(&text);
-  writer.cell("row");
-  for (const Column& column : table.columns) writer.cell(column.name);
-  writer.end_row();
-  for (std::size_t row = 0; row < arguments.rows; ++row) {
-    writer.cell(table.row_ids[row]);
-    for (const Column& column : table.columns) writer.cell(column.text(row));
-    writer.end_row();
-  }
-  writer.close();
-  write_output(arguments.output, text);
-  if (!arguments.truth.empty()) {
-    std::string truth_text;
-    CsvWriter truth(&truth_text);
-    truth.cell("row");
-    for (std::size_t level = 1; level <= levels; ++level)
-      truth.cell(levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
-    truth.end_row();
-    for (std::size_t row = 0; row < arguments.rows; ++row) {
-      truth.cell(table.row_ids[row]);
-      for (std::size_t level = 0; level < levels; ++level) truth.cell(labels[level * arguments.rows + row]);
-      truth.end_row();
-    }
-    truth.close();
-    write_output(arguments.truth, truth_text);
-  }
+  write_simulation(arguments, decode(plan, rows, like), labels);
   context.detail(fmt::format("{} clusters", *std::max_element(labels.begin(), labels.end()) + 1));
   return 0;
 }
@@ -164,13 +190,18 @@ int selfcheck(const Context& context) {
 }  // namespace
 
 void add_simulate(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("simulate", "draw clusters and data from a model's prior");
+  CLI::App* command =
+      application.add_subcommand("simulate", "draw clusters and data from a model's prior, or two bananas");
   auto arguments = std::make_shared<SimulateArguments>();
-  command->add_option("model", arguments->model, "model")->required();
+  command->add_option("model", arguments->model, "model, or bananas")->required();
   command->add_option("--n", arguments->rows, "rows [200]")->check(CLI::Range(1, 100'000'000));
   command->add_option("--columns", arguments->columns, "columns [2]")->check(CLI::Range(1, 100'000));
   command->add_option("--family", arguments->family, "family of the columns [gaussian]");
   command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE")->allow_extra_args(false);
+  command->add_option("--radius", arguments->radius, "bananas: radius of the arcs [5]")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--noise", arguments->noise, "bananas: standard deviation around the arcs [0.3]")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", arguments->seed, "seed [1]");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn");

@@ -8,6 +8,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/family/gaussian_kernel.hpp"
+#include "coppice/family/packed_cholesky.hpp"
 
 namespace coppice {
 namespace {
@@ -15,59 +16,6 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 namespace kernel = gaussian_kernel;
-
-/// 2 sum log L_jj of a packed factor; products of eight keep the number of logarithms low.
-double log_determinant(const double* factor, std::size_t d) {
-  double total = 0.0;
-  double product = 1.0;
-  for (std::size_t j = 0; j < d; ++j) {
-    product *= *factor;
-    factor += d - j;
-    if (j % 8 == 7) {
-      total += std::log(product);
-      product = 1.0;
-    }
-  }
-  return 2.0 * (total + std::log(product));
-}
-
-/// L L' + sign v v' for a packed factor, in place; v is overwritten. False: not (safely) positive definite.
-bool rank_one(double* factor, double* v, std::size_t d, double sign) {
-  double ratio = 1.0;  // of the determinants, after to before: the share of the digits that survives
-  for (std::size_t j = 0; j < d; ++j) {
-    const double diagonal = factor[0];
-    const double square = diagonal * diagonal + sign * v[j] * v[j];
-    if (!(square > 1e-16 * diagonal * diagonal)) return false;
-    const double updated = std::sqrt(square);
-    const double c = updated / diagonal;
-    ratio *= c * c;
-    const double s = v[j] / diagonal;
-    const double inverse_c = 1.0 / c;
-    factor[0] = updated;
-    for (std::size_t i = j + 1; i < d; ++i) {
-      const double entry = (factor[i - j] + sign * s * v[i]) * inverse_c;
-      factor[i - j] = entry;
-      v[i] = c * v[i] - s * entry;
-    }
-    factor += d - j;
-  }
-  return ratio > 1e-6;
-}
-
-/// Cholesky factor of a packed positive definite matrix, in place.
-void factorize(double* packed, std::size_t d) {
-  for (std::size_t j = 0; j < d; ++j) {
-    // Statistics of real rows are at least the prior's scale; a pivot that is not positive is rounding alone.
-    const double diagonal = std::sqrt(std::max(packed[0], std::numeric_limits<double>::min()));
-    packed[0] = diagonal;
-    for (std::size_t i = 1; i < d - j; ++i) packed[i] /= diagonal;
-    double* next = packed + (d - j);
-    for (std::size_t column = 1; column < d - j; ++column) {
-      for (std::size_t i = column; i < d - j; ++i) *next++ -= packed[i] * packed[column];
-    }
-    packed += d - j;
-  }
-}
 
 Matrix lower_factor(const double* packed, std::size_t d) {
   Matrix factor = Matrix::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
@@ -94,8 +42,9 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
       scale_(scale.begin(), scale.end()),
       empty_(stats_size(), 0.0) {
   set_factor(empty_.data(), scale_);
+  empty_[kStrength] = k0_;
   for (std::size_t n = 0; n <= largest; ++n) {
-    constant_step_.push_back(log_constant_step(static_cast<double>(n)));
+    constant_step_.push_back(log_constant_step(static_cast<double>(n), k0_ + static_cast<double>(n)));
     constant_.push_back(log_constant(static_cast<double>(n)));
   }
 }
@@ -108,13 +57,21 @@ double Gaussian::log_constant(double n) const {
          0.5 * d * std::log(k0_ / (k0_ + n));
 }
 
-double Gaussian::log_constant_step(double n) const {
-  if (const auto index = static_cast<std::size_t>(n); index < constant_step_.size())
+double Gaussian::log_constant_step(double n, double k) const {
+  if (const auto index = static_cast<std::size_t>(n); index < constant_step_.size() && k == k0_ + n)
     return constant_step_[index];
   const double d = static_cast<double>(d_);
-  const double k = k0_ + n;
   return -0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) - log_gamma(0.5 * (dof_ + n + 1.0 - d)) +
          0.5 * d * std::log(k / (k + 1.0));
+}
+
+void Gaussian::set_posterior(double* stats, double n, double strength, const double* mean,
+                             const double* factor) const {
+  stats[0] = n;
+  stats[kStrength] = strength;
+  std::copy_n(mean, d_, stats + kMean);
+  std::copy_n(factor, triangle_, stats + kMean + d_);
+  stats[1] = log_determinant(factor, d_);
 }
 
 void Gaussian::set_factor(double* stats, const std::vector<double>& lambda) const {
@@ -125,12 +82,12 @@ void Gaussian::set_factor(double* stats, const std::vector<double>& lambda) cons
   if (factorization.info() != Eigen::Success)
     fail(ErrorCode::configuration, "gaussian: scale must be a symmetric positive definite {} x {} matrix", d_,
          d_);
-  pack(factorization.matrixL(), stats + 2 + d_);
-  stats[1] = log_determinant(stats + 2 + d_, d_);
+  pack(factorization.matrixL(), stats + kMean + d_);
+  stats[1] = log_determinant(stats + kMean + d_, d_);
 }
 
 std::vector<double> Gaussian::unpack(const double* stats) const {
-  const Matrix factor = lower_factor(stats + 2 + d_, d_);
+  const Matrix factor = lower_factor(stats + kMean + d_, d_);
   const Matrix lambda = factor * factor.transpose();
   return {lambda.data(), lambda.data() + lambda.size()};
 }
@@ -139,7 +96,7 @@ void Gaussian::clear(double* stats) const { std::copy(empty_.begin(), empty_.end
 
 void Gaussian::add(double* stats, const double* row) const {
   double v[kLargestDimension];
-  double* mean = stats + 2;
+  double* mean = stats + kMean;
   const double k = k0_ + stats[0];
   const double weight = std::sqrt(k / (k + 1.0));
   for (std::size_t j = 0; j < d_; ++j) {
@@ -147,9 +104,10 @@ void Gaussian::add(double* stats, const double* row) const {
     v[j] = weight * e;
     mean[j] += e / (k + 1.0);
   }
-  rank_one(stats + 2 + d_, v, d_, 1.0);
+  rank_one(stats + kMean + d_, v, d_, 1.0);
   stats[0] += 1.0;
-  stats[1] = log_determinant(stats + 2 + d_, d_);
+  stats[kStrength] = k0_ + stats[0];
+  stats[1] = log_determinant(stats + kMean + d_, d_);
 }
 
 bool Gaussian::remove(double* stats, const double* row) const {
@@ -158,7 +116,7 @@ bool Gaussian::remove(double* stats, const double* row) const {
     return true;
   }
   double v[kLargestDimension];
-  double* mean = stats + 2;
+  double* mean = stats + kMean;
   const double k = k0_ + stats[0];
   const double weight = std::sqrt(k / (k - 1.0));
   for (std::size_t j = 0; j < d_; ++j) {
@@ -167,8 +125,9 @@ bool Gaussian::remove(double* stats, const double* row) const {
     mean[j] -= e / (k - 1.0);
   }
   stats[0] -= 1.0;
-  const bool accurate = rank_one(stats + 2 + d_, v, d_, -1.0);
-  stats[1] = log_determinant(stats + 2 + d_, d_);
+  stats[kStrength] = k0_ + stats[0];
+  const bool accurate = rank_one(stats + kMean + d_, v, d_, -1.0);
+  stats[1] = log_determinant(stats + kMean + d_, d_);
   return accurate;
 }
 
@@ -186,10 +145,10 @@ void Gaussian::merge(double* stats, const double* other) const {
   double mean_b[kLargestDimension];
   double mean[kLargestDimension];
   for (std::size_t j = 0; j < d_; ++j) {
-    mean_a[j] = stats[2 + j] * ((k0_ + na) / na);
-    mean_b[j] = other[2 + j] * ((k0_ + nb) / nb);
+    mean_a[j] = stats[kMean + j] * ((k0_ + na) / na);
+    mean_b[j] = other[kMean + j] * ((k0_ + nb) / nb);
     mean[j] = mean_a[j] - (nb / n) * (mean_a[j] - mean_b[j]);
-    stats[2 + j] = mean[j] * (n / k);
+    stats[kMean + j] = mean[j] * (n / k);
   }
   const double between = na * nb / n;
   const double weight = k0_ * n / k;
@@ -198,8 +157,8 @@ void Gaussian::merge(double* stats, const double* other) const {
   // Lambda = scale + scatter + k0 n / k (mean)(mean)': the scatters add, the prior's parts must count once.
   // Entry (i, j) needs rows i and j of the old factor up to column j, so from the last entry to the first it
   // can be done in place.
-  double* factor = stats + 2 + d_;
-  const double* other_factor = other + 2 + d_;
+  double* factor = stats + kMean + d_;
+  const double* other_factor = other + kMean + d_;
   const auto at = [this](std::size_t i, std::size_t j) { return j * d_ - j * (j + 1) / 2 + i; };
   for (std::size_t i = d_; i-- > 0;) {
     for (std::size_t j = i + 1; j-- > 0;) {
@@ -212,6 +171,7 @@ void Gaussian::merge(double* stats, const double* other) const {
     }
   }
   stats[0] = n;
+  stats[kStrength] = k;
   factorize(factor, d_);
   stats[1] = log_determinant(factor, d_);
 }
@@ -225,19 +185,12 @@ double Gaussian::log_predictive(const double* stats, const double* row) const {
   double z[kLargestDimension];
   for (std::size_t j = 0; j < d_; ++j) {
     if (is_missing(row[j])) return log_predictive_of_present(stats, row);
-    z[j] = row[j] - stats[2 + j];
+    z[j] = row[j] - stats[kMean + j];
   }
-  const double* factor = stats + 2 + d_;
-  double q = 0.0;
-  for (std::size_t j = 0; j < d_; ++j) {
-    const double value = z[j] / factor[0];
-    q += value * value;
-    for (std::size_t i = j + 1; i < d_; ++i) z[i] -= factor[i - j] * value;
-    factor += d_ - j;
-  }
+  const double q = squared_distance(stats + kMean + d_, z, d_);
   const double n = stats[0];
-  const double k = k0_ + n;
-  return log_constant_step(n) - 0.5 * stats[1] - 0.5 * (dof_ + n + 1.0) * std::log1p(k / (k + 1.0) * q);
+  const double k = stats[kStrength];
+  return log_constant_step(n, k) - 0.5 * stats[1] - 0.5 * (dof_ + n + 1.0) * std::log1p(k / (k + 1.0) * q);
 }
 
 double Gaussian::log_predictive_of_present(const double* stats, const double* row) const {
@@ -251,7 +204,7 @@ double Gaussian::log_predictive_of_present(const double* stats, const double* ro
   Vector e(count);
   for (Eigen::Index a = 0; a < count; ++a) {
     const auto ja = static_cast<std::size_t>(present[static_cast<std::size_t>(a)]);
-    e(a) = row[ja] - stats[2 + ja];
+    e(a) = row[ja] - stats[kMean + ja];
     for (Eigen::Index b = 0; b < count; ++b)
       block(a, b) = lambda[ja * d_ + static_cast<std::size_t>(present[static_cast<std::size_t>(b)])];
   }
@@ -261,7 +214,7 @@ double Gaussian::log_predictive_of_present(const double* stats, const double* ro
   // A t distribution: leaving columns out keeps its degrees of freedom dof + n - D + 1.
   const double c = static_cast<double>(count);
   const double n = stats[0];
-  const double k = k0_ + n;
+  const double k = stats[kStrength];
   const double freedom = dof_ + n - static_cast<double>(d_) + 1.0;
   return log_gamma(0.5 * (freedom + c)) - log_gamma(0.5 * freedom) - 0.5 * c * kLogPi +
          0.5 * c * std::log(k / (k + 1.0)) - half_log_determinant -
@@ -277,13 +230,14 @@ void Gaussian::draw_theta(const double* stats, Stream& stream, double* theta) co
     bartlett(j, j) = std::sqrt(2.0 * draw_gamma(stream, 0.5 * (dof_ + n - static_cast<double>(j))));
     for (Eigen::Index i = j + 1; i < d; ++i) bartlett(i, j) = draw_normal(stream);
   }
-  const Matrix factor = lower_factor(stats + 2 + d_, d_);
+  const Matrix factor = lower_factor(stats + kMean + d_, d_);
   const Matrix root = bartlett.triangularView<Eigen::Lower>().solve(factor.transpose()).transpose();
   const Matrix covariance = root * root.transpose();
   const Matrix lower = covariance.llt().matrixL();
   Vector noise(d);
   for (Eigen::Index j = 0; j < d; ++j) noise(j) = draw_normal(stream);
-  const Vector mean = Eigen::Map<const Vector>(stats + 2, d) + lower * noise / std::sqrt(k0_ + n);
+  const Vector mean =
+      Eigen::Map<const Vector>(stats + kMean, d) + lower * noise / std::sqrt(stats[kStrength]);
   std::copy(mean.data(), mean.data() + d, theta);
   pack(lower, theta + d_);
 }
@@ -306,20 +260,21 @@ double Gaussian::log_likelihood(const double* theta, const double* row) const {
 }
 
 void Gaussian::fill_bank(const double* stats, double* bank) const {
-  for (std::size_t j = 0; j < d_; ++j, bank += kLanes) *bank = stats[2 + j];
-  const double* factor = stats + 2 + d_;
+  for (std::size_t j = 0; j < d_; ++j, bank += kLanes) *bank = stats[kMean + j];
+  const double* factor = stats + kMean + d_;
   for (std::size_t j = 0; j < d_; ++j) {
     *bank = 1.0 / *factor++;
     bank += kLanes;
     for (std::size_t i = j + 1; i < d_; ++i, bank += kLanes) *bank = *factor++;
   }
   const double n = stats[0];
-  const double k = k0_ + n;
-  bank[kernel::constant * kLanes] = log_constant_step(n) - 0.5 * stats[1];
+  const double k = stats[kStrength];
+  bank[kernel::constant * kLanes] = log_constant_step(n, k) - 0.5 * stats[1];
   bank[kernel::half_dof * kLanes] = 0.5 * (dof_ + n + 1.0);
   bank[kernel::ratio * kLanes] = k / (k + 1.0);
   const bool holds = n >= 1.0;
-  bank[kernel::constant_without * kLanes] = holds ? log_constant_step(n - 1.0) - 0.5 * stats[1] : 0.0;
+  bank[kernel::constant_without * kLanes] =
+      holds ? log_constant_step(n - 1.0, k0_ + (n - 1.0)) - 0.5 * stats[1] : 0.0;
   bank[kernel::half_dof_without * kLanes] = 0.5 * (dof_ + n - 1.0);
   bank[kernel::ratio_without * kLanes] = holds ? k / (k - 1.0) : 0.0;
 }
@@ -391,10 +346,10 @@ void Gaussian::add_log_predictive(const double* row, const double* bank, std::si
 CellPredictive Gaussian::predict_cell(const double* stats, std::size_t column) const {
   double variance = std::numeric_limits<double>::infinity();
   const double n = stats[0];
-  const double k = k0_ + n;
+  const double k = stats[kStrength];
   if (const double excess = dof_ + n - static_cast<double>(d_) - 1.0; excess > 0.0)
     variance = unpack(stats)[column * d_ + column] * (k + 1.0) / (k * excess);
-  return {prior_mean_[column] + stats[2 + column], variance, {}};
+  return {prior_mean_[column] + stats[kMean + column], variance, {}};
 }
 
 }  // namespace coppice

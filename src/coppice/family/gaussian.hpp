@@ -3,8 +3,8 @@
 // With y = x - prior_mean, k = k0 + n, m = sum y / k and Lambda = scale + sum y y' - k m m':
 // log m = C(n) - (1/2)(dof + n) log|Lambda|, C(n) = -(n D / 2) log pi + log Gamma_D((dof + n) / 2)
 //   - log Gamma_D(dof / 2) + (1/2) dof log|scale| + (D / 2) log(k0 / k).
-// The statistics are n, m and the Cholesky factor of Lambda; rows enter and leave by rank-one updates, which
-// is Welford's recurrence in matrix form: sums of squares are never formed.
+// The statistics are n, k, m and the Cholesky factor of Lambda; rows enter and leave by rank-one updates,
+// which is Welford's recurrence in matrix form: sums of squares are never formed.
 #pragma once
 
 #include <vector>
@@ -22,11 +22,15 @@ class Gaussian final : public Family {
 
   static constexpr std::size_t kLargestDimension = 256;
 
+  double mean_strength() const { return k0_; }
+  double dof() const { return dof_; }
+  const std::vector<double>& scale() const { return scale_; }
+
   std::string_view name() const override { return "gaussian"; }
   std::size_t width() const override { return d_; }
   std::size_t stats_size() const override {
-    return 2 + d_ + triangle_;
-  }  // n, log|Lambda|, m, factor by columns
+    return kMean + d_ + triangle_;
+  }  // n, log|Lambda|, k, m, factor by columns
   std::size_t theta_size() const override { return d_ + triangle_; }  // mu, Cholesky factor of S by columns
   std::size_t bank_size() const override { return 7 + d_ + triangle_; }
   double origin(std::size_t column) const override { return prior_mean_[column]; }
@@ -46,9 +50,16 @@ class Gaussian final : public Family {
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
 
+  /// Statistics whose predictive has another strength k than that of n rows of their own, for models in which
+  /// clusters share a covariance. Only predictives have a meaning for them.
+  void set_posterior(double* stats, double n, double strength, const double* mean,
+                     const double* factor) const;
+
  private:
-  double log_constant(double n) const;       // C(n)
-  double log_constant_step(double n) const;  // C(n + 1) - C(n)
+  enum : std::size_t { kStrength = 2, kMean = 3 };  // places in the statistics
+
+  double log_constant(double n) const;                 // C(n)
+  double log_constant_step(double n, double k) const;  // C(n + 1) - C(n)
   double log_predictive_of_present(const double* stats, const double* row) const;
   std::vector<double> unpack(const double* stats) const;  // Lambda, row-major
   void set_factor(double* stats, const std::vector<double>& lambda) const;

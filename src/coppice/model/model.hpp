@@ -20,6 +20,7 @@
 #include "coppice/shape/dendrogram.hpp"
 #include "coppice/shape/partition.hpp"
 #include "coppice/shape/row_tree.hpp"
+#include "coppice/shape/views.hpp"
 
 namespace coppice {
 
@@ -141,13 +142,17 @@ struct ModelEntry {
   /// The tree over the rows that leads the moves of a chain, by seed and chain of the name. Throws
   /// Error{configuration} if the settings have none; nullptr if the model has none.
   RowTree (*guide)(const Problem&, const StreamName&) = nullptr;
+  /// The only family it works with; empty: any.
+  std::string family = {};
 
-  // Greedy models: one chain, one draw, which is the state when the fit ends or is stopped.
-  /// The steps a fit takes at most; nullptr if the model is no greedy one.
+  /// The steps a greedy fit takes at most; nullptr if the model is no greedy one. A greedy model has one
+  /// chain and one draw, which is the state when the fit ends or is stopped.
   std::size_t (*greedy_steps)(const Problem&) = nullptr;
   /// The tree over the rows that a draw's details hold, or the forest of a fit that was stopped; nullptr if
   /// draws hold none.
   Dendrogram (*row_tree)(const Problem&, std::string_view details) = nullptr;
+  /// The views of the columns that a draw's details hold; nullptr if the model has one view of all columns.
+  Views (*views)(const Problem&, std::string_view details) = nullptr;
   /// A lower bound on the log evidence of the data, by which hyper-parameters are chosen that nobody gave;
   /// nullptr if the model has none.
   double (*evidence_bound)(const Problem&) = nullptr;

@@ -5,13 +5,14 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/bhc/bhc.hpp"
+#include "coppice/model/nhcm/nhcm.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
 #include "coppice/model/rbhmc/rbhmc.hpp"
 
 namespace coppice {
 
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), bhc_entry()};
+  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry()};
   return models;
 }
 

@@ -6,13 +6,24 @@
 
 namespace coppice {
 
+std::string family_for(const ModelEntry& model, const std::string& family) {
+  return family == "auto" && !model.family.empty() ? model.family : family;
+}
+
+void check_family(const ModelEntry& model, const FamilyPlan& plan) {
+  if (!model.family.empty() && (plan.blocks.size() != 1 || plan.blocks[0].family != model.family))
+    fail(ErrorCode::configuration, "the model {} works with the family {} alone, not with {}", model.name,
+         model.family, plan.description());
+}
+
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
                                              const Table& table) {
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
-  setup->plan =
-      plan_family(table, codebook, config.family, config.family_settings, setup->model->independent_columns);
+  setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family), config.family_settings,
+                            setup->model->independent_columns);
+  check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters, config.parameters)};

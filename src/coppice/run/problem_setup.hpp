@@ -23,6 +23,11 @@ struct ProblemSetup {
   ProblemSetup& operator=(const ProblemSetup&) = delete;
 };
 
+/// `family`, or what "auto" means for a model that works with one family alone.
+std::string family_for(const ModelEntry& model, const std::string& family);
+/// Throws Error{configuration} if the model does not work with these families.
+void check_family(const ModelEntry& model, const FamilyPlan& plan);
+
 /// Throws Error{usage or configuration} if settings, model and data do not fit together.
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
                                              const Table& table);

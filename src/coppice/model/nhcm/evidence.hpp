@@ -1,0 +1,66 @@
+// The evidence of a cluster of sub-clusters, all Gaussian parameters integrated out. A sub-cluster of n rows
+// counts as one point, its mean, of weight w = n / (1 + q n). With W the sum of the weights, m the weighted
+// mean and B the scatter within and between sub-clusters, all measured from the prior mean:
+// Psi = scale + B + k0 W / (k0 + W) m m' and
+// log M = C(n) + (D / 2)(log k0 - log(k0 + W) - sum log(1 + q n_t)) - (1/2)(dof + n) log|Psi|.
+// A row that joins a sub-cluster of n rows has a t density with scale Psi, dof + n_cluster - D + 1 degrees of
+// freedom and strength kappa + n around (kappa m_0 + n x) / (kappa + n); m_0 and kappa = 1 / (q + 1 / A) are
+// what the other sub-clusters say of its place: A = k0 + W and m_0 = W m / A, both without it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "coppice/family/gaussian.hpp"
+#include "coppice/family/scatter_moments.hpp"
+
+namespace coppice::nhcm {
+
+/// Sub-clusters have the statistics of ScatterMoments. Those of a cluster are its number of rows, the sum of
+/// log(1 + q n_t), and the moments of its sub-clusters as weighted points.
+class Evidence {
+ public:
+  Evidence(const Gaussian& prior, double spread, std::size_t rows);
+
+  std::size_t dimension() const { return d_; }
+  double mean_strength() const { return k0_; }
+  double dof() const { return dof_; }
+  double spread() const { return spread_; }
+  /// Statistics of clusters are void after this.
+  void set_spread(double spread) { spread_ = spread; }
+  const ScatterMoments& moments() const { return moments_; }
+  /// An entry of the prior's scale, i >= j.
+  double scale(std::size_t i, std::size_t j) const { return scale_[j * d_ - (j * j + j) / 2 + i]; }
+
+  /// Weight of a sub-cluster of n rows.
+  double weight(double n) const { return n / (1.0 + spread_ * n); }
+
+  std::size_t cluster_size() const { return 2 + moments_.size(); }
+  void clear(double* cluster) const;
+  void take_in(double* cluster, const double* sub) const;
+  static double rows(const double* cluster) { return cluster[0]; }
+  static double weight(const double* cluster) { return cluster[2]; }
+  static const double* mean(const double* cluster) { return cluster + 3; }
+
+  std::size_t factor_size() const { return d_ * (d_ + 1) / 2; }
+  /// Writes the packed Cholesky factor of Psi; returns log|Psi|.
+  double factorize(const double* cluster, double* factor) const;
+  double log_marginal(const double* cluster, double log_determinant) const;
+  /// The same from the statistics alone; `scratch` holds a factor.
+  double log_marginal(const double* cluster, std::vector<double>& scratch) const;
+
+  /// Centre of the density of a row that joins the sub-cluster, or a new one if it is nullptr; returns its
+  /// strength.
+  double locate(const double* cluster, const double* sub, double* centre) const;
+  /// The density's normalising constant for a cluster of so many rows, without determinant and strength.
+  double log_step(double rows) const { return log_step_[static_cast<std::size_t>(rows)]; }
+
+ private:
+  ScatterMoments moments_;
+  std::size_t d_;
+  double k0_, dof_, spread_;
+  std::vector<double> scale_;                    // packed lower triangle
+  std::vector<double> log_constant_, log_step_;  // by the number of rows
+};
+
+}  // namespace coppice::nhcm

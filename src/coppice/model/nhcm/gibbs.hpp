@@ -1,0 +1,40 @@
+// Gibbs updates of rows, which may go to any sub-cluster of any cluster or open one, and of whole
+// sub-clusters, which may go to any cluster or open one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/base/rng.hpp"
+#include "coppice/cluster/move_count.hpp"
+#include "coppice/model/nhcm/state.hpp"
+
+namespace coppice::nhcm {
+
+class Gibbs {
+ public:
+  /// All rows in order; with `interleaved`, each followed by an update of the sub-cluster it is in.
+  void scan_rows(State& state, const StreamName& name, bool interleaved);
+  /// All sub-clusters in the order of their slots, which does not depend on their clusters.
+  void scan_subclusters(State& state, const StreamName& name);
+  /// The rows of an empty state one by one, in random order.
+  void allocate(State& state, const StreamName& name);
+
+  void update_row(State& state, std::size_t row, double uniform);
+  void update_subcluster(State& state, Label sub, double uniform);
+
+  /// Accepted: it has moved.
+  const MoveCount& rows() const { return rows_; }
+  const MoveCount& subclusters() const { return subclusters_; }
+  void set_counts(const MoveCount& rows, const MoveCount& subclusters) {
+    rows_ = rows;
+    subclusters_ = subclusters;
+  }
+
+ private:
+  AlignedVector weights_;
+  MoveCount rows_, subclusters_;
+};
+
+}  // namespace coppice::nhcm

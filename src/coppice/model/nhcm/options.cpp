@@ -1,0 +1,110 @@
+#include "coppice/model/nhcm/options.hpp"
+
+#include <algorithm>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::nhcm {
+namespace {
+
+const std::vector<std::string> kLearned{"alpha-clusters", "alpha-subclusters", "spread"};
+
+bool learns(const ParameterValues& parameters, const std::string& name) {
+  if (!parameters.has("learn")) return false;
+  const std::vector<std::string> words = parameters.words("learn");
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+GammaPrior prior_of(const ParameterValues& parameters, const char* name) {
+  const std::vector<double>& numbers = parameters.numbers(name);
+  return {numbers[0], numbers[1]};
+}
+
+}  // namespace
+
+Options::Options(const ParameterValues& parameters)
+    : nesting(parameters.choice("nesting") == "global" ? TwoLevelCrp::Nesting::global
+                                                       : TwoLevelCrp::Nesting::nested),
+      alpha_clusters(parameters.real("alpha-clusters")),
+      alpha_subclusters(parameters.real("alpha-subclusters")),
+      spread(parameters.real("spread")),
+      learn_clusters(learns(parameters, "alpha-clusters")),
+      learn_subclusters(learns(parameters, "alpha-subclusters")),
+      learn_spread(learns(parameters, "spread")),
+      clusters_prior(prior_of(parameters, "alpha-clusters-prior")),
+      subclusters_prior(prior_of(parameters, "alpha-subclusters-prior")),
+      spread_prior(prior_of(parameters, "spread-prior")),
+      published(parameters.choice("sampler") == "published"),
+      interleaved(parameters.flag("interleave")),
+      subcluster_moves(parameters.integer("subcluster-moves")),
+      cluster_moves(parameters.integer("cluster-moves")),
+      single_start(parameters.choice("init") == "single") {
+  if (learn_spread && spread == 0.0)
+    fail(ErrorCode::configuration, "--learn spread needs a --spread above 0 to start from");
+}
+
+std::vector<Parameter> parameter_table() {
+  using Type = Parameter::Type;
+  constexpr double kHuge = 1e300;
+  const auto positive = [](const char* name, const char* fallback, const char* help) {
+    return Parameter{name, Type::real, fallback, help, 0.0, kHuge, true};
+  };
+  const auto choice = [](const char* name, const char* fallback, const char* help,
+                         const std::vector<std::string>& choices) {
+    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
+  };
+  const auto prior = [](const char* name, const char* fallback, const char* help) {
+    return Parameter{name, Type::numbers, fallback, help, 0.0, kHuge, true, {}, 2};
+  };
+  return {
+      choice("nesting", "global",
+             "prior: sub-clusters of all rows grouped into clusters (global), or clusters divided into "
+             "sub-clusters (nested)",
+             {"global", "nested"}),
+      positive("alpha-clusters", "1", "how readily a cluster opens"),
+      positive("alpha-subclusters", "1", "how readily a sub-cluster opens"),
+      {"spread", Type::real, "3",
+       "variance of the sub-clusters' means around their cluster's, in units of the cluster's covariance",
+       0.0, 1e12},
+      {"learn", Type::words, "", "what is learned, starting from the values above", 0, 0, false, kLearned},
+      prior("alpha-clusters-prior", "1,1", "shape and rate of the Gamma prior of alpha-clusters, if learned"),
+      prior("alpha-subclusters-prior", "1,1",
+            "shape and rate of the Gamma prior of alpha-subclusters, if learned"),
+      prior("spread-prior", "1.5,0.5", "shape and rate of the Gamma prior of the spread, if learned"),
+      choice("sampler", "exact", "exact, or published: not exact, for comparison", {"exact", "published"}),
+      {"interleave", Type::flag, "false", "update a row's sub-cluster after every row"},
+      {"subcluster-moves", Type::integer, "5", "split-merge proposals for sub-clusters in a sweep", 0.0, 1e6},
+      {"cluster-moves", Type::integer, "5", "split-merge proposals for clusters in a sweep", 0.0, 1e6},
+      choice("init", "sequential", "start: rows one by one (sequential), or all in one sub-cluster (single)",
+             {"sequential", "single"}),
+  };
+}
+
+void check_given(const Settings& given) {
+  std::vector<std::string> learned;
+  if (const auto found = given.find("learn"); found != given.end()) {
+    const std::string& text = found->second.text;
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      learned.push_back(text.substr(from, comma - from));
+      from = comma + 1;
+    }
+  }
+  for (const std::string& name : kLearned)
+    if (given.contains(name + "-prior") && std::find(learned.begin(), learned.end(), name) == learned.end())
+      fail(ErrorCode::configuration, "--{}-prior goes with --learn {}", name, name);
+  if (const auto sampler = given.find("sampler");
+      sampler != given.end() && sampler->second.text == "published")
+    for (const char* name : {"nesting", "interleave", "subcluster-moves", "cluster-moves"})
+      if (given.contains(name))
+        fail(ErrorCode::configuration, "--sampler published is one fixed procedure: leave out --{}", name);
+}
+
+std::string caveat(const ParameterValues& parameters) {
+  if (!Options(parameters).published) return {};
+  return "Not exact: --sampler published follows a procedure that leaves no posterior invariant and finds "
+         "other "
+         "numbers of clusters than the model has; use --sampler exact.";
+}
+
+}  // namespace coppice::nhcm

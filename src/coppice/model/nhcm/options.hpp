@@ -1,0 +1,32 @@
+// The settings of the model, read once from its parameters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/prior/two_level_crp.hpp"
+
+namespace coppice::nhcm {
+
+struct Options {
+  explicit Options(const ParameterValues& parameters);
+
+  TwoLevelCrp::Nesting nesting;
+  double alpha_clusters, alpha_subclusters, spread;
+  bool learn_clusters, learn_subclusters, learn_spread;
+  GammaPrior clusters_prior, subclusters_prior, spread_prior;
+  bool published;
+  bool interleaved;
+  std::size_t subcluster_moves, cluster_moves;
+  bool single_start;
+};
+
+std::vector<Parameter> parameter_table();
+/// Throws Error{configuration} if settings that were given exclude each other.
+void check_given(const Settings& given);
+/// The sentence that goes with every answer of the published sampler.
+std::string caveat(const ParameterValues& parameters);
+
+}  // namespace coppice::nhcm

@@ -1,0 +1,126 @@
+#include "coppice/model/nhcm/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/model/nhcm/evidence.hpp"
+#include "coppice/model/nhcm/options.hpp"
+#include "coppice/model/nhcm/traces.hpp"
+#include "coppice/prior/two_level_crp.hpp"
+
+namespace coppice::nhcm {
+namespace {
+
+class NestedGaussianPredictor final : public Predictor {
+ public:
+  explicit NestedGaussianPredictor(const Problem& problem)
+      : family_(static_cast<const Gaussian*>(problem.family)),
+        rows_(problem.rows),
+        options_(problem.parameters),
+        evidence_(*family_, options_.spread, rows_->size()) {}
+
+  void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
+    const std::size_t rows = rows_->size();
+    const std::span<const Label> clusters = labels.first(rows);
+    const std::span<const Label> subs = labels.subspan(rows, rows);
+    sub_of_.assign(subs.begin(), subs.end());
+    evidence_.set_spread(traces[spread_trace]);
+    const TwoLevelCrp prior(options_.nesting, traces[alpha_clusters_trace], traces[alpha_subclusters_trace],
+                            rows);
+    sub_count_ = static_cast<std::size_t>(*std::max_element(subs.begin(), subs.end())) + 1;
+    cluster_count_ = static_cast<std::size_t>(*std::max_element(clusters.begin(), clusters.end())) + 1;
+    cluster_of_.assign(sub_count_, -1);
+    const std::size_t moments_size = evidence_.moments().size();
+    std::vector<double> moments(sub_count_ * moments_size, 0.0);
+    std::vector<TwoLevelCrp::Cluster> counts(cluster_count_ + 1);  // the last one is empty
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto sub = static_cast<std::size_t>(subs[row]);
+      const auto cluster = static_cast<std::size_t>(clusters[row]);
+      if (cluster_of_[sub] == -1) {
+        cluster_of_[sub] = clusters[row];
+        ++counts[cluster].subclusters;
+      }
+      if (cluster_of_[sub] != clusters[row])
+        fail(ErrorCode::bad_data, "the run file is damaged: sub-cluster {} of a draw is in two clusters",
+             sub);
+      ++counts[cluster].rows;
+      evidence_.moments().add(moments.data() + sub * moments_size, (*rows_)[row]);
+    }
+    // Places: the sub-clusters, a new one in each cluster, a new cluster.
+    const std::size_t size = family_->stats_size();
+    stats_.resize((sub_count_ + cluster_count_ + 1) * size);
+    log_prior_.resize(sub_count_ + cluster_count_ + 1);
+    // Weights of a row that comes after all others, so that they sum to 1.
+    const double rate =
+        options_.nesting == TwoLevelCrp::Nesting::global ? prior.alpha_subclusters() : prior.alpha_clusters();
+    const double log_total = std::log(static_cast<double>(rows) + rate);
+    const double shift = prior.log_open_shift(sub_count_) - log_total;
+    std::vector<double> cluster_stats(evidence_.cluster_size());
+    std::vector<double> factor(evidence_.factor_size());
+    std::vector<double> centre(evidence_.dimension());
+    for (std::size_t cluster = 0; cluster <= cluster_count_; ++cluster) {
+      evidence_.clear(cluster_stats.data());
+      for (std::size_t sub = 0; sub < sub_count_; ++sub)
+        if (static_cast<std::size_t>(cluster_of_[sub]) == cluster)
+          evidence_.take_in(cluster_stats.data(), moments.data() + sub * moments_size);
+      evidence_.factorize(cluster_stats.data(), factor.data());
+      const auto put = [&](std::size_t place, const double* sub) {
+        const double strength = evidence_.locate(cluster_stats.data(), sub, centre.data());
+        family_->set_posterior(stats_.data() + place * size, counts[cluster].rows, strength, centre.data(),
+                               factor.data());
+      };
+      for (std::size_t sub = 0; sub < sub_count_; ++sub) {
+        if (static_cast<std::size_t>(cluster_of_[sub]) != cluster) continue;
+        const double* own = moments.data() + sub * moments_size;
+        put(sub, own);
+        log_prior_[sub] =
+            prior.log_join(static_cast<std::uint32_t>(ScatterMoments::weight(own)), counts[cluster]) -
+            log_total;
+      }
+      put(sub_count_ + cluster, nullptr);
+      log_prior_[sub_count_ + cluster] = prior.log_open(counts[cluster]) + shift;
+    }
+  }
+
+  std::size_t clusters(std::size_t level) const override { return level == 1 ? cluster_count_ : sub_count_; }
+
+  void log_weights(const double* row, std::size_t level, std::span<double> out) const override {
+    std::fill(out.begin(), out.end(), kMinusInfinity);
+    const auto add = [&](std::size_t to, std::size_t place) {
+      out[to] = log_add_exp(out[to], log_prior_[place] + family_->log_predictive(stats(place), row));
+    };
+    for (std::size_t sub = 0; sub < sub_count_; ++sub)
+      add(level == 1 ? static_cast<std::size_t>(cluster_of_[sub]) : sub, sub);
+    for (std::size_t cluster = 0; cluster <= cluster_count_; ++cluster)
+      add(level == 1 ? cluster : sub_count_, sub_count_ + cluster);
+  }
+
+  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
+    out.assign(1, {static_cast<std::size_t>(sub_of_[row]), 1.0});
+  }
+  std::size_t component_count() const override { return sub_count_; }
+  const double* stats(std::size_t place) const override {
+    return stats_.data() + place * family_->stats_size();
+  }
+
+ private:
+  const Gaussian* family_;
+  const Rows* rows_;
+  Options options_;
+  Evidence evidence_;
+  Labels sub_of_, cluster_of_;
+  std::size_t sub_count_ = 0, cluster_count_ = 0;
+  std::vector<double> stats_, log_prior_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> make_predictor(const Problem& problem) {
+  return std::make_unique<NestedGaussianPredictor>(problem);
+}
+
+}  // namespace coppice::nhcm

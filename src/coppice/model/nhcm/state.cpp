@@ -1,0 +1,518 @@
+#include "coppice/model/nhcm/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/lanes.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/family/gaussian_kernel.hpp"
+
+namespace coppice::nhcm {
+namespace {
+
+namespace kernel = gaussian_kernel;
+
+/// A removed row that was this much of a sub-cluster's squares has taken the digits of the rest with it.
+constexpr double kLostDigits = 1e6;
+
+}  // namespace
+
+State::State(const Gaussian& family, const Rows& rows, const TwoLevelCrp& prior, double spread)
+    : family_(&family),
+      data_(&rows),
+      prior_(&prior),
+      evidence_(family, spread, rows.size()),
+      sub_size_(evidence_.moments().size()),
+      cluster_size_(evidence_.cluster_size()),
+      stride_(family.bank_size() * kLanes),
+      sub_of_(rows.size(), kNone) {
+  clear_slots();
+}
+
+void State::clear_slots() {
+  sub_sizes_.clear();
+  cluster_of_.clear();
+  sub_stats_.clear();
+  free_subs_.clear();
+  counts_.clear();
+  for (Labels& subs : subs_of_) subs.clear();
+  cluster_stats_.clear();
+  factors_.clear();
+  log_determinant_.clear();
+  log_marginal_.clear();
+  free_clusters_.clear();
+  join_.log_weight.clear();
+  open_.log_weight.clear();
+  refresh(open_cluster());  // the one that stays empty
+}
+
+void State::assign(std::span<const Label> clusters, std::span<const Label> subclusters) {
+  clear_slots();
+  Labels slot_of_sub, slot_of_cluster;
+  const auto slot_in = [](Labels& slots, Label label) -> Label& {
+    if (slots.size() <= index(label)) slots.resize(index(label) + 1, kNone);
+    return slots[index(label)];
+  };
+  for (std::size_t row = 0; row < rows(); ++row) {
+    sub_of_[row] = kNone;
+    if (subclusters[row] == kNone) continue;
+    Label& cluster = slot_in(slot_of_cluster, clusters[row]);
+    if (cluster == kNone) cluster = open_cluster();
+    Label& sub = slot_in(slot_of_sub, subclusters[row]);
+    if (sub == kNone) sub = open_sub(cluster);
+    add_row(row, sub);
+  }
+  for (std::size_t cluster = 1; cluster < counts_.size(); ++cluster) refresh(static_cast<Label>(cluster));
+}
+
+void State::rebuild() {
+  Labels both(2 * rows());
+  labels(both);
+  assign({both.data(), rows()}, {both.data() + rows(), rows()});
+}
+
+void State::labels(std::span<Label> out) const {
+  for (std::size_t row = 0; row < rows(); ++row) {
+    out[rows() + row] = sub_of_[row];
+    out[row] = cluster_of(sub_of_[row]);
+  }
+  canonicalize(out.first(rows()));
+  canonicalize(out.subspan(rows(), rows()));
+}
+
+void State::set_spread(double spread) {
+  evidence_.set_spread(spread);
+  for (std::size_t cluster = 0; cluster < counts_.size(); ++cluster)
+    if (cluster == 0 || counts_[cluster].rows != 0) refresh(static_cast<Label>(cluster));
+}
+
+void State::refresh_weights() {
+  for (std::size_t cluster = 0; cluster < counts_.size(); ++cluster)
+    if (cluster == 0 || counts_[cluster].rows != 0) refresh_weights(static_cast<Label>(cluster));
+}
+
+double State::log_marginal() const {
+  double total = 0.0;
+  for (std::size_t cluster = 1; cluster < counts_.size(); ++cluster)
+    if (counts_[cluster].rows != 0) total += log_marginal_[cluster];
+  return total;
+}
+
+double State::log_marginal_with(double spread) {
+  const double before = evidence_.spread();
+  evidence_.set_spread(spread);
+  double total = 0.0;
+  scratch_.resize(cluster_size_);
+  for (std::size_t cluster = 1; cluster < counts_.size(); ++cluster) {
+    evidence_.clear(scratch_.data());
+    for (const Label sub : subs_of_[cluster]) evidence_.take_in(scratch_.data(), sub_stats(sub));
+    total += evidence_.log_marginal(scratch_.data(), scratch_factor_);
+  }
+  evidence_.set_spread(before);
+  return total;
+}
+
+// ---- slots ----
+
+void State::grow(Bank& bank, std::size_t slots) const {
+  const std::size_t size = padded(slots);
+  if (bank.log_weight.size() < size) bank.log_weight.resize(size, kMinusInfinity);
+  // Lanes that are not used hold zeros, for which the arithmetic of the kernel stays finite.
+  const std::size_t values = size / kLanes * stride_;
+  if (bank.values.size() < values) bank.values.resize(values, 0.0);
+}
+
+Label State::open_sub(Label cluster) {
+  Label sub = 0;
+  if (!free_subs_.empty()) {
+    sub = free_subs_.back();
+    free_subs_.pop_back();
+  } else {
+    sub = static_cast<Label>(sub_sizes_.size());
+    sub_sizes_.push_back(0);
+    cluster_of_.push_back(kNone);
+    sub_stats_.resize(sub_stats_.size() + sub_size_);
+    grow(join_, sub_sizes_.size());
+  }
+  evidence_.moments().clear(mutable_sub(sub));
+  cluster_of_[index(sub)] = cluster;
+  subs_of_[index(cluster)].push_back(sub);
+  ++counts_[index(cluster)].subclusters;
+  return sub;
+}
+
+Label State::open_cluster() {
+  if (!free_clusters_.empty()) {
+    const Label cluster = free_clusters_.back();
+    free_clusters_.pop_back();
+    return cluster;
+  }
+  const std::size_t slot = counts_.size();
+  counts_.emplace_back();
+  if (subs_of_.size() <= slot) subs_of_.emplace_back();
+  cluster_stats_.resize(cluster_stats_.size() + cluster_size_);
+  factors_.resize(factors_.size() + evidence_.factor_size());
+  log_determinant_.push_back(0.0);
+  log_marginal_.push_back(0.0);
+  grow(open_, counts_.size());
+  return static_cast<Label>(slot);
+}
+
+void State::close_sub(Label sub) {
+  const Label cluster = cluster_of(sub);
+  std::erase(subs_of_[index(cluster)], sub);
+  --counts_[index(cluster)].subclusters;
+  cluster_of_[index(sub)] = kNone;
+  join_.log_weight[index(sub)] = kMinusInfinity;
+  free_subs_.push_back(sub);
+}
+
+void State::close_cluster(Label cluster) {
+  open_.log_weight[index(cluster)] = kMinusInfinity;
+  log_marginal_[index(cluster)] = 0.0;
+  free_clusters_.push_back(cluster);
+}
+
+void State::fill_bank(Bank& bank, std::size_t slot, Label cluster, const double* sub) {
+  const std::size_t d = evidence_.dimension();
+  scratch_.resize(d);
+  const double strength = evidence_.locate(cluster_stats(cluster), sub, scratch_.data());
+  double* to = bank.values.data() + slot / kLanes * stride_ + slot % kLanes;
+  for (std::size_t j = 0; j < d; ++j, to += kLanes) *to = scratch_[j];
+  const double* entry = factor(cluster);
+  for (std::size_t j = 0; j < d; ++j) {
+    *to = 1.0 / *entry++;
+    to += kLanes;
+    for (std::size_t i = j + 1; i < d; ++i, to += kLanes) *to = *entry++;
+  }
+  const double ratio = strength / (strength + 1.0);
+  const double rows = counts_[index(cluster)].rows;
+  to[kernel::constant * kLanes] = evidence_.log_step(rows) + 0.5 * static_cast<double>(d) * std::log(ratio) -
+                                  0.5 * log_determinant_[index(cluster)];
+  to[kernel::half_dof * kLanes] = 0.5 * (evidence_.dof() + rows + 1.0);
+  to[kernel::ratio * kLanes] = ratio;
+}
+
+void State::refresh(Label cluster) {
+  double* stats = cluster_stats_.data() + index(cluster) * cluster_size_;
+  evidence_.clear(stats);
+  for (const Label sub : subs_of(cluster)) evidence_.take_in(stats, sub_stats(sub));
+  log_determinant_[index(cluster)] = evidence_.factorize(stats, factor(cluster));
+  log_marginal_[index(cluster)] = evidence_.log_marginal(stats, log_determinant_[index(cluster)]);
+  for (const Label sub : subs_of(cluster)) fill_bank(join_, index(sub), cluster, sub_stats(sub));
+  fill_bank(open_, index(cluster), cluster, nullptr);
+  refresh_weights(cluster);
+}
+
+void State::refresh_weights(Label cluster) {
+  const Counts& counts = counts_[index(cluster)];
+  for (const Label sub : subs_of(cluster))
+    join_.log_weight[index(sub)] = prior_->log_join(sub_sizes_[index(sub)], counts);
+  open_.log_weight[index(cluster)] = prior_->log_open(counts);
+}
+
+// ---- rows ----
+
+void State::add_row(std::size_t row, Label sub) {
+  evidence_.moments().add(mutable_sub(sub), (*data_)[row]);
+  sub_of_[row] = sub;
+  ++sub_sizes_[index(sub)];
+  ++counts_[index(cluster_of(sub))].rows;
+}
+
+void State::remove_row(std::size_t row) {
+  const Label sub = sub_of_[row];
+  double* stats = mutable_sub(sub);
+  const std::size_t d = evidence_.dimension();
+  // Diagonal entries of the scatter before, for the digits that are left.
+  scratch_.resize(d);
+  const auto diagonal = [&](std::size_t j) { return 1 + d + j * d - (j * j - j) / 2; };
+  for (std::size_t j = 0; j < d; ++j) scratch_[j] = stats[diagonal(j)];
+  evidence_.moments().remove(stats, (*data_)[row]);
+  sub_of_[row] = kNone;
+  --counts_[index(cluster_of(sub))].rows;
+  if (--sub_sizes_[index(sub)] == 0) return close_sub(sub);
+  for (std::size_t j = 0; j < d; ++j)
+    if (scratch_[j] > kLostDigits * (stats[diagonal(j)] + evidence_.scale(j, j))) return recompute_sub(sub);
+}
+
+void State::recompute_sub(Label sub) {
+  evidence_.moments().clear(mutable_sub(sub));
+  for (std::size_t row = 0; row < rows(); ++row)
+    if (sub_of_[row] == sub) evidence_.moments().add(mutable_sub(sub), (*data_)[row]);
+}
+
+void State::log_conditional(std::size_t row, double* out) const {
+  const std::size_t joins = padded(sub_sizes_.size());
+  const std::size_t opens = padded(counts_.size());
+  double* of_new = out + joins;
+  std::copy_n(join_.log_weight.data(), joins, out);
+  family_->add_log_predictive((*data_)[row], join_.values.data(), stride_, joins / kLanes, {}, out);
+  const Label own = sub_of_[row];
+  const bool alone = own != kNone && sub_sizes_[index(own)] == 1;
+  const double shift = prior_->log_open_shift(subclusters() - (alone ? 1 : 0));
+  for (std::size_t cluster = 0; cluster < opens; ++cluster)
+    of_new[cluster] = open_.log_weight[cluster] + shift;
+  family_->add_log_predictive((*data_)[row], open_.values.data(), stride_, opens / kLanes, {}, of_new);
+  if (own != kNone) own_weights(row, shift, out, of_new);
+}
+
+// The densities in the row's own cluster, with the row left out: every sub-cluster of it changes. Psi without
+// the row is Psi - c e e', where e is the distance of the row from the centre of the place through which it
+// came in, so inverse and determinant follow from those with the row, and nothing has to be factorized.
+void State::own_weights(std::size_t row, double open_shift, double* of_subs, double* of_new) const {
+  const Label own = sub_of_[row];
+  const Label cluster = cluster_of(own);
+  Counts counts = counts_[index(cluster)];
+  --counts.rows;
+  if (counts.rows == 0) {
+    of_subs[own] = of_new[cluster] = kMinusInfinity;
+    return;
+  }
+  const std::size_t d = evidence_.dimension();
+  const double* x = (*data_)[row];
+  const double* sums = cluster_stats(cluster);
+  const double before = sub_sizes_[index(own)];
+  const double left = before - 1.0;
+  if (left == 0.0) --counts.subclusters;
+
+  // Places in lanes: sub-clusters, the one the row came in through first, and the new one (kNone).
+  own_subs_.clear();
+  own_subs_.push_back(left > 0.0 ? own : kNone);
+  for (const Label sub : subs_of(cluster))
+    if (sub != own) own_subs_.push_back(sub);
+  if (left > 0.0)
+    own_subs_.push_back(kNone);
+  else
+    of_subs[own] = kMinusInfinity;
+
+  // The cluster's weighted sum and the row's sub-cluster without the row; then scratch by dimension in lanes.
+  own_.resize(2 * d + 2 * d * kLanes);
+  double* sum = own_.data();
+  double* mean_left = sum + d;
+  double* entered = mean_left + d;  // L^-1 e
+  double* whitened = entered + d * kLanes;
+  const double w_before = evidence_.weight(before);
+  const double w_left = evidence_.weight(left);
+  const double* mean_before = ScatterMoments::mean(sub_stats(own));
+  for (std::size_t j = 0; j < d; ++j) {
+    mean_left[j] = left > 0.0 ? mean_before[j] + (mean_before[j] - x[j]) / left : 0.0;
+    sum[j] =
+        Evidence::weight(sums) * Evidence::mean(sums)[j] - w_before * mean_before[j] + w_left * mean_left[j];
+  }
+  const double precision = evidence_.mean_strength() + Evidence::weight(sums) - w_before + w_left;
+  const double q = evidence_.spread();
+  double entry_ratio = 0.0;
+  double kept = 1.0;
+  double log_kept = 0.0;
+  for (std::size_t first = 0; first < own_subs_.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, own_subs_.size() - first);
+    Lanes n{};
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      const Label sub = own_subs_[first + lane];
+      if (sub != kNone) n[lane] = sub == own ? left : static_cast<double>(sub_sizes_[index(sub)]);
+    }
+    const Lanes w = n / (1.0 + q * n);
+    const Lanes a = precision - w;
+    const Lanes kappa = a / (1.0 + q * a);
+    const Lanes strength = kappa + n;
+    const Lanes of_sum = kappa / (a * strength);
+    const Lanes of_mean = n / strength - of_sum * w;
+    for (std::size_t j = 0; j < d; ++j) {
+      Lanes mean{};
+      for (std::size_t lane = 0; lane < count; ++lane) {
+        const Label sub = own_subs_[first + lane];
+        if (sub != kNone) mean[lane] = sub == own ? mean_left[j] : ScatterMoments::mean(sub_stats(sub))[j];
+      }
+      store_lanes(whitened + j * kLanes, x[j] - of_sum * sum[j] - of_mean * mean);
+    }
+    const double* entry = factor(cluster);
+    Lanes square{};
+    Lanes product{};
+    for (std::size_t j = 0; j < d; ++j) {
+      const Lanes z = load_lanes(whitened + j * kLanes) / *entry++;
+      square += z * z;
+      if (first == 0) entered[j] = z[0];
+      product += z * entered[j];
+      for (std::size_t i = j + 1; i < d; ++i)
+        store_lanes(whitened + i * kLanes, load_lanes(whitened + i * kLanes) - *entry++ * z);
+    }
+    const Lanes ratio = strength / (strength + 1.0);
+    if (first == 0) {
+      entry_ratio = ratio[0];
+      kept = std::max(1.0 - entry_ratio * square[0], 1e-15);
+      log_kept = std::log(kept);
+    }
+    const Lanes distance = square + (entry_ratio / kept) * product * product;
+    const double constant =
+        evidence_.log_step(counts.rows) - 0.5 * (log_determinant_[index(cluster)] + log_kept);
+    const Lanes density = constant + 0.5 * static_cast<double>(d) * coppice::log(ratio) -
+                          0.5 * (evidence_.dof() + counts.rows + 1.0) * coppice::log(1.0 + ratio * distance);
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      const Label sub = own_subs_[first + lane];
+      if (sub == kNone)
+        of_new[cluster] = density[lane] + prior_->log_open(counts) + open_shift;
+      else
+        of_subs[sub] = density[lane] + prior_->log_join(static_cast<std::uint32_t>(n[lane]), counts);
+    }
+  }
+}
+
+bool State::place(std::size_t row, std::size_t option) {
+  const std::size_t joins = padded(sub_sizes_.size());
+  const Label from = sub_of_[row];
+  const bool opens = option >= joins;
+  const Label left = from == kNone ? kNone : cluster_of(from);
+  if (!opens && static_cast<Label>(option) == from) return false;
+  Label cluster = opens ? static_cast<Label>(option - joins) : cluster_of(static_cast<Label>(option));
+  // A row alone that opens anew in its cluster, or as a cluster again, stays.
+  if (opens && from != kNone && sub_sizes_[index(from)] == 1 &&
+      (cluster == left || (cluster == kNewCluster && counts_[index(left)].rows == 1)))
+    return false;
+  if (from != kNone) remove_row(row);
+  if (left != kNone && counts_[index(left)].rows == 0) close_cluster(left);
+  if (opens && cluster == kNewCluster) cluster = open_cluster();
+  add_row(row, opens ? open_sub(cluster) : static_cast<Label>(option));
+  if (left != kNone && left != cluster && counts_[index(left)].rows != 0) refresh(left);
+  refresh(cluster);
+  return true;
+}
+
+void State::take_out(std::size_t row) {
+  const Label cluster = cluster_of(sub_of_[row]);
+  remove_row(row);
+  if (counts_[index(cluster)].rows == 0)
+    close_cluster(cluster);
+  else
+    refresh(cluster);
+}
+
+void State::put(std::size_t row, Label sub) {
+  add_row(row, sub);
+  refresh(cluster_of(sub));
+}
+
+// ---- whole sub-clusters ----
+
+void State::log_conditional_of_sub(Label sub, std::span<double> out) const {
+  const Label own = cluster_of(sub);
+  const std::uint32_t size = sub_sizes_[index(sub)];
+  std::vector<double>& stats = scratch_;
+  stats.resize(cluster_size_);
+  for (std::size_t slot = 0; slot < counts_.size(); ++slot) {
+    const auto cluster = static_cast<Label>(slot);
+    Counts counts = counts_[slot];
+    if (slot != 0 && counts.rows == 0) {
+      out[slot] = kMinusInfinity;
+      continue;
+    }
+    double log_with = 0.0;
+    double log_without = 0.0;
+    if (cluster == own) {
+      counts.rows -= size;
+      --counts.subclusters;
+      if (counts.rows == 0) {
+        out[slot] = kMinusInfinity;  // the empty cluster stands for it
+        continue;
+      }
+      evidence_.clear(stats.data());
+      for (const Label other : subs_of(own))
+        if (other != sub) evidence_.take_in(stats.data(), sub_stats(other));
+      log_with = log_marginal(own);
+      log_without = evidence_.log_marginal(stats.data(), scratch_factor_);
+    } else {
+      std::copy_n(cluster_stats(cluster), cluster_size_, stats.begin());
+      evidence_.take_in(stats.data(), sub_stats(sub));
+      log_with = evidence_.log_marginal(stats.data(), scratch_factor_);
+      log_without = slot == 0 ? 0.0 : log_marginal(cluster);
+    }
+    const Counts joined{counts.subclusters + 1, counts.rows + size};
+    out[slot] = log_with - log_without + prior_->log_cluster(joined) - prior_->log_cluster(counts) +
+                (slot == 0 ? std::log(prior_->alpha_clusters()) : 0.0);
+  }
+}
+
+bool State::move_sub(Label sub, Label to) {
+  const Label from = cluster_of(sub);
+  if (to == from || (to == kNewCluster && counts_[index(from)].subclusters == 1)) return false;
+  const std::uint32_t size = sub_sizes_[index(sub)];
+  std::erase(subs_of_[index(from)], sub);
+  counts_[index(from)].rows -= size;
+  if (--counts_[index(from)].subclusters == 0)
+    close_cluster(from);
+  else
+    refresh(from);
+  if (to == kNewCluster) to = open_cluster();
+  cluster_of_[index(sub)] = to;
+  subs_of_[index(to)].push_back(sub);
+  counts_[index(to)].rows += size;
+  ++counts_[index(to)].subclusters;
+  refresh(to);
+  return true;
+}
+
+void State::split_sub(Label sub, std::span<const std::uint32_t> rows) {
+  const Label cluster = cluster_of(sub);
+  const Label part = open_sub(cluster);
+  for (const std::uint32_t row : rows) sub_of_[row] = part;
+  sub_sizes_[index(part)] = static_cast<std::uint32_t>(rows.size());
+  sub_sizes_[index(sub)] -= static_cast<std::uint32_t>(rows.size());
+  recompute_sub(part);
+  recompute_sub(sub);
+  refresh(cluster);
+}
+
+void State::merge_subs(Label kept, Label gone) {
+  for (Label& sub : sub_of_)
+    if (sub == gone) sub = kept;
+  sub_sizes_[index(kept)] += sub_sizes_[index(gone)];
+  sub_sizes_[index(gone)] = 0;
+  const Label cluster = cluster_of(kept);
+  close_sub(gone);
+  recompute_sub(kept);
+  refresh(cluster);
+}
+
+void State::split_cluster(std::span<const Label> subs) {
+  const Label from = cluster_of(subs[0]);
+  const Label part = open_cluster();
+  for (const Label sub : subs) {
+    std::erase(subs_of_[index(from)], sub);
+    subs_of_[index(part)].push_back(sub);
+    cluster_of_[index(sub)] = part;
+    const std::uint32_t size = sub_sizes_[index(sub)];
+    counts_[index(from)].rows -= size;
+    counts_[index(part)].rows += size;
+  }
+  counts_[index(from)].subclusters -= static_cast<std::uint32_t>(subs.size());
+  counts_[index(part)].subclusters += static_cast<std::uint32_t>(subs.size());
+  refresh(from);
+  refresh(part);
+}
+
+void State::merge_clusters(Label kept, Label gone) {
+  for (const Label sub : subs_of_[index(gone)]) {
+    cluster_of_[index(sub)] = kept;
+    subs_of_[index(kept)].push_back(sub);
+  }
+  subs_of_[index(gone)].clear();
+  counts_[index(kept)].rows += counts_[index(gone)].rows;
+  counts_[index(kept)].subclusters += counts_[index(gone)].subclusters;
+  counts_[index(gone)] = {};
+  close_cluster(gone);
+  refresh(kept);
+}
+
+void State::members(Label a, Label b, std::vector<std::uint32_t>& out) const {
+  out.clear();
+  for (std::size_t row = 0; row < rows(); ++row)
+    if (sub_of_[row] == a || sub_of_[row] == b) out.push_back(static_cast<std::uint32_t>(row));
+}
+
+std::size_t State::bytes(std::size_t rows, std::size_t dimension, std::size_t slots) {
+  const std::size_t triangle = dimension * (dimension + 1) / 2;
+  return rows * (sizeof(Label) + 3 * sizeof(double)) +
+         slots * 2 * (3 * triangle + 3 * dimension + 16) * sizeof(double);
+}
+
+}  // namespace coppice::nhcm

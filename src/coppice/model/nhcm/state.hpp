@@ -1,0 +1,145 @@
+// Rows in sub-clusters, sub-clusters in clusters, with the statistics of both. Sub-clusters and clusters live
+// in slots; emptied slots are kept and used again. Cluster 0 is always there and always empty: it stands for
+// the cluster that the next row or sub-cluster may open, so that opening needs no code of its own. Every
+// cluster keeps the Cholesky factor of its Psi; every sub-cluster, and the next sub-cluster of every cluster,
+// keeps what its density needs in the layout of the Gaussian family's batch kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/family/gaussian.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/model/nhcm/evidence.hpp"
+#include "coppice/prior/two_level_crp.hpp"
+#include "coppice/shape/partition.hpp"
+
+namespace coppice::nhcm {
+
+class State {
+ public:
+  static constexpr Label kNone = -1;
+  static constexpr Label kNewCluster = 0;
+  using Counts = TwoLevelCrp::Cluster;
+
+  State(const Gaussian& family, const Rows& rows, const TwoLevelCrp& prior, double spread);
+
+  /// Labels of both levels by row; rows that are not in yet have kNone.
+  void assign(std::span<const Label> clusters, std::span<const Label> subclusters);
+  /// Slots in the order of first appearance, statistics from the rows alone.
+  void rebuild();
+  /// Canonical labels of both levels, clusters first.
+  void labels(std::span<Label> out) const;
+
+  const Evidence& evidence() const { return evidence_; }
+  const Rows& data() const { return *data_; }
+  /// New statistics of all clusters for another spread.
+  void set_spread(double spread);
+  /// Takes in that the concentrations of the prior have changed.
+  void refresh_weights();
+
+  std::size_t rows() const { return sub_of_.size(); }
+  std::size_t subclusters() const { return sub_sizes_.size() - free_subs_.size(); }
+  std::size_t clusters() const { return counts_.size() - 1 - free_clusters_.size(); }
+  /// Sizes by slot, with zeros for the empty ones.
+  std::span<const std::uint32_t> sizes() const { return sub_sizes_; }
+  std::span<const Counts> counts() const { return counts_; }
+  std::span<const Label> subs_of(Label cluster) const { return subs_of_[index(cluster)]; }
+  Label sub_of(std::size_t row) const { return sub_of_[row]; }
+  Label cluster_of(Label sub) const { return cluster_of_[index(sub)]; }
+  const double* sub_stats(Label sub) const { return sub_stats_.data() + index(sub) * sub_size_; }
+  const double* cluster_stats(Label cluster) const {
+    return cluster_stats_.data() + index(cluster) * cluster_size_;
+  }
+  double log_marginal(Label cluster) const { return log_marginal_[index(cluster)]; }
+  double log_marginal() const;
+  /// The same if the spread were another.
+  double log_marginal_with(double spread);
+
+  // ---- rows ----
+
+  /// How many log weights log_conditional writes, a multiple of kLanes: those of the sub-cluster slots, then
+  /// those of opening a sub-cluster in each cluster slot, both padded.
+  std::size_t options() const { return padded(sub_sizes_.size()) + padded(counts_.size()); }
+  /// The row itself is left out, if it is in.
+  void log_conditional(std::size_t row, double* out) const;
+  /// Takes the row where an option of log_conditional says; true if that is another place.
+  bool place(std::size_t row, std::size_t option);
+  void take_out(std::size_t row);
+  /// Puts a row that is not in into a sub-cluster, which may be one that was just opened.
+  void put(std::size_t row, Label sub);
+  Label open_sub(Label cluster);
+
+  // ---- whole sub-clusters ----
+
+  /// out[c] = log weight of the sub-cluster in cluster slot c, itself left out; counts_.size() of them.
+  void log_conditional_of_sub(Label sub, std::span<double> out) const;
+  /// True if it was in another one.
+  bool move_sub(Label sub, Label to);
+
+  /// Takes these rows of one sub-cluster to a new one of the same cluster.
+  void split_sub(Label sub, std::span<const std::uint32_t> rows);
+  /// Puts all rows of `gone` into `kept`; both are in the same cluster.
+  void merge_subs(Label kept, Label gone);
+  /// Takes these sub-clusters of one cluster to a new one.
+  void split_cluster(std::span<const Label> subs);
+  void merge_clusters(Label kept, Label gone);
+  /// Rows of the sub-clusters a or b, in ascending order.
+  void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
+
+  /// Bytes of a state with so many rows and slots of each kind.
+  static std::size_t bytes(std::size_t rows, std::size_t dimension, std::size_t slots);
+
+ private:
+  static std::size_t index(Label slot) { return static_cast<std::size_t>(slot); }
+  static std::size_t padded(std::size_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
+  /// Caches of the Gaussian batch kernel, eight slots side by side.
+  struct Bank {
+    AlignedVector values, log_weight;
+  };
+
+  double* mutable_sub(Label sub) { return sub_stats_.data() + index(sub) * sub_size_; }
+  double* factor(Label cluster) { return factors_.data() + index(cluster) * evidence_.factor_size(); }
+  const double* factor(Label cluster) const {
+    return factors_.data() + index(cluster) * evidence_.factor_size();
+  }
+  Label open_cluster();
+  void close_sub(Label sub);
+  void close_cluster(Label cluster);
+  void clear_slots();
+  void add_row(std::size_t row, Label sub);
+  void remove_row(std::size_t row);
+  void recompute_sub(Label sub);
+  /// All that follows from the statistics of its sub-clusters.
+  void refresh(Label cluster);
+  void refresh_weights(Label cluster);
+  void fill_bank(Bank& bank, std::size_t slot, Label cluster, const double* sub);
+  void grow(Bank& bank, std::size_t slots) const;
+  void own_weights(std::size_t row, double open_shift, double* of_subs, double* of_new) const;
+
+  const Gaussian* family_;
+  const Rows* data_;
+  const TwoLevelCrp* prior_;
+  Evidence evidence_;
+  std::size_t sub_size_, cluster_size_, stride_;
+  Labels sub_of_;
+  // By sub-cluster slot.
+  std::vector<std::uint32_t> sub_sizes_;
+  Labels cluster_of_;
+  std::vector<double> sub_stats_;
+  Labels free_subs_;
+  // By cluster slot.
+  std::vector<Counts> counts_;
+  std::vector<Labels> subs_of_;
+  std::vector<double> cluster_stats_, factors_, log_determinant_, log_marginal_;
+  Labels free_clusters_;
+  Bank join_, open_;
+  mutable std::vector<double> scratch_, scratch_factor_;
+  mutable std::vector<Label> own_subs_;
+  mutable AlignedVector own_;
+};
+
+}  // namespace coppice::nhcm

@@ -1,0 +1,123 @@
+// Small problems for the model of clusters of sub-clusters, and its chains against the enumeration.
+#pragma once
+
+#include <memory>
+
+#include "coppice/family/gaussian.hpp"
+#include "coppice/model/registry.hpp"
+#include "support/chains.hpp"
+#include "support/two_level_enumeration.hpp"
+
+namespace coppice::test {
+
+/// The same data and settings for the enumeration and for the model.
+struct TwoLevelProblem {
+  explicit TwoLevelProblem(const TwoLevelModel& from)
+      : model(from),
+        family(std::vector<double>(from.prior_mean.begin(), from.prior_mean.end()), from.mean_strength,
+               from.dof, std::vector<double>(from.scale.data(), from.scale.data() + from.scale.size()),
+               static_cast<std::size_t>(from.rows.rows())) {
+    rows.width = static_cast<std::size_t>(model.rows.cols());
+    for (Eigen::Index i = 0; i < model.rows.rows(); ++i)
+      for (Eigen::Index j = 0; j < model.rows.cols(); ++j)
+        rows.cells.push_back(model.rows(i, j) - model.prior_mean(j));
+  }
+  std::vector<std::string> settings() const {
+    return {"alpha-clusters=" + std::to_string(model.alpha_clusters),
+            "alpha-subclusters=" + std::to_string(model.alpha_subclusters),
+            "spread=" + std::to_string(model.spread),
+            std::string("nesting=\"") + (model.nested ? "nested" : "global") + "\""};
+  }
+  TwoLevelCrp prior() const {
+    return {model.nested ? TwoLevelCrp::Nesting::nested : TwoLevelCrp::Nesting::global, model.alpha_clusters,
+            model.alpha_subclusters, rows.size()};
+  }
+
+  TwoLevelModel model;
+  Gaussian family;
+  Rows rows;
+};
+
+/// `count` rows of `columns` columns in a few groups, with odd hyper-parameters.
+inline TwoLevelModel small_two_level_model(std::size_t count, std::size_t columns, bool nested,
+                                           std::uint64_t seed = 1) {
+  TwoLevelModel model;
+  const auto n = static_cast<Eigen::Index>(count);
+  const auto d = static_cast<Eigen::Index>(columns);
+  Stream stream({seed, 0, 0}, Purpose::test);
+  model.rows.resize(n, d);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < d; ++j)
+      model.rows(i, j) = static_cast<double>(i % 3) * 1.1 + draw_normal(stream);
+  model.prior_mean = Eigen::VectorXd::Constant(d, 0.7);
+  model.scale = Eigen::MatrixXd::Identity(d, d);
+  for (Eigen::Index j = 1; j < d; ++j) model.scale(j, j - 1) = model.scale(j - 1, j) = 0.2;
+  model.mean_strength = 0.4;
+  model.dof = static_cast<double>(columns) + 1.5;
+  model.spread = 1.5;
+  model.alpha_clusters = 0.8;
+  model.alpha_subclusters = 1.3;
+  model.nested = nested;
+  return model;
+}
+
+/// Labels by row of both levels, clusters first.
+inline Labels labels_of(const TwoLevelShape& shape) {
+  Labels both;
+  for (std::size_t row = 0; row < shape.subclusters.size(); ++row) both.push_back(shape.cluster(row));
+  both.insert(both.end(), shape.subclusters.begin(), shape.subclusters.end());
+  return both;
+}
+
+/// Shapes of probability > 1e-3, the others together, the numbers of sub-clusters and clusters, and
+/// co-clustering at both levels.
+inline Agreement compare(const TwoLevelPosterior& exact, const Visits& visits) {
+  constexpr double kRare = 1e-3;
+  Agreement agreement;
+  const auto check = [&](const std::string& what, const auto& event) {
+    const double truth = exact.sum(event);
+    if (truth > kRare && truth < 1.0 - kRare)
+      visits.check(agreement, what, truth, [&](std::size_t i) { return event(exact.shape(i)); });
+  };
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    if (exact.probability(i) > kRare)
+      visits.check(agreement, exact.shape(i).key(), exact.probability(i),
+                   [&](std::size_t j) { return j == i; });
+  for (std::size_t k = 1; k <= exact.rows(); ++k) {
+    check("sub-clusters = " + std::to_string(k),
+          [&](const TwoLevelShape& shape) { return shape.sub_count() == k; });
+    check("clusters = " + std::to_string(k),
+          [&](const TwoLevelShape& shape) { return shape.cluster_count() == k; });
+  }
+  for (std::size_t a = 0; a < exact.rows(); ++a)
+    for (std::size_t b = a + 1; b < exact.rows(); ++b) {
+      const std::string pair = std::to_string(a) + " and " + std::to_string(b);
+      check("rows " + pair + " in a sub-cluster",
+            [&](const TwoLevelShape& shape) { return shape.subclusters[a] == shape.subclusters[b]; });
+      check("rows " + pair + " in a cluster",
+            [&](const TwoLevelShape& shape) { return shape.cluster(a) == shape.cluster(b); });
+    }
+  return agreement;
+}
+
+/// A chain with these settings beside those of the problem.
+inline Agreement compare_two_level_chain(const TwoLevelProblem& problem, const TwoLevelPosterior& exact,
+                                         const std::vector<std::string>& settings, std::uint64_t seed,
+                                         std::size_t draws) {
+  Settings all = settings_from(problem.settings());
+  for (const std::string& setting : settings) parse_assignment(setting, all);
+  SamplerChain chain(model_by_name("nhcm"), problem.family, problem.rows, all);
+  Visits visits(exact.size(), draws);
+  Labels both(2 * exact.rows());
+  chain.init({seed, 0, 0});
+  constexpr std::size_t kWarmup = 500;
+  for (std::size_t sweep = 1; sweep <= kWarmup + draws; ++sweep) {
+    chain.step({seed, 0, sweep});
+    if (sweep <= kWarmup) continue;
+    chain.shape(both);
+    visits.add(exact.index(two_level_shape(both)));
+  }
+  return compare(exact, visits);
+}
+
+}  // namespace coppice::test

@@ -1,0 +1,192 @@
+// The kept statistics of clusters of sub-clusters against the definition: every weight of every update is a
+// ratio of joint densities computed from the rows alone.
+#include <gtest/gtest.h>
+
+#include "coppice/model/nhcm/state.hpp"
+#include "support/two_level_problem.hpp"
+
+namespace coppice::test {
+namespace {
+
+struct Held {
+  Held(const TwoLevelModel& model, const TwoLevelShape& shape)
+      : problem(model), prior(problem.prior()), state(problem.family, problem.rows, prior, model.spread) {
+    const Labels both = labels_of(shape);
+    const std::size_t rows = problem.rows.size();
+    state.assign({both.data(), rows}, {both.data() + rows, rows});
+  }
+  TwoLevelShape shape() const {
+    Labels both(2 * problem.rows.size());
+    state.labels(both);
+    return two_level_shape(both);
+  }
+  double log_joint() const {
+    return prior.log_probability(state.sizes(), state.counts()) + state.log_marginal();
+  }
+
+  TwoLevelProblem problem;
+  TwoLevelCrp prior;
+  nhcm::State state;
+};
+
+/// A shape drawn from the prior, with many sub-clusters if alpha is large.
+TwoLevelShape drawn_shape(const TwoLevelModel& model, std::uint64_t seed) {
+  Stream stream({seed, 1, 0}, Purpose::test);
+  const auto rows = static_cast<std::size_t>(model.rows.rows());
+  Labels both(2 * rows);
+  const TwoLevelCrp prior(model.nested ? TwoLevelCrp::Nesting::nested : TwoLevelCrp::Nesting::global,
+                          model.alpha_clusters, model.alpha_subclusters, rows);
+  prior.draw(stream, {both.data(), rows}, {both.data() + rows, rows});
+  return two_level_shape(both);
+}
+
+struct Setting {
+  std::size_t rows, columns;
+  double alpha_clusters, alpha_subclusters, spread;
+};
+
+std::vector<TwoLevelModel> models() {
+  std::vector<TwoLevelModel> list;
+  for (const bool nested : {false, true})
+    for (const Setting& setting : {Setting{5, 1, 1.0, 1.0, 3.0}, Setting{12, 2, 0.5, 2.0, 1.5},
+                                   Setting{30, 3, 0.1, 30.0, 0.3},  // more sub-clusters than lanes
+                                   Setting{25, 5, 5.0, 5.0, 10.0}, Setting{10, 2, 1.0, 1.0, 0.0}}) {
+      TwoLevelModel model = small_two_level_model(setting.rows, setting.columns, nested);
+      model.alpha_clusters = setting.alpha_clusters;
+      model.alpha_subclusters = setting.alpha_subclusters;
+      model.spread = setting.spread;
+      list.push_back(model);
+    }
+  return list;
+}
+
+TEST(TwoLevelState, JointIsTheDefinition) {
+  for (const TwoLevelModel& model : models())
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const TwoLevelShape shape = drawn_shape(model, seed);
+      const double expected = log_joint(model, shape);
+      EXPECT_NEAR(Held(model, shape).log_joint(), expected, 1e-9 * std::max(1.0, std::abs(expected)));
+    }
+}
+
+TEST(TwoLevelState, OneSubclusterIsANormalInverseWishart) {
+  TwoLevelModel model = small_two_level_model(6, 2, false);
+  const TwoLevelShape shape{{0, 0, 0, 0, 0, 0}, {0}};
+  const Held held(model, shape);
+  const Gaussian flat(std::vector<double>(2, 0.0),
+                      model.mean_strength / (1.0 + model.spread * model.mean_strength), model.dof,
+                      std::vector<double>(model.scale.data(), model.scale.data() + 4), 6);
+  std::vector<double> stats(flat.stats_size());
+  flat.clear(stats.data());
+  for (std::size_t row = 0; row < 6; ++row) flat.add(stats.data(), held.problem.rows[row]);
+  EXPECT_NEAR(held.state.log_marginal(), flat.log_marginal(stats.data()), 1e-10);
+  // Without spread the division into sub-clusters makes no difference.
+  model.spread = 0.0;
+  const Held divided(model, {{0, 1, 1, 2, 0, 2}, {0, 0, 0}});
+  const Held whole(model, shape);
+  EXPECT_NEAR(divided.state.log_marginal(), whole.state.log_marginal(), 1e-10);
+}
+
+TEST(TwoLevelState, WeightsOfRowsAreRatiosOfJoints) {
+  for (const TwoLevelModel& model : models())
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      Held held(model, drawn_shape(model, seed));
+      const std::size_t rows = held.problem.rows.size();
+      for (std::size_t row = 0; row < rows; ++row) {
+        AlignedVector weights(held.state.options());
+        held.state.log_conditional(row, weights.data());
+        std::vector<double> logs;
+        std::vector<double> joints;
+        for (std::size_t option = 0; option < weights.size(); ++option) {
+          if (weights[option] == kMinusInfinity) continue;
+          Held moved(model, held.shape());
+          // The same slots: canonical shapes are assigned in the order of their labels.
+          moved.state.place(row, option);
+          logs.push_back(weights[option]);
+          joints.push_back(log_joint(model, moved.shape()));
+          EXPECT_NEAR(moved.log_joint(), joints.back(), 1e-8 * std::max(1.0, std::abs(joints.back())));
+        }
+        ASSERT_GE(logs.size(), 2u);
+        const double log_sum = log_sum_exp(logs);
+        const double joint_sum = log_sum_exp(joints);
+        for (std::size_t i = 0; i < logs.size(); ++i)
+          EXPECT_NEAR(logs[i] - log_sum, joints[i] - joint_sum, 1e-8) << "row " << row;
+      }
+    }
+}
+
+TEST(TwoLevelState, WeightsOfSubclustersAreRatiosOfJoints) {
+  for (const TwoLevelModel& model : models())
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      Held held(model, drawn_shape(model, seed));
+      for (std::size_t slot = 0; slot < held.state.sizes().size(); ++slot) {
+        std::vector<double> weights(held.state.counts().size());
+        held.state.log_conditional_of_sub(static_cast<Label>(slot), weights);
+        std::vector<double> logs;
+        std::vector<double> joints;
+        for (std::size_t to = 0; to < weights.size(); ++to) {
+          if (weights[to] == kMinusInfinity) continue;
+          Held moved(model, held.shape());
+          moved.state.move_sub(static_cast<Label>(slot), static_cast<Label>(to));
+          logs.push_back(weights[to]);
+          joints.push_back(log_joint(model, moved.shape()));
+        }
+        const double log_sum = log_sum_exp(logs);
+        const double joint_sum = log_sum_exp(joints);
+        for (std::size_t i = 0; i < logs.size(); ++i)
+          EXPECT_NEAR(logs[i] - log_sum, joints[i] - joint_sum, 1e-8);
+      }
+    }
+}
+
+TEST(TwoLevelState, RowsThatComeAndGoLeaveNoTrace) {
+  for (const double far : {0.0, 1e7}) {
+    TwoLevelModel model = small_two_level_model(20, 3, false);
+    model.rows(7, 1) += far;
+    Held held(model, {Labels(20, 0), {0}});
+    Stream stream({1, 0, 0}, Purpose::test);
+    for (int i = 0; i < 4000; ++i) {
+      AlignedVector weights(held.state.options());
+      const std::size_t row = draw_index(stream, 20);
+      held.state.log_conditional(row, weights.data());
+      // Any option at all, however unlikely.
+      std::size_t option = draw_index(stream, weights.size());
+      while (weights[option] == kMinusInfinity) option = draw_index(stream, weights.size());
+      held.state.place(row, option);
+    }
+    const double expected = log_joint(model, held.shape());
+    EXPECT_NEAR(held.log_joint(), expected, 1e-7 * std::abs(expected)) << "far out by " << far;
+  }
+}
+
+TEST(TwoLevelState, SplitsAndMergesKeepTheirStatistics) {
+  const TwoLevelModel model = small_two_level_model(12, 2, true);
+  Held held(model, {{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3}, {0, 0, 1, 1}});
+  const auto expect_consistent = [&] {
+    const double expected = log_joint(model, held.shape());
+    EXPECT_NEAR(held.log_joint(), expected, 1e-9 * std::abs(expected));
+  };
+  const std::vector<std::uint32_t> part{1, 3};
+  held.state.split_sub(held.state.sub_of(0), part);
+  EXPECT_EQ(held.shape().key(), "010122233444|00011");
+  expect_consistent();
+  const Labels moved{held.state.sub_of(0), held.state.sub_of(4)};
+  held.state.split_cluster(moved);
+  EXPECT_EQ(held.shape().key(), "010122233444|01022");
+  expect_consistent();
+  held.state.merge_subs(held.state.sub_of(0), held.state.sub_of(4));
+  EXPECT_EQ(held.shape().key(), "010100022333|0122");
+  expect_consistent();
+  held.state.merge_clusters(held.state.cluster_of(held.state.sub_of(0)),
+                            held.state.cluster_of(held.state.sub_of(1)));
+  EXPECT_EQ(held.shape().key(), "010100022333|0011");
+  expect_consistent();
+  held.state.set_spread(0.25);
+  TwoLevelModel other = model;
+  other.spread = 0.25;
+  const double expected = log_joint(other, held.shape());
+  EXPECT_NEAR(held.log_joint(), expected, 1e-9 * std::abs(expected));
+}
+
+}  // namespace
+}  // namespace coppice::test
