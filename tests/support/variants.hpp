@@ -69,6 +69,14 @@ inline bool works_with(const Variant& variant, std::string_view family) {
   return only.empty() || only == family;
 }
 
+/// Those of the models that draw; greedy ones end.
+inline std::vector<Variant> sampler_variants() {
+  std::vector<Variant> variants = all_variants();
+  std::erase_if(variants,
+                [](const Variant& variant) { return model_by_name(variant.model).greedy_steps != nullptr; });
+  return variants;
+}
+
 /// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, split-merge alone (which is
 /// irreducible: any partition is reached by merging everything and splitting it again), everything that a
 /// guide tree leads, and each of its moves alone (the multiway move with single rows, because it cannot reach

@@ -5,6 +5,7 @@
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/run_hierarchy.hpp"
+#include "coppice/app/run_views.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/ascii_tree.hpp"
@@ -203,9 +204,17 @@ void summarize_tree(const Analysis& analysis, const Context& context, std::strin
 /// The one level of a flat model.
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
+  const SavedRun& run = analysis.run();
+  if (run.model().views != nullptr) {
+    const ReportedViews report = report_views(run, loss_of(selecting.selection()));
+    answer["views"] = views_json(run, report);
+    text += "\n" + views_text(run, report, context);
+    text += fmt::format("\nRow clusters of the view with most columns; for the others: coppice views {}.\n",
+                        run.file().path());
+  }
   const Consensus estimate = analysis.consensus(1, selecting.selection());
   const std::vector<ClusterProfile> profiles =
-      profile_clusters(analysis.run(), estimate.labels, estimate.row_confidence, 3);
+      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
   answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
   if (const TraceSummary* trace = analysis.clusters_trace(1))

@@ -48,6 +48,7 @@ class Chain {
 
   std::size_t sweep() const { return sweep_; }
   bool finished() const { return sweep_ >= config_.total_sweeps(); }
+  bool owes_its_state() const { return greedy_ && !started_; }
 
   /// Sweeps to the end of the block, of the run, or until `stop()`.
   template <typename Stop>
@@ -137,6 +138,12 @@ class Scheduler {
     parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
                  [this](std::size_t) { work(); });
     if (failure_) std::rethrow_exception(failure_);
+    // A greedy model has an answer from the start, however early it was stopped.
+    for (std::size_t index = 0; index < chains_.size(); ++index) {
+      if (!chains_[index]->owes_its_state()) continue;
+      chains_[index]->run_block([] { return true; });
+      collect(index);
+    }
     write();
     const bool all =
         std::all_of(chains_.begin(), chains_.end(), [](const auto& chain) { return chain->finished(); });

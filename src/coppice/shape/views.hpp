@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "coppice/base/byte_stream.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
@@ -12,6 +13,12 @@ struct Views {
   std::vector<Labels> rows;  // of each view: canonical labels of the rows
 
   std::size_t count() const { return rows.size(); }
+  /// The view with most columns; of several the one with the first column.
+  std::size_t largest() const;
+
+  void save(ByteWriter& writer) const;
+  /// Throws Error{bad_data} if the bytes are no views of such a table.
+  static Views load(ByteReader& reader, std::size_t columns, std::size_t rows);
 };
 
 }  // namespace coppice

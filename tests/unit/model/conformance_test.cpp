@@ -168,7 +168,9 @@ TEST_P(Conformance, SameNameSameDraws) {
     EXPECT_EQ(first.traces(), second.traces());
     different.insert(first.traces());
   }
-  EXPECT_GT(different.size(), 1u) << "the seed does nothing";
+  if (model_by_name(GetParam().model).greedy_steps == nullptr) {
+    EXPECT_GT(different.size(), 1u) << "the seed does nothing";
+  }
 }
 
 TEST_P(Conformance, PriorAndDataDrawsAreTakenIn) {
