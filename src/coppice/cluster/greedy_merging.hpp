@@ -26,8 +26,8 @@ class GreedyMerging final : private PairScorer {
                 std::span<const Node> roots, bool keeps_scores);
 
   bool finished() const { return pairs_.live() <= 1; }
-  /// Items whose pairs with later ones are scored.
-  std::size_t started() const { return pairs_.started(); }
+  /// Trees whose pairs with later ones are scored.
+  std::size_t started() const { return pairs_.is_started() ? pairs_.live() : pairs_.started(); }
   /// One unit. The node of the merge, or kNone if pairs were scored.
   Node step();
   /// To the end; calls on_merge with every node that is made.
@@ -36,7 +36,6 @@ class GreedyMerging final : private PairScorer {
     while (!finished())
       if (const Node made = step(); made != MergeTree::kNone) on_merge(made);
   }
-  std::size_t units(std::size_t roots) const { return 2 * roots; }
 
   static std::size_t bytes(const Family& family, std::size_t roots, bool keeps_scores);
 

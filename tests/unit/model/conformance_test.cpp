@@ -41,7 +41,7 @@ struct Fitted {
 std::vector<LawCase> cases_of(const Variant& variant) {
   std::vector<LawCase> cases = law_cases();
   std::erase_if(cases, [&](const LawCase& law_case) {
-    return !works_with(variant, Fixture(law_case, 1, 5).family().name());
+    return !works_with(variant, Fixture(law_case, 1, 20).family());
   });
   return cases;
 }
