@@ -2,12 +2,7 @@
 // sweeps in every mix, and the published sampler, whose wrong law is known.
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "coppice/model/nhcm/gibbs.hpp"
 #include "coppice/model/nhcm/published.hpp"
-#include "coppice/model/nhcm/split_merge.hpp"
-#include "support/monte_carlo.hpp"
 #include "support/reference_case.hpp"
 #include "support/two_level_problem.hpp"
 
@@ -99,13 +94,13 @@ TEST_P(TwoLevelReference, StatesConditionalsAndPosterior) {
   state.log_conditional(row, weights.data());
   const double total = log_sum_exp(weights);
   state.take_out(row);
-  const std::size_t joins = weights.size() - (state.counts().size() + kLanes - 1) / kLanes * kLanes;
   std::size_t found = 0;
   for (std::size_t option = 0; option < weights.size(); ++option) {
     if (weights[option] == kMinusInfinity) continue;
-    const bool opens = option >= joins;
-    const auto slot = static_cast<Label>(opens ? option - joins : option);
-    const Members members = opens ? members_of(state, state.subs_of(slot)) : members_of(state, {{slot}});
+    const auto slot = static_cast<Label>(option);
+    const bool opens = state.is_opening(slot);
+    const Members members =
+        opens ? members_of(state, state.subs_of(state.cluster_of(slot))) : members_of(state, {{slot}});
     for (const nlohmann::json& entry : of_row.at("options")) {
       const std::string kind = entry.at("kind");
       Members expected = entry.at("members").get<Members>();
@@ -119,7 +114,9 @@ TEST_P(TwoLevelReference, StatesConditionalsAndPosterior) {
   state.assign({both.data(), rows}, {both.data() + rows, rows});
 
   const nlohmann::json& of_sub = reference->at("subcluster_conditional");
-  const auto sub = of_sub.at("subcluster").get<Label>();
+  const auto label = of_sub.at("subcluster").get<Label>();
+  const auto at = std::find(shape.subclusters.begin(), shape.subclusters.end(), label);
+  const Label sub = state.sub_of(static_cast<std::size_t>(at - shape.subclusters.begin()));
   std::vector<double> targets(state.counts().size());
   state.log_conditional_of_sub(sub, targets);
   const double target_total = log_sum_exp(targets);
@@ -149,44 +146,13 @@ INSTANTIATE_TEST_SUITE_P(Cases, TwoLevelReference, ::testing::Values("nhcm_a_A.j
 class TwoLevelMoves : public ::testing::TestWithParam<std::tuple<const char*, bool>> {};
 
 TEST_P(TwoLevelMoves, LeaveThePosterior) {
-  const auto& [move_name, nested] = GetParam();
+  const auto& [move, nested] = GetParam();
   const TwoLevelProblem problem(small_two_level_model(5, 2, nested));
   const TwoLevelPosterior exact(problem.model);
-  const TwoLevelCrp prior = problem.prior();
-  nhcm::State state(problem.family, problem.rows, prior, problem.model.spread);
-  nhcm::Gibbs gibbs;
-  nhcm::SubclusterSplitMerge subclusters(state.evidence(), exact.rows());
-  nhcm::ClusterSplitMerge clusters;
-  const std::map<std::string, std::function<void(Stream&)>> moves{
-      {"row", [&](Stream& stream) { gibbs.update_row(state, 2, draw_uniform(stream)); }},
-      {"subcluster",
-       [&](Stream& stream) { gibbs.update_subcluster(state, state.sub_of(1), draw_uniform(stream)); }},
-      {"subcluster_split_merge", [&](Stream& stream) { subclusters.step(state, prior, stream); }},
-      {"cluster_split_merge", [&](Stream& stream) { clusters.step(state, prior, stream); }}};
-  const std::function<void(Stream&)>& move = moves.at(move_name);
   for (const std::uint64_t seed : test_seeds()) {
-    std::vector<double> counts(exact.size(), 0.0);
-    std::size_t changed = 0;
-    const std::size_t draws = scaled(200'000);
-    // The draws are stratified: the frequencies vary less than independent ones would.
-    double cumulated = 0.0;
-    Stream stream({seed, 0, 0}, Purpose::test);
-    const double offset = draw_uniform(stream);
-    double next = offset;
-    Labels after(2 * exact.rows());
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      const Labels both = labels_of(exact.shape(i));
-      for (cumulated += exact.probability(i) * static_cast<double>(draws); next < cumulated; next += 1.0) {
-        state.assign({both.data(), exact.rows()}, {both.data() + exact.rows(), exact.rows()});
-        move(stream);
-        state.labels(after);
-        const std::size_t to = exact.index(two_level_shape(after));
-        changed += to != i;
-        counts[to] += 1.0;
-      }
-    }
-    expect_frequencies(counts, exact.probabilities());
-    EXPECT_GT(changed, draws / 100) << "the move does next to nothing";
+    const TwoLevelStep step = compare_two_level_move(problem, exact, move, seed, scaled(200'000));
+    EXPECT_TRUE(step.agreement.holds()) << "seed " << seed << ": " << step.agreement;
+    EXPECT_GT(step.changed, 0.01) << "the move does next to nothing";
   }
 }
 

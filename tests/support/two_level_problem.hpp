@@ -1,10 +1,15 @@
 // Small problems for the model of clusters of sub-clusters, and its chains against the enumeration.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 
 #include "coppice/family/gaussian.hpp"
+#include "coppice/model/nhcm/gibbs.hpp"
+#include "coppice/model/nhcm/split_merge.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/prior/two_level_crp.hpp"
 #include "support/chains.hpp"
 #include "support/two_level_enumeration.hpp"
 
@@ -69,35 +74,92 @@ inline Labels labels_of(const TwoLevelShape& shape) {
   return both;
 }
 
-/// Shapes of probability > 1e-3, the others together, the numbers of sub-clusters and clusters, and
-/// co-clustering at both levels.
-inline Agreement compare(const TwoLevelPosterior& exact, const Visits& visits) {
+/// Calls check(what, event) for every shape of probability > 1e-3, the numbers of sub-clusters and clusters,
+/// and co-clustering at both levels. Rarer events are left out: their counts are too small for errors to mean
+/// anything.
+template <typename Check>
+void for_each_event(const TwoLevelPosterior& exact, Check&& check) {
   constexpr double kRare = 1e-3;
-  Agreement agreement;
-  const auto check = [&](const std::string& what, const auto& event) {
+  const auto consider = [&](const std::string& what, const auto& event) {
     const double truth = exact.sum(event);
-    if (truth > kRare && truth < 1.0 - kRare)
-      visits.check(agreement, what, truth, [&](std::size_t i) { return event(exact.shape(i)); });
+    if (truth > kRare && truth < 1.0 - kRare) check(what, truth, event);
   };
   for (std::size_t i = 0; i < exact.size(); ++i)
-    if (exact.probability(i) > kRare)
-      visits.check(agreement, exact.shape(i).key(), exact.probability(i),
-                   [&](std::size_t j) { return j == i; });
+    if (exact.probability(i) > kRare) {
+      const std::string key = exact.shape(i).key();
+      consider(key, [&](const TwoLevelShape& shape) { return shape.key() == key; });
+    }
   for (std::size_t k = 1; k <= exact.rows(); ++k) {
-    check("sub-clusters = " + std::to_string(k),
-          [&](const TwoLevelShape& shape) { return shape.sub_count() == k; });
-    check("clusters = " + std::to_string(k),
-          [&](const TwoLevelShape& shape) { return shape.cluster_count() == k; });
+    consider("sub-clusters = " + std::to_string(k),
+             [&](const TwoLevelShape& shape) { return shape.sub_count() == k; });
+    consider("clusters = " + std::to_string(k),
+             [&](const TwoLevelShape& shape) { return shape.cluster_count() == k; });
   }
   for (std::size_t a = 0; a < exact.rows(); ++a)
     for (std::size_t b = a + 1; b < exact.rows(); ++b) {
       const std::string pair = std::to_string(a) + " and " + std::to_string(b);
-      check("rows " + pair + " in a sub-cluster",
-            [&](const TwoLevelShape& shape) { return shape.subclusters[a] == shape.subclusters[b]; });
-      check("rows " + pair + " in a cluster",
-            [&](const TwoLevelShape& shape) { return shape.cluster(a) == shape.cluster(b); });
+      consider("rows " + pair + " in a sub-cluster",
+               [&](const TwoLevelShape& shape) { return shape.subclusters[a] == shape.subclusters[b]; });
+      consider("rows " + pair + " in a cluster",
+               [&](const TwoLevelShape& shape) { return shape.cluster(a) == shape.cluster(b); });
     }
+}
+
+inline Agreement compare(const TwoLevelPosterior& exact, const Visits& visits) {
+  Agreement agreement;
+  for_each_event(exact, [&](const std::string& what, double truth, const auto& event) {
+    visits.check(agreement, what, truth, [&](std::size_t i) { return event(exact.shape(i)); });
+  });
   return agreement;
+}
+
+/// Where a move leads that is made three times from each of many exact draws: what comes out must have the
+/// same law.
+struct TwoLevelStep {
+  Agreement agreement;
+  double changed = 0.0;  // share of the draws
+};
+
+inline TwoLevelStep compare_two_level_move(const TwoLevelProblem& problem, const TwoLevelPosterior& exact,
+                                           const std::string& name, std::uint64_t seed, std::size_t draws) {
+  const TwoLevelCrp prior = problem.prior();
+  nhcm::State state(problem.family, problem.rows, prior, problem.model.spread);
+  nhcm::Gibbs gibbs;
+  nhcm::SubclusterSplitMerge subclusters(state.evidence(), exact.rows());
+  nhcm::ClusterSplitMerge clusters;
+  const std::map<std::string, std::function<void(Stream&)>> moves{
+      {"row", [&](Stream& stream) { gibbs.update_row(state, 2, draw_uniform(stream)); }},
+      {"subcluster",
+       [&](Stream& stream) { gibbs.update_subcluster(state, state.sub_of(1), draw_uniform(stream)); }},
+      {"subcluster_split_merge", [&](Stream& stream) { subclusters.step(state, prior, stream); }},
+      {"cluster_split_merge", [&](Stream& stream) { clusters.step(state, prior, stream); }}};
+  const std::function<void(Stream&)>& move = moves.at(name);
+  std::vector<double> counts(exact.size(), 0.0);
+  TwoLevelStep step;
+  // The draws are stratified: frequencies vary a little less than those of independent ones.
+  Stream stream({seed, 0, 0}, Purpose::test);
+  const double n = static_cast<double>(draws);
+  double next = draw_uniform(stream);
+  double cumulated = 0.0;
+  Labels after(2 * exact.rows());
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const Labels both = labels_of(exact.shape(i));
+    for (cumulated += exact.probability(i) * n; next < cumulated; next += 1.0) {
+      state.assign({both.data(), exact.rows()}, {both.data() + exact.rows(), exact.rows()});
+      for (int repeat = 0; repeat < 3; ++repeat) move(stream);
+      state.labels(after);
+      const std::size_t to = exact.index(two_level_shape(after));
+      step.changed += to != i ? 1.0 / n : 0.0;
+      counts[to] += 1.0;
+    }
+  }
+  for_each_event(exact, [&](const std::string& what, double truth, const auto& event) {
+    double seen = 0.0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      if (event(exact.shape(i))) seen += counts[i] / n;
+    step.agreement.check(what, {seen, std::sqrt(truth * (1.0 - truth) / n)}, truth);
+  });
+  return step;
 }
 
 /// A chain with these settings beside those of the problem.

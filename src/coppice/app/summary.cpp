@@ -78,8 +78,7 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    std::string text =
-        context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n";
+    std::string text = analysis.verdict_lines(context) + "\n";
     print_trace_table(analysis, text, context);
     text += "\n" +
             context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
@@ -154,7 +153,7 @@ std::string head_text(const Analysis& analysis, const Context& context) {
           : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
                         run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
                         duration_words(analysis.seconds()));
-  return context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n" +
+  return analysis.verdict_lines(context) + "\n" +
          fmt::format("{} on {}: {} rows, {} columns ({}).\n{}\n", run.model().name, run.config().data,
                      run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
 }

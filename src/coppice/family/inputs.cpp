@@ -9,7 +9,8 @@ namespace coppice {
 std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::span<const double> defaults,
                                                     double low_excluded, double high) const {
   std::vector<double> values(defaults.begin(), defaults.end());
-  if (const Setting* setting = whole_block(name)) {
+  const Setting* setting = whole_block(name);
+  if (setting != nullptr && !(name == "prior_mean" && setting->text == "mean")) {
     const bool number = setting->shape == Setting::Shape::number;
     const bool vector = setting->shape == Setting::Shape::vector && setting->numbers.size() == columns.size();
     if (!number && !vector)

@@ -22,7 +22,8 @@ struct FamilyInputs {
   std::size_t rows = 0;                     // largest count a cluster can reach, for tables
 
   /// One value per column: the codebook's, else --set's number (for all) or vector (one each), else the
-  /// default. Throws Error{configuration} if a vector has the wrong length or a value is outside (low, high].
+  /// default; for prior_mean also the word "mean", which is the default. Throws Error{configuration} if a
+  /// vector has the wrong length or a value is outside (low, high].
   std::vector<double> per_column_values(std::string_view name, std::span<const double> defaults,
                                         double low_excluded, double high = 1e300) const;
   /// --set's value by that name, or nullptr. Codebook columns cannot set what belongs to the whole block.

@@ -6,9 +6,29 @@
 
 namespace coppice {
 
-std::string family_for(const ModelEntry& model, const std::string& family) {
-  return family == "auto" && !model.family.empty() ? model.family : family;
+namespace {
+
+std::string family_for(const ModelEntry& model, const std::string& family, const Table& table) {
+  if (model.family.empty() || family != "auto") return family;
+  // The family's own message would name another family, which this model does not take.
+  if (model.family == "gaussian")
+    for (const Column& column : table.columns) {
+      if (column.kind == Kind::category)
+        fail(
+            ErrorCode::configuration,
+            "the model {} works with numbers alone, but column '{}' is a category: --drop {}, or use another "
+            "model",
+            model.name, column.name, column.name);
+      if (column.has_missing())
+        fail(ErrorCode::configuration,
+             "the model {} needs complete rows, but column '{}' has missing cells: --drop {}, or use another "
+             "model",
+             model.name, column.name, column.name);
+    }
+  return model.family;
 }
+
+}  // namespace
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
   if (!model.family.empty() && (plan.blocks.size() != 1 || plan.blocks[0].family != model.family))
@@ -21,8 +41,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
-  setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family), config.family_settings,
-                            setup->model->independent_columns);
+  setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family, table),
+                            config.family_settings, setup->model->independent_columns);
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
   setup->problem = {setup->plan.family.get(), &setup->rows,

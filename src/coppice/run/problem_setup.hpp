@@ -23,8 +23,6 @@ struct ProblemSetup {
   ProblemSetup& operator=(const ProblemSetup&) = delete;
 };
 
-/// `family`, or what "auto" means for a model that works with one family alone.
-std::string family_for(const ModelEntry& model, const std::string& family);
 /// Throws Error{configuration} if the model does not work with these families.
 void check_family(const ModelEntry& model, const FamilyPlan& plan);
 

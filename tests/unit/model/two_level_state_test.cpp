@@ -101,7 +101,7 @@ TEST(TwoLevelState, WeightsOfRowsAreRatiosOfJoints) {
           if (weights[option] == kMinusInfinity) continue;
           Held moved(model, held.shape());
           // The same slots: canonical shapes are assigned in the order of their labels.
-          moved.state.place(row, option);
+          moved.state.place(row, static_cast<Label>(option));
           logs.push_back(weights[option]);
           joints.push_back(log_joint(model, moved.shape()));
           EXPECT_NEAR(moved.log_joint(), joints.back(), 1e-8 * std::max(1.0, std::abs(joints.back())));
@@ -120,6 +120,7 @@ TEST(TwoLevelState, WeightsOfSubclustersAreRatiosOfJoints) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       Held held(model, drawn_shape(model, seed));
       for (std::size_t slot = 0; slot < held.state.sizes().size(); ++slot) {
+        if (held.state.sizes()[slot] == 0) continue;
         std::vector<double> weights(held.state.counts().size());
         held.state.log_conditional_of_sub(static_cast<Label>(slot), weights);
         std::vector<double> logs;
@@ -152,10 +153,24 @@ TEST(TwoLevelState, RowsThatComeAndGoLeaveNoTrace) {
       // Any option at all, however unlikely.
       std::size_t option = draw_index(stream, weights.size());
       while (weights[option] == kMinusInfinity) option = draw_index(stream, weights.size());
-      held.state.place(row, option);
+      held.state.place(row, static_cast<Label>(option));
     }
     const double expected = log_joint(model, held.shape());
     EXPECT_NEAR(held.log_joint(), expected, 1e-7 * std::abs(expected)) << "far out by " << far;
+    // Slots that were used before must not count: the weights are those of a state made afresh.
+    for (std::size_t row = 0; row < 20; ++row) {
+      const auto sorted_weights = [&](const nhcm::State& state) {
+        AlignedVector weights(state.options());
+        state.log_conditional(row, weights.data());
+        std::erase(weights, kMinusInfinity);
+        std::sort(weights.begin(), weights.end());
+        return weights;
+      };
+      const AlignedVector kept = sorted_weights(held.state);
+      const AlignedVector fresh = sorted_weights(Held(model, held.shape()).state);
+      ASSERT_EQ(kept.size(), fresh.size());
+      for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_NEAR(kept[i], fresh[i], 1e-6 * std::abs(fresh[i]));
+    }
   }
 }
 

@@ -12,7 +12,8 @@ void Gibbs::update_row(State& state, std::size_t row, double uniform) {
   if (weights_.size() < count) weights_.resize(2 * count);
   state.log_conditional(row, weights_.data());
   ++rows_.proposed;
-  rows_.accepted += state.place(row, draw_from_log_weights(weights_.data(), count, uniform));
+  rows_.accepted +=
+      state.place(row, static_cast<Label>(draw_from_log_weights(weights_.data(), count, uniform)));
 }
 
 void Gibbs::update_subcluster(State& state, Label sub, double uniform) {

@@ -33,16 +33,17 @@ void State::clear_slots() {
   sub_sizes_.clear();
   cluster_of_.clear();
   sub_stats_.clear();
-  free_subs_.clear();
+  free_slots_.clear();
+  log_weight_.clear();
   counts_.clear();
   for (Labels& subs : subs_of_) subs.clear();
+  openings_.clear();
   cluster_stats_.clear();
   factors_.clear();
+  inverse_diagonals_.clear();
   log_determinant_.clear();
   log_marginal_.clear();
   free_clusters_.clear();
-  join_.log_weight.clear();
-  open_.log_weight.clear();
   refresh(open_cluster());  // the one that stays empty
 }
 
@@ -83,12 +84,12 @@ void State::labels(std::span<Label> out) const {
 void State::set_spread(double spread) {
   evidence_.set_spread(spread);
   for (std::size_t cluster = 0; cluster < counts_.size(); ++cluster)
-    if (cluster == 0 || counts_[cluster].rows != 0) refresh(static_cast<Label>(cluster));
+    if (cluster == kNewCluster || counts_[cluster].rows != 0) refresh(static_cast<Label>(cluster));
 }
 
 void State::refresh_weights() {
   for (std::size_t cluster = 0; cluster < counts_.size(); ++cluster)
-    if (cluster == 0 || counts_[cluster].rows != 0) refresh_weights(static_cast<Label>(cluster));
+    if (cluster == kNewCluster || counts_[cluster].rows != 0) refresh_weights(static_cast<Label>(cluster));
 }
 
 double State::log_marginal() const {
@@ -114,74 +115,83 @@ double State::log_marginal_with(double spread) {
 
 // ---- slots ----
 
-void State::grow(Bank& bank, std::size_t slots) const {
-  const std::size_t size = padded(slots);
-  if (bank.log_weight.size() < size) bank.log_weight.resize(size, kMinusInfinity);
-  // Lanes that are not used hold zeros, for which the arithmetic of the kernel stays finite.
-  const std::size_t values = size / kLanes * stride_;
-  if (bank.values.size() < values) bank.values.resize(values, 0.0);
-}
-
-Label State::open_sub(Label cluster) {
-  Label sub = 0;
-  if (!free_subs_.empty()) {
-    sub = free_subs_.back();
-    free_subs_.pop_back();
+Label State::open_slot(Label cluster) {
+  Label slot = 0;
+  if (!free_slots_.empty()) {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
   } else {
-    sub = static_cast<Label>(sub_sizes_.size());
+    slot = static_cast<Label>(sub_sizes_.size());
     sub_sizes_.push_back(0);
     cluster_of_.push_back(kNone);
     sub_stats_.resize(sub_stats_.size() + sub_size_);
-    grow(join_, sub_sizes_.size());
+    const std::size_t size = padded(sub_sizes_.size());
+    if (log_weight_.size() < size) log_weight_.resize(size, kMinusInfinity);
+    // Lanes that are not used hold zeros, for which the arithmetic of the kernel stays finite.
+    if (bank_.size() < size / kLanes * stride_) bank_.resize(size / kLanes * stride_, 0.0);
   }
+  cluster_of_[index(slot)] = cluster;
+  return slot;
+}
+
+void State::close_slot(Label slot) {
+  cluster_of_[index(slot)] = kNone;
+  log_weight_[index(slot)] = kMinusInfinity;
+  free_slots_.push_back(slot);
+}
+
+Label State::open_sub(Label cluster) {
+  const Label sub = open_slot(cluster);
   evidence_.moments().clear(mutable_sub(sub));
-  cluster_of_[index(sub)] = cluster;
   subs_of_[index(cluster)].push_back(sub);
   ++counts_[index(cluster)].subclusters;
   return sub;
-}
-
-Label State::open_cluster() {
-  if (!free_clusters_.empty()) {
-    const Label cluster = free_clusters_.back();
-    free_clusters_.pop_back();
-    return cluster;
-  }
-  const std::size_t slot = counts_.size();
-  counts_.emplace_back();
-  if (subs_of_.size() <= slot) subs_of_.emplace_back();
-  cluster_stats_.resize(cluster_stats_.size() + cluster_size_);
-  factors_.resize(factors_.size() + evidence_.factor_size());
-  log_determinant_.push_back(0.0);
-  log_marginal_.push_back(0.0);
-  grow(open_, counts_.size());
-  return static_cast<Label>(slot);
 }
 
 void State::close_sub(Label sub) {
   const Label cluster = cluster_of(sub);
   std::erase(subs_of_[index(cluster)], sub);
   --counts_[index(cluster)].subclusters;
-  cluster_of_[index(sub)] = kNone;
-  join_.log_weight[index(sub)] = kMinusInfinity;
-  free_subs_.push_back(sub);
+  close_slot(sub);
+}
+
+Label State::open_cluster() {
+  Label cluster = 0;
+  if (!free_clusters_.empty()) {
+    cluster = free_clusters_.back();
+    free_clusters_.pop_back();
+  } else {
+    cluster = static_cast<Label>(counts_.size());
+    counts_.emplace_back();
+    if (subs_of_.size() < counts_.size()) subs_of_.emplace_back();
+    openings_.push_back(kNone);
+    cluster_stats_.resize(cluster_stats_.size() + cluster_size_);
+    factors_.resize(factors_.size() + evidence_.factor_size());
+    inverse_diagonals_.resize(inverse_diagonals_.size() + evidence_.dimension());
+    log_determinant_.push_back(0.0);
+    log_marginal_.push_back(0.0);
+  }
+  openings_[index(cluster)] = open_slot(cluster);
+  return cluster;
 }
 
 void State::close_cluster(Label cluster) {
-  open_.log_weight[index(cluster)] = kMinusInfinity;
+  close_slot(openings_[index(cluster)]);
+  openings_[index(cluster)] = kNone;
   log_marginal_[index(cluster)] = 0.0;
   free_clusters_.push_back(cluster);
 }
 
-void State::fill_bank(Bank& bank, std::size_t slot, Label cluster, const double* sub) {
+void State::fill_bank(Label slot, Label cluster, const double* sub) {
   const std::size_t d = evidence_.dimension();
   scratch_.resize(d);
   const double strength = evidence_.locate(cluster_stats(cluster), sub, scratch_.data());
-  double* to = bank.values.data() + slot / kLanes * stride_ + slot % kLanes;
+  double* to = bank_.data() + index(slot) / kLanes * stride_ + index(slot) % kLanes;
   for (std::size_t j = 0; j < d; ++j, to += kLanes) *to = scratch_[j];
   const double* entry = factor(cluster);
   for (std::size_t j = 0; j < d; ++j) {
-    *to = 1.0 / *entry++;
+    *to = inverse_diagonals_[index(cluster) * d + j];
+    ++entry;
     to += kLanes;
     for (std::size_t i = j + 1; i < d; ++i, to += kLanes) *to = *entry++;
   }
@@ -199,16 +209,23 @@ void State::refresh(Label cluster) {
   for (const Label sub : subs_of(cluster)) evidence_.take_in(stats, sub_stats(sub));
   log_determinant_[index(cluster)] = evidence_.factorize(stats, factor(cluster));
   log_marginal_[index(cluster)] = evidence_.log_marginal(stats, log_determinant_[index(cluster)]);
-  for (const Label sub : subs_of(cluster)) fill_bank(join_, index(sub), cluster, sub_stats(sub));
-  fill_bank(open_, index(cluster), cluster, nullptr);
+  const std::size_t d = evidence_.dimension();
+  const double* diagonal = factor(cluster);
+  for (std::size_t j = 0; j < d; diagonal += d - j, ++j)
+    inverse_diagonals_[index(cluster) * d + j] = 1.0 / *diagonal;
+  for (const Label sub : subs_of(cluster)) fill_bank(sub, cluster, sub_stats(sub));
+  fill_bank(openings_[index(cluster)], cluster, nullptr);
   refresh_weights(cluster);
 }
 
 void State::refresh_weights(Label cluster) {
   const Counts& counts = counts_[index(cluster)];
   for (const Label sub : subs_of(cluster))
-    join_.log_weight[index(sub)] = prior_->log_join(sub_sizes_[index(sub)], counts);
-  open_.log_weight[index(cluster)] = prior_->log_open(counts);
+    log_weight_[index(sub)] = prior_->log_join(sub_sizes_[index(sub)], counts);
+  log_weight_[index(openings_[index(cluster)])] = prior_->log_open(counts);
+  const std::size_t others = subclusters();
+  open_shift_[0] = prior_->log_open_shift(others);
+  open_shift_[1] = prior_->log_open_shift(others == 0 ? 0 : others - 1);
 }
 
 // ---- rows ----
@@ -243,30 +260,26 @@ void State::recompute_sub(Label sub) {
 }
 
 void State::log_conditional(std::size_t row, double* out) const {
-  const std::size_t joins = padded(sub_sizes_.size());
-  const std::size_t opens = padded(counts_.size());
-  double* of_new = out + joins;
-  std::copy_n(join_.log_weight.data(), joins, out);
-  family_->add_log_predictive((*data_)[row], join_.values.data(), stride_, joins / kLanes, {}, out);
+  std::copy_n(log_weight_.data(), options(), out);
   const Label own = sub_of_[row];
   const bool alone = own != kNone && sub_sizes_[index(own)] == 1;
-  const double shift = prior_->log_open_shift(subclusters() - (alone ? 1 : 0));
-  for (std::size_t cluster = 0; cluster < opens; ++cluster)
-    of_new[cluster] = open_.log_weight[cluster] + shift;
-  family_->add_log_predictive((*data_)[row], open_.values.data(), stride_, opens / kLanes, {}, of_new);
-  if (own != kNone) own_weights(row, shift, out, of_new);
+  const double shift = open_shift_[alone ? 1 : 0];
+  for (const Label opening : openings_)
+    if (opening != kNone) out[opening] += shift;
+  family_->add_log_predictive((*data_)[row], bank_.data(), stride_, options() / kLanes, {}, out);
+  if (own != kNone) own_weights(row, shift, out);
 }
 
-// The densities in the row's own cluster, with the row left out: every sub-cluster of it changes. Psi without
-// the row is Psi - c e e', where e is the distance of the row from the centre of the place through which it
-// came in, so inverse and determinant follow from those with the row, and nothing has to be factorized.
-void State::own_weights(std::size_t row, double open_shift, double* of_subs, double* of_new) const {
+// The densities in the row's own cluster, with the row left out: every slot of it changes. Psi without the
+// row is Psi - c e e', where e is the distance of the row from the centre of the slot through which it came
+// in, so inverse and determinant follow from those with the row, and nothing has to be factorized.
+void State::own_weights(std::size_t row, double open_shift, double* out) const {
   const Label own = sub_of_[row];
   const Label cluster = cluster_of(own);
+  const Label opening = openings_[index(cluster)];
   Counts counts = counts_[index(cluster)];
-  --counts.rows;
-  if (counts.rows == 0) {
-    of_subs[own] = of_new[cluster] = kMinusInfinity;
+  if (--counts.rows == 0) {
+    out[own] = out[opening] = kMinusInfinity;
     return;
   }
   const std::size_t d = evidence_.dimension();
@@ -274,105 +287,108 @@ void State::own_weights(std::size_t row, double open_shift, double* of_subs, dou
   const double* sums = cluster_stats(cluster);
   const double before = sub_sizes_[index(own)];
   const double left = before - 1.0;
-  if (left == 0.0) --counts.subclusters;
 
-  // Places in lanes: sub-clusters, the one the row came in through first, and the new one (kNone).
-  own_subs_.clear();
-  own_subs_.push_back(left > 0.0 ? own : kNone);
+  // The slot through which the row came in stands first.
+  own_slots_.clear();
+  if (left > 0.0) {
+    own_slots_.push_back(own);
+  } else {
+    --counts.subclusters;
+    out[own] = kMinusInfinity;
+  }
+  own_slots_.push_back(opening);
   for (const Label sub : subs_of(cluster))
-    if (sub != own) own_subs_.push_back(sub);
-  if (left > 0.0)
-    own_subs_.push_back(kNone);
-  else
-    of_subs[own] = kMinusInfinity;
+    if (sub != own) own_slots_.push_back(sub);
 
-  // The cluster's weighted sum and the row's sub-cluster without the row; then scratch by dimension in lanes.
-  own_.resize(2 * d + 2 * d * kLanes);
+  // The cluster's weighted sum and the mean of the row's sub-cluster without the row, L^-1 e, and scratch by
+  // dimension in lanes.
+  own_.resize(3 * d + d * kLanes);
   double* sum = own_.data();
   double* mean_left = sum + d;
-  double* entered = mean_left + d;  // L^-1 e
-  double* whitened = entered + d * kLanes;
+  double* entered = mean_left + d;
+  double* rest = entered + d;
   const double w_before = evidence_.weight(before);
   const double w_left = evidence_.weight(left);
   const double* mean_before = ScatterMoments::mean(sub_stats(own));
+  const double step = left > 0.0 ? 1.0 / left : 0.0;
   for (std::size_t j = 0; j < d; ++j) {
-    mean_left[j] = left > 0.0 ? mean_before[j] + (mean_before[j] - x[j]) / left : 0.0;
+    mean_left[j] = mean_before[j] + (mean_before[j] - x[j]) * step;
     sum[j] =
         Evidence::weight(sums) * Evidence::mean(sums)[j] - w_before * mean_before[j] + w_left * mean_left[j];
   }
   const double precision = evidence_.mean_strength() + Evidence::weight(sums) - w_before + w_left;
   const double q = evidence_.spread();
+  const double* inverse = inverse_diagonals_.data() + index(cluster) * d;
   double entry_ratio = 0.0;
   double kept = 1.0;
-  double log_kept = 0.0;
-  for (std::size_t first = 0; first < own_subs_.size(); first += kLanes) {
-    const std::size_t count = std::min(kLanes, own_subs_.size() - first);
-    Lanes n{};
+  double constant = 0.0;
+  for (std::size_t first = 0; first < own_slots_.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, own_slots_.size() - first);
+    const Label* slots = own_slots_.data() + first;
+    alignas(64) double sizes[kLanes] = {};
+    std::fill_n(rest, d * kLanes, 0.0);
     for (std::size_t lane = 0; lane < count; ++lane) {
-      const Label sub = own_subs_[first + lane];
-      if (sub != kNone) n[lane] = sub == own ? left : static_cast<double>(sub_sizes_[index(sub)]);
+      if (slots[lane] == opening) continue;
+      const bool is_own = slots[lane] == own;
+      sizes[lane] = is_own ? left : static_cast<double>(sub_sizes_[index(slots[lane])]);
+      const double* mean = is_own ? mean_left : ScatterMoments::mean(sub_stats(slots[lane]));
+      for (std::size_t j = 0; j < d; ++j) rest[j * kLanes + lane] = mean[j];
     }
+    const Lanes n = load_lanes(sizes);
     const Lanes w = n / (1.0 + q * n);
     const Lanes a = precision - w;
-    const Lanes kappa = a / (1.0 + q * a);
-    const Lanes strength = kappa + n;
-    const Lanes of_sum = kappa / (a * strength);
-    const Lanes of_mean = n / strength - of_sum * w;
-    for (std::size_t j = 0; j < d; ++j) {
-      Lanes mean{};
-      for (std::size_t lane = 0; lane < count; ++lane) {
-        const Label sub = own_subs_[first + lane];
-        if (sub != kNone) mean[lane] = sub == own ? mean_left[j] : ScatterMoments::mean(sub_stats(sub))[j];
-      }
-      store_lanes(whitened + j * kLanes, x[j] - of_sum * sum[j] - of_mean * mean);
-    }
+    const Lanes share = 1.0 / (1.0 + q * a);  // kappa = a share
+    const Lanes strength = a * share + n;
+    const Lanes inverse_strength = 1.0 / strength;
+    const Lanes of_sum = share * inverse_strength;
+    const Lanes of_mean = (n - share * w) * inverse_strength;
+    for (std::size_t j = 0; j < d; ++j)
+      store_lanes(rest + j * kLanes, x[j] - of_sum * sum[j] - of_mean * load_lanes(rest + j * kLanes));
     const double* entry = factor(cluster);
     Lanes square{};
     Lanes product{};
     for (std::size_t j = 0; j < d; ++j) {
-      const Lanes z = load_lanes(whitened + j * kLanes) / *entry++;
+      const Lanes z = load_lanes(rest + j * kLanes) * inverse[j];
+      ++entry;
       square += z * z;
       if (first == 0) entered[j] = z[0];
       product += z * entered[j];
       for (std::size_t i = j + 1; i < d; ++i)
-        store_lanes(whitened + i * kLanes, load_lanes(whitened + i * kLanes) - *entry++ * z);
+        store_lanes(rest + i * kLanes, load_lanes(rest + i * kLanes) - *entry++ * z);
     }
     const Lanes ratio = strength / (strength + 1.0);
     if (first == 0) {
       entry_ratio = ratio[0];
       kept = std::max(1.0 - entry_ratio * square[0], 1e-15);
-      log_kept = std::log(kept);
+      constant = evidence_.log_step(counts.rows) - 0.5 * (log_determinant_[index(cluster)] + std::log(kept));
     }
     const Lanes distance = square + (entry_ratio / kept) * product * product;
-    const double constant =
-        evidence_.log_step(counts.rows) - 0.5 * (log_determinant_[index(cluster)] + log_kept);
     const Lanes density = constant + 0.5 * static_cast<double>(d) * coppice::log(ratio) -
                           0.5 * (evidence_.dof() + counts.rows + 1.0) * coppice::log(1.0 + ratio * distance);
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      const Label sub = own_subs_[first + lane];
-      if (sub == kNone)
-        of_new[cluster] = density[lane] + prior_->log_open(counts) + open_shift;
-      else
-        of_subs[sub] = density[lane] + prior_->log_join(static_cast<std::uint32_t>(n[lane]), counts);
-    }
+    alignas(64) double densities[kLanes];
+    store_lanes(densities, density);
+    for (std::size_t lane = 0; lane < count; ++lane)
+      out[slots[lane]] =
+          densities[lane] + (slots[lane] == opening
+                                 ? prior_->log_open(counts) + open_shift
+                                 : prior_->log_join(static_cast<std::uint32_t>(sizes[lane]), counts));
   }
 }
 
-bool State::place(std::size_t row, std::size_t option) {
-  const std::size_t joins = padded(sub_sizes_.size());
+bool State::place(std::size_t row, Label slot) {
   const Label from = sub_of_[row];
-  const bool opens = option >= joins;
+  if (slot == from) return false;
   const Label left = from == kNone ? kNone : cluster_of(from);
-  if (!opens && static_cast<Label>(option) == from) return false;
-  Label cluster = opens ? static_cast<Label>(option - joins) : cluster_of(static_cast<Label>(option));
+  const bool opens = is_opening(slot);
+  Label cluster = cluster_of(slot);
   // A row alone that opens anew in its cluster, or as a cluster again, stays.
   if (opens && from != kNone && sub_sizes_[index(from)] == 1 &&
       (cluster == left || (cluster == kNewCluster && counts_[index(left)].rows == 1)))
     return false;
   if (from != kNone) remove_row(row);
   if (left != kNone && counts_[index(left)].rows == 0) close_cluster(left);
-  if (opens && cluster == kNewCluster) cluster = open_cluster();
-  add_row(row, opens ? open_sub(cluster) : static_cast<Label>(option));
+  if (cluster == kNewCluster) cluster = open_cluster();
+  add_row(row, opens ? open_sub(cluster) : slot);
   if (left != kNone && left != cluster && counts_[index(left)].rows != 0) refresh(left);
   refresh(cluster);
   return true;

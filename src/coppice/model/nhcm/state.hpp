@@ -1,8 +1,9 @@
-// Rows in sub-clusters, sub-clusters in clusters, with the statistics of both. Sub-clusters and clusters live
-// in slots; emptied slots are kept and used again. Cluster 0 is always there and always empty: it stands for
-// the cluster that the next row or sub-cluster may open, so that opening needs no code of its own. Every
-// cluster keeps the Cholesky factor of its Psi; every sub-cluster, and the next sub-cluster of every cluster,
-// keeps what its density needs in the layout of the Gaussian family's batch kernel.
+// Rows in sub-clusters, sub-clusters in clusters, with the statistics of both. A row has a place: a slot,
+// which is a sub-cluster or, if it holds no row, the opening of a cluster, where its next sub-cluster would
+// be. Cluster 0 is always there and always empty: it stands for the cluster that the next row or sub-cluster
+// may open, so that opening needs no code of its own. Emptied slots are kept and used again. Every cluster
+// keeps the Cholesky factor of its Psi; every slot keeps what its density needs in the layout of the Gaussian
+// family's batch kernel.
 #pragma once
 
 #include <cstddef>
@@ -42,9 +43,9 @@ class State {
   void refresh_weights();
 
   std::size_t rows() const { return sub_of_.size(); }
-  std::size_t subclusters() const { return sub_sizes_.size() - free_subs_.size(); }
+  std::size_t subclusters() const { return sub_sizes_.size() - free_slots_.size() - clusters() - 1; }
   std::size_t clusters() const { return counts_.size() - 1 - free_clusters_.size(); }
-  /// Sizes by slot, with zeros for the empty ones.
+  /// Rows by slot: zeros for openings and for slots not in use.
   std::span<const std::uint32_t> sizes() const { return sub_sizes_; }
   std::span<const Counts> counts() const { return counts_; }
   std::span<const Label> subs_of(Label cluster) const { return subs_of_[index(cluster)]; }
@@ -61,13 +62,16 @@ class State {
 
   // ---- rows ----
 
-  /// How many log weights log_conditional writes, a multiple of kLanes: those of the sub-cluster slots, then
-  /// those of opening a sub-cluster in each cluster slot, both padded.
-  std::size_t options() const { return padded(sub_sizes_.size()) + padded(counts_.size()); }
-  /// The row itself is left out, if it is in.
+  /// How many log weights log_conditional writes: the slots, padded to full lanes.
+  std::size_t options() const { return padded(sub_sizes_.size()); }
+  /// out[s] = log weight of the row in slot s, the row itself left out, if it is in; minus infinity for slots
+  /// not in use.
   void log_conditional(std::size_t row, double* out) const;
-  /// Takes the row where an option of log_conditional says; true if that is another place.
-  bool place(std::size_t row, std::size_t option);
+  /// Takes the row to the slot; true if that is another place than before.
+  bool place(std::size_t row, Label slot);
+  bool is_opening(Label slot) const {
+    return cluster_of(slot) != kNone && openings_[index(cluster_of(slot))] == slot;
+  }
   void take_out(std::size_t row);
   /// Puts a row that is not in into a sub-cluster, which may be one that was just opened.
   void put(std::size_t row, Label sub);
@@ -96,16 +100,14 @@ class State {
  private:
   static std::size_t index(Label slot) { return static_cast<std::size_t>(slot); }
   static std::size_t padded(std::size_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
-  /// Caches of the Gaussian batch kernel, eight slots side by side.
-  struct Bank {
-    AlignedVector values, log_weight;
-  };
 
   double* mutable_sub(Label sub) { return sub_stats_.data() + index(sub) * sub_size_; }
   double* factor(Label cluster) { return factors_.data() + index(cluster) * evidence_.factor_size(); }
   const double* factor(Label cluster) const {
     return factors_.data() + index(cluster) * evidence_.factor_size();
   }
+  Label open_slot(Label cluster);
+  void close_slot(Label slot);
   Label open_cluster();
   void close_sub(Label sub);
   void close_cluster(Label cluster);
@@ -116,9 +118,8 @@ class State {
   /// All that follows from the statistics of its sub-clusters.
   void refresh(Label cluster);
   void refresh_weights(Label cluster);
-  void fill_bank(Bank& bank, std::size_t slot, Label cluster, const double* sub);
-  void grow(Bank& bank, std::size_t slots) const;
-  void own_weights(std::size_t row, double open_shift, double* of_subs, double* of_new) const;
+  void fill_bank(Label slot, Label cluster, const double* sub);
+  void own_weights(std::size_t row, double open_shift, double* out) const;
 
   const Gaussian* family_;
   const Rows* data_;
@@ -126,19 +127,21 @@ class State {
   Evidence evidence_;
   std::size_t sub_size_, cluster_size_, stride_;
   Labels sub_of_;
-  // By sub-cluster slot.
+  // By slot.
   std::vector<std::uint32_t> sub_sizes_;
   Labels cluster_of_;
   std::vector<double> sub_stats_;
-  Labels free_subs_;
-  // By cluster slot.
+  Labels free_slots_;
+  AlignedVector bank_, log_weight_;    // eight slots side by side, without the shift of openings
+  double open_shift_[2] = {0.0, 0.0};  // for all sub-clusters, and for one less
+  // By cluster.
   std::vector<Counts> counts_;
   std::vector<Labels> subs_of_;
-  std::vector<double> cluster_stats_, factors_, log_determinant_, log_marginal_;
+  Labels openings_;
+  std::vector<double> cluster_stats_, factors_, inverse_diagonals_, log_determinant_, log_marginal_;
   Labels free_clusters_;
-  Bank join_, open_;
   mutable std::vector<double> scratch_, scratch_factor_;
-  mutable std::vector<Label> own_subs_;
+  mutable Labels own_slots_;
   mutable AlignedVector own_;
 };
 
