@@ -93,7 +93,7 @@ TEST_P(Allocation, SweepsAllocateNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(all_variants()),
+INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(sampler_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 // The moves that are off by default, or few, among them.

@@ -46,6 +46,7 @@ void add_update(CLI::App& application, Context& context);
 void add_summary(CLI::App& application, Context& context);
 void add_diagnose(CLI::App& application, Context& context);
 void add_tree(CLI::App& application, Context& context);
+void add_views(CLI::App& application, Context& context);
 void add_profile(CLI::App& application, Context& context);
 void add_score(CLI::App& application, Context& context);
 void add_predict(CLI::App& application, Context& context);

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   coppice::app::add_summary(application, context);
   coppice::app::add_diagnose(application, context);
   coppice::app::add_tree(application, context);
+  coppice::app::add_views(application, context);
   coppice::app::add_profile(application, context);
   coppice::app::add_score(application, context);
   coppice::app::add_predict(application, context);
