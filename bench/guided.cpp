@@ -2,7 +2,8 @@
 //   bench_guided race SECONDS SEEDS INIT DATA.csv...   log joint against CPU time, as CSV on stdout
 //   bench_guided moves [MOST_ROWS]                     cost of single moves and of an inserted row against N
 // In a race every sampler starts from the same kind of state (INIT: single, sequential, guide). Names of data
-// may be toy1300 and toy10000: mixtures drawn here. Columns called label or class are not data.
+// may be toy1300 and toy10000: mixtures drawn here. Columns called label or class are not data but the known
+// classes, with which the partition of highest log joint is compared (adjusted Rand index).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/diagnostics.hpp"
+#include "coppice/post/scores.hpp"
 #include "coppice/prior/crp.hpp"
 
 namespace {
@@ -56,14 +58,17 @@ Table mixture(std::size_t n, std::size_t d, std::size_t k, double box, Labels* t
   return table;
 }
 
-Table load(const std::string& name) {
-  if (name == "toy1300") return mixture(1300, 2, 10, 10.0, nullptr);
-  if (name == "toy10000") return mixture(10'000, 2, 30, 20.0, nullptr);
+/// `truth` stays empty where no classes are known.
+Table load(const std::string& name, Labels& truth) {
+  if (name == "toy1300") return mixture(1300, 2, 10, 10.0, &truth);
+  if (name == "toy10000") return mixture(10'000, 2, 30, 20.0, &truth);
   ReadOptions options;
   for (const char* label : {"label", "class"}) {
     options.truth = {label};
     try {
-      return read_dataset(name, options).table;
+      Dataset data = read_dataset(name, options);
+      for (const double value : data.truth.columns.at(0).values) truth.push_back(static_cast<Label>(value));
+      return std::move(data.table);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::configuration && error.code() != ErrorCode::usage) throw;
     }
@@ -80,7 +85,8 @@ struct Prepared {
 };
 
 void race(double seconds, std::uint64_t seeds, const std::string& init, const std::string& name) {
-  const Prepared data(load(name));
+  Labels truth;
+  const Prepared data(load(name, truth));
   const ModelEntry& model = model_by_name("nrmm");
   for (const char* sampler : {"gibbs", "split-merge", "tree-guided", "auto", "tree-guided-published"})
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -97,7 +103,10 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
       double next = 0.0;
       std::vector<double> times;
       std::vector<double> values[2];
-      for (std::uint64_t sweep = 0; spent < seconds; ++sweep) {
+      Labels best(data.rows.size());
+      double best_traces[2] = {-HUGE_VAL, 0.0};
+      // The start counts, even if it takes all the time there is.
+      for (std::uint64_t sweep = 0; sweep == 0 || spent < seconds; ++sweep) {
         if (sweep > 0) {
           const double start = cpu_seconds();
           chain->step({seed, 0, sweep});
@@ -106,9 +115,14 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
         chain->traces(traces);
         times.push_back(spent);
         for (std::size_t i = 0; i < 2; ++i) values[i].push_back(traces[i]);
-        if (spent < next && sweep > 20) continue;
-        fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},,\n", name, init, sampler, seed, spent, sweep, traces[0],
-                   traces[1]);
+        const bool is_best = traces[0] > best_traces[0];
+        if (is_best) {
+          std::copy_n(traces.begin(), 2, best_traces);
+          chain->shape(best);
+        }
+        if (spent < next && sweep > 20 && !is_best) continue;
+        fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},,,,,\n", name, init, sampler, seed, spent, sweep,
+                   traces[0], traces[1]);
         next = spent + seconds / 200.0;
       }
       // Effective draws for each second of the second half.
@@ -119,8 +133,10 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
         if (late.size() > 8)
           rate[i] = ess_bulk(std::span(&late, 1)) / (spent - times[static_cast<std::size_t>(half)]);
       }
-      fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},{:.2f},{:.2f}\n", name, init, sampler, seed, spent,
-                 times.size() - 1, values[0].back(), values[1].back(), rate[0], rate[1]);
+      fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},{:.2f},{:.2f},{:.4f},{},{}\n", name, init, sampler, seed,
+                 spent, times.size() - 1, values[0].back(), values[1].back(), rate[0], rate[1],
+                 best_traces[0], best_traces[1],
+                 truth.empty() ? std::string() : fmt::format("{:.4f}", adjusted_rand_index(truth, best)));
       std::fflush(stdout);
     }
 }
@@ -189,7 +205,9 @@ void moves(std::size_t most) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() >= 5 && arguments[0] == "race") {
-    fmt::print("data,init,sampler,seed,seconds,sweep,log_joint,clusters,ess_log_joint,ess_clusters\n");
+    fmt::print(
+        "data,init,sampler,seed,seconds,sweep,log_joint,clusters,ess_log_joint,ess_clusters,"
+        "best_log_joint,best_clusters,best_ari\n");
     for (std::size_t i = 4; i < arguments.size(); ++i)
       race(std::stod(arguments[1]), std::stoull(arguments[2]), arguments[3], arguments[i]);
     return 0;

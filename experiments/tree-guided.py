@@ -1,5 +1,5 @@
 """Gibbs, split-merge and tree-guided sampling of the same mixtures: log joint against CPU time from the same kind of start,
-time to come within 1 nat per 1,000 rows of the best log joint known, effective draws per second. Usage: tree-guided.py
+time to come within 1 nat per 1,000 rows of the best log joint known, the best partition found, effective draws per second. Usage: tree-guided.py
 [SEEDS] [SCALE]; the budgets of CPU seconds below are multiplied by SCALE. Writes build/experiments/tree-guided.csv,
 prints tables and draws build/experiments/tree-guided.png."""
 
@@ -16,6 +16,7 @@ BENCH = common.ROOT / "build/release/bench/bench_guided"
 # Data, CPU seconds for each chain.
 DATA = [("toy1300", 1.0), ("toy10000", 6.0), (common.DATA / "s1.csv", 3.0), (common.DATA / "news800x100.csv", 4.0)]
 STARTS = ["single", "guide"]
+COLUMNS = ("seconds", "log_joint", "clusters", "ess_log_joint", "ess_clusters", "best_log_joint", "best_clusters", "best_ari")
 
 
 def race(seeds, scale):
@@ -38,13 +39,13 @@ def race(seeds, scale):
 
 
 def load(path):
-    """(data, start, sampler, seed) -> rows of seconds, log joint, clusters and, in the last one, effective draws per second."""
+    """(data, start, sampler, seed) -> rows of COLUMNS; what is known at the end only stands in the last one."""
     chains = {}
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file):
             key = (pathlib.Path(row["data"]).stem, row["init"], row["sampler"], int(row["seed"]))
             chains.setdefault(key, []).append(
-                [float(row[name] or "nan") for name in ("seconds", "log_joint", "clusters", "ess_log_joint", "ess_clusters")])
+                [float(row[name] or "nan") for name in COLUMNS])
     return {key: np.array(rows) for key, rows in chains.items()}
 
 
@@ -57,7 +58,7 @@ def rows_of(data):
 def tables(chains):
     exact = ["gibbs", "split-merge", "tree-guided", "auto"]
     for data in dict.fromkeys(key[0] for key in chains):
-        best = max(rows[:, 1].max() for key, rows in chains.items() if key[0] == data and key[2] in exact)
+        best = max(rows[-1, 5] for key, rows in chains.items() if key[0] == data and key[2] in exact)
         slack = rows_of(data) / 1000
         # What chains have in the second half of their time: equilibrium for those that got there, and the best of them.
         late = {}
@@ -67,8 +68,8 @@ def tables(chains):
         typical = max(np.median(values) for values in late.values())
         print(f"\n**{data}** ({rows_of(data)} rows): best log joint known {best:.1f}; best typical one {typical:.1f}; within {slack:.1f} of "
               "it counts as there.\n")
-        print("| start | sampler | at the best | median s | at the typical | median s | last log joint, median (worst) | clusters | eff. draws/s log joint | clusters |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
+        print("| start | sampler | at the best | median s | at the typical | median s | last log joint, median (worst) | clusters | best partition: log joint | clusters | ARI (median chain) | eff. draws/s log joint | clusters |")
+        print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
         for start in dict.fromkeys(key[1] for key in chains):
             for sampler in exact + ["tree-guided-published"]:
                 mine = [rows for key, rows in chains.items() if key[:3] == (data, start, sampler)]
@@ -83,9 +84,12 @@ def tables(chains):
                     reached.append(f"{len(there)}/{len(mine)} | {'-' if np.isinf(median) else f'{median:.2g}'}")
                 last = [rows[-1, 1] for rows in mine]
                 speed = [np.nanmedian(column) if np.isfinite(column).any() else np.nan
-                         for column in np.array([rows[-1, 3:] for rows in mine]).T]
+                         for column in np.array([rows[-1, 3:5] for rows in mine]).T]
+                # The partition of highest log joint of all seeds, and how well those of the chains agree with the known classes.
+                found = max((rows[-1, 5:] for rows in mine), key=lambda values: values[0])
                 print(f"| {start} | {sampler} | {reached[0]} | {reached[1]} "
                       f"| {np.median(last):.1f} ({min(last):.1f}) | {np.mean([rows[-1, 2] for rows in mine]):.1f} "
+                      f"| {found[0]:.1f} | {found[1]:.0f} | {found[2]:.3f} ({np.median([rows[-1, 7] for rows in mine]):.3f}) "
                       f"| {speed[0]:.0f} | {'constant' if np.isnan(speed[1]) else f'{speed[1]:.0f}'} |")
 
 

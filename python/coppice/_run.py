@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import weakref
@@ -80,6 +81,12 @@ class Run:
     def __repr__(self) -> str:
         return f"<coppice.Run of {self.model}: {self.rows} rows, {self.chains} chains of {self.draws} draws>"
 
+    def _in_python_words(self, sentence: str) -> str:
+        """Advice names commands and flags; here they are methods and keyword arguments."""
+        sentence = re.sub(r"coppice resume RUN --draws \+(\d+)",
+                          lambda found: f"resume(draws={self.draws + int(found[1])})", sentence)
+        return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
+
     def _once(self, key: Any, make: Any) -> Any:
         if key not in self._answers:
             self._answers[key] = make()
@@ -119,15 +126,15 @@ class Run:
 
     @property
     def verdict(self) -> str:
-        return self._head["verdict"]
+        return self._in_python_words(self._head["verdict"])
 
     @property
     def caveat(self) -> str:
-        return self._head["caveat"]
+        return self._in_python_words(self._head["caveat"])
 
     @property
     def notes(self) -> list[str]:
-        return list(self._head["notes"])
+        return [self._in_python_words(note) for note in self._head["notes"]]
 
     @property
     def family(self) -> str:

@@ -117,7 +117,8 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
 }
 
 /// The run's contents; all that can be wrong with the settings or the data is found here.
-RunContents make_contents(RunConfig config, const Frame& frame, const std::string& codebook_text) {
+RunContents make_contents(RunConfig config, const Frame& frame, const std::string& codebook_text,
+                          std::vector<std::string>& notes) {
   ReadOptions reading;
   Codebook codebook;
   if (!codebook_text.empty()) {
@@ -129,7 +130,7 @@ RunContents make_contents(RunConfig config, const Frame& frame, const std::strin
   raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
   Dataset data = dataset_of(std::move(raw), reading);
   data.table.row_ids = frame.row_ids;
-  for (std::string& note : data.notes) config.notes.push_back(std::move(note));
+  notes = std::move(data.notes);
   return contents_of(std::move(config), std::move(data));
 }
 
@@ -183,10 +184,13 @@ std::string fit(const std::string& model_name, const Frame& frame, const nb::dic
   std::unique_ptr<ProblemSetup> setup;
   {
     const nb::gil_scoped_release release;
-    RunContents contents = make_contents(std::move(config), frame, codebook);
+    std::vector<std::string> notes;
+    RunContents contents = make_contents(std::move(config), frame, codebook, notes);
     setup = set_up_problem(contents.config, contents.codebook, contents.table);
     RunFile::check_creatable(path, overwrite);
     resolve_settings(contents.config, contents.codebook, contents.table, threads, setup);
+    std::vector<std::string>& all_notes = contents.config.notes;
+    all_notes.insert(all_notes.end(), notes.begin(), notes.end());
     file.emplace(RunFile::create(path, contents, overwrite));
   }
   return run_chains(*file, *setup, threads, time_limit, progress);

@@ -95,6 +95,10 @@ TEST_P(Allocation, SweepsAllocateNothing) {
 INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(all_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
+// The moves that are off by default, or few, among them.
+INSTANTIATE_TEST_SUITE_P(Samplers, Allocation, ::testing::ValuesIn(mixture_variants()),
+                         [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
+
 TEST(AllocationCounter, Counts) {
   const std::size_t before = allocations;
   const std::vector<double> some(100);

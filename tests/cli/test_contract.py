@@ -35,6 +35,17 @@ def test_summary_json_has_the_promised_keys(run):
     assert run("summary", "r.coppice").stdout.splitlines()[0].startswith(("Trust it", "Do not trust"))
 
 
+def test_chains_that_agree_are_not_trusted_if_their_sampler_is_not_exact(coppice):
+    write_table(coppice.folder / "data.csv", np.array([[0.1], [0.2], [1.1], [0.9]]))
+    coppice("fit", "nrmm", "data.csv", "--sampler", "tree-guided-published", "-o", "p.coppice", "--draws", 3000)
+    for command in ("summary", "diagnose"):
+        lines = coppice(command, "p.coppice").stdout.splitlines()
+        assert lines[0].startswith("Not exact")
+        assert lines[1].startswith("Do not trust it as a posterior: 4 chains agree")
+    assert coppice.json("summary", "p.coppice")["trusted"] is False
+    assert coppice("diagnose", "--strict", "p.coppice", code=1).stdout.startswith("Not exact")
+
+
 def test_labels_csv(run):
     lines = run("export", "r.coppice", "--what", "labels", "--to", "csv").stdout.splitlines()
     assert lines[0] == "chain,draw,level," + ",".join(str(i) for i in range(1, 51))

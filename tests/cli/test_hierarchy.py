@@ -185,6 +185,9 @@ def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
         assert "Not exact" in coppice(command, "t.coppice").stdout
         answer = coppice.json(command, "t.coppice")
         assert answer["exact"] is False and "Not exact" in answer["caveat"]
+    for command in ("summary", "diagnose"):
+        lines = coppice(command, "t.coppice").stdout.splitlines()
+        assert lines[0].startswith("Not exact") and lines[1].startswith("Do not trust")
     for command in (["tree", "t.coppice", "--format", "newick"], ["tree", "t.coppice", "--format", "linkage"],
                     ["predict", "t.coppice", "data.csv"], ["impute", "t.coppice"],
                     ["export", "t.coppice", "--what", "labels"]):

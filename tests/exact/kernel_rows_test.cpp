@@ -3,7 +3,6 @@
 // order) and the three moves that a guide tree leads, under both processes with everything else held fixed.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <functional>
 #include <map>
 
@@ -11,10 +10,9 @@
 #include "coppice/model/nrmm/block_gibbs.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/nrmm/multiway.hpp"
-#include "support/monte_carlo.hpp"
+#include "support/kernel_row.hpp"
 #include "support/reference_case.hpp"
 #include "support/reference_law.hpp"
-#include "support/sampling_error.hpp"
 
 namespace coppice::test {
 namespace {
@@ -55,37 +53,9 @@ TEST_P(KernelRows, AreTheExactOnes) {
       for (const auto& [start, row] : entry.at(kernel).items()) {
         Labels start_labels;
         for (const char digit : start) start_labels.push_back(digit - '0');
-        std::map<std::string, double> seen;
-        Labels labels(start_labels.size());
-        clusters.assign(start_labels);
-        ++start_number;
-        for (std::size_t i = 0; i < count; ++i) {
-          Stream stream({seed, start_number, i}, Purpose::split_merge);
-          move(stream);
-          std::copy(clusters.labels().begin(), clusters.labels().end(), labels.begin());
-          canonicalize(labels);
-          seen[partition_key(labels)] += 1.0;
-          if (labels != start_labels) clusters.assign(start_labels);
-        }
-        SCOPED_TRACE(entry.at("prior").get<std::string>() + ", from " + start + ", seed " +
-                     std::to_string(seed));
-        std::vector<double> counts;
-        std::vector<double> probabilities;
-        for (const auto& [target, probability] : row.items()) {
-          const double p = probability;
-          const double n = static_cast<double>(count);
-          counts.push_back(seen[target]);
-          probabilities.push_back(p);
-          seen.erase(target);
-          // Rarer targets are left to the chi-square test, which puts them together.
-          if (n * p >= 10.0) {
-            EXPECT_NEAR(counts.back() / n, p, (error_limit() + 0.5) * std::sqrt(p * (1.0 - p) / n))
-                << "to " << target;
-          }
-        }
-        expect_frequencies(counts, probabilities);
-        for (const auto& [target, times] : seen)
-          ADD_FAILURE() << times << " times to " << target << ", which cannot be";
+        SCOPED_TRACE(entry.at("prior").get<std::string>());
+        expect_kernel_row(clusters, start_labels, row.get<std::map<std::string, double>>(), count, seed,
+                          ++start_number, move);
         ++rows_checked;
       }
     }

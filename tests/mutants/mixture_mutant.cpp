@@ -1,13 +1,13 @@
 // Runs one sampler of the flat mixture against the enumeration. Linked with the library as it is, it must
 // agree; linked with a copy of one source file that has one mistake in it, it must not.
 //
-//   mixture_mutant VARIANT agrees|disagrees        (a name of mixture_variants(), with "_ngg" for that
-//   process)
+//   mixture_mutant VARIANT agrees|disagrees        (a name of mixture_variants() or insertion, with "_ngg"
+//   for that process)
 #include <stdexcept>
 
 #include "laws/law_case.hpp"
 #include "mutants/verdict.hpp"
-#include "support/chains.hpp"
+#include "support/one_insertion.hpp"
 #include "support/variants.hpp"
 
 namespace coppice::test {
@@ -23,12 +23,14 @@ Agreement compare_variant(std::string name, std::uint64_t seed) {
     parse_assignment("process=\"ngg\"", settings);
     parse_assignment("sigma-prior=[1.5, 2]", settings);
   }
+  const Fixture fixture({"mutants", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, 1, 6);
+  if (name == "insertion")
+    return compare_insertions(fixture.family(), fixture.rows, law, settings, seed, 2 * kDraws);
   const std::vector<Variant> variants = mixture_variants();
   const auto found = std::find_if(variants.begin(), variants.end(),
                                   [&](const Variant& variant) { return variant.name == name; });
   if (found == variants.end()) throw std::invalid_argument("there is no sampler " + name);
   for (const auto& [setting, value] : settings_from(found->settings)) settings[setting] = value;
-  const Fixture fixture({"mutants", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, 1, 6);
   const ExactPosterior exact(fixture.family(), fixture.rows, law);
   SamplerChain chain(model_by_name("nrmm"), fixture.family(), fixture.rows, settings);
   return compare_chain(exact, chain, seed, kDraws);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,44 +64,61 @@ class SamplerChain final : public TestChain {
   mutable std::vector<double> traces_;
 };
 
-/// Runs the chain and compares it with the enumeration, and the parameters that vary with their means.
+/// What a chain, or many of them, was seen in, to be compared with the enumeration: the partitions, and the
+/// parameters that vary with their means.
+class ChainRecord {
+ public:
+  ChainRecord(const ExactPosterior& exact, std::size_t draws)
+      : exact_(&exact), visits_(exact.size(), draws), labels_(exact.rows()) {}
+
+  void add(const TestChain& chain) {
+    chain.shape(labels_);
+    visits_.add(exact_->index(labels_));
+    // Traces cost more than a sweep: every fourth will do.
+    if (++seen_ % 4 != 0) return;
+    const std::map<std::string, double> parameters = chain.parameters();
+    for (const char* name : {"alpha", "sigma"})
+      if (parameters.contains(name)) values_[name].push_back(parameters.at(name));
+    if (!parameters.contains("log_u")) return;
+    const double log_u = parameters.at("log_u");
+    const double sigma = parameters.at("sigma");
+    values_["log_t"].push_back(std::log(std::expm1(sigma * log1p_exp(log_u))));
+    values_["log_u"].push_back(log_u);
+    values_["log_u squared"].push_back(log_u * log_u);
+  }
+
+  Agreement agreement() const {
+    const auto varies = [](const std::vector<double>& list) {
+      return std::any_of(list.begin(), list.end(), [&](double value) { return value != list.front(); });
+    };
+    // With sigma learned, log u has no variance: it grows like 1 / sigma.
+    const bool has_log_u = !values_.contains("sigma") || !varies(values_.at("sigma"));
+    Agreement agreement = compare(*exact_, visits_);
+    for (const auto& [name, list] : values_)
+      if (varies(list) && (has_log_u || !name.starts_with("log_u")))
+        agreement.check("mean of " + name, batch_estimate(list), exact_->moments().at(name));
+    return agreement;
+  }
+
+ private:
+  const ExactPosterior* exact_;
+  Visits visits_;
+  Labels labels_;
+  std::size_t seen_ = 0;
+  std::map<std::string, std::vector<double>> values_;
+};
+
+/// Runs the chain and compares it with the enumeration.
 inline Agreement compare_chain(const ExactPosterior& exact, TestChain& chain, std::uint64_t seed,
                                std::size_t draws) {
   constexpr std::size_t kWarmup = 1000;
-  Visits visits(exact.size(), draws);
-  std::map<std::string, std::vector<double>> values;
-  std::optional<double> first_sigma;
-  Labels labels(exact.rows());
+  ChainRecord record(exact, draws);
   chain.init({seed, 0, 0});
   for (std::size_t sweep = 1; sweep <= kWarmup + draws; ++sweep) {
     chain.step({seed, 0, sweep});
-    if (sweep <= kWarmup) continue;
-    chain.shape(labels);
-    visits.add(exact.index(labels));
-    // Traces cost more than a sweep: every fourth will do.
-    if (sweep % 4 != 0) continue;
-    const std::map<std::string, double> parameters = chain.parameters();
-    for (const char* name : {"alpha", "sigma"})
-      if (parameters.contains(name)) values[name].push_back(parameters.at(name));
-    if (!parameters.contains("log_u")) continue;
-    const double log_u = parameters.at("log_u");
-    const double sigma = parameters.at("sigma");
-    values["log_t"].push_back(std::log(std::expm1(sigma * log1p_exp(log_u))));
-    // With sigma learned, log u has no variance: it grows like 1 / sigma.
-    if (sigma != first_sigma.value_or(sigma)) continue;
-    first_sigma = sigma;
-    values["log_u"].push_back(log_u);
-    values["log_u squared"].push_back(log_u * log_u);
+    if (sweep > kWarmup) record.add(chain);
   }
-  if (first_sigma && values["log_u"].size() != values["log_t"].size()) {
-    values.erase("log_u");
-    values.erase("log_u squared");
-  }
-  Agreement agreement = compare(exact, visits);
-  for (const auto& [name, list] : values)
-    if (std::any_of(list.begin(), list.end(), [&](double value) { return value != list.front(); }))
-      agreement.check("mean of " + name, batch_estimate(list), exact.moments().at(name));
-  return agreement;
+  return record.agreement();
 }
 
 }  // namespace coppice::test

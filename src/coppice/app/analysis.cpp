@@ -17,7 +17,7 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
                              draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
-  verdict_ = judge(traces_, run_.config().chains, draws);
+  verdict_ = judge(traces_, run_.config().chains, draws, caveat().empty());
 }
 
 Consensus Analysis::consensus(std::size_t level, Selection selection) const {
@@ -48,6 +48,10 @@ std::string Analysis::caveat() const { return run_.model().caveat(run_.setup().p
 std::string Analysis::caveat_line(const Context& context) const {
   const std::string sentence = caveat();
   return sentence.empty() ? sentence : context.bold(sentence) + "\n";
+}
+
+std::string Analysis::verdict_lines(const Context& context) const {
+  return caveat_line(context) + context.bold(verdict_.sentence) + "\n";
 }
 
 void Analysis::note_caveat(const Context& context) const {

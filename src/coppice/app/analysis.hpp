@@ -34,6 +34,8 @@ class Analysis {
   std::string caveat() const;
   /// The caveat as the first line of a text, or nothing.
   std::string caveat_line(const Context& context) const;
+  /// The head of a text: the caveat if there is one, then the verdict.
+  std::string verdict_lines(const Context& context) const;
   /// The caveat on stderr, for answers that have no room for it.
   void note_caveat(const Context& context) const;
   /// "exact" (and "caveat") for an object of answers; a flat model that samples exactly has neither.

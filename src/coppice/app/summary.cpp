@@ -76,8 +76,7 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    std::string text =
-        context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n";
+    std::string text = analysis.verdict_lines(context) + "\n";
     print_trace_table(analysis, text, context);
     text += "\n" +
             context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
@@ -140,7 +139,7 @@ void print_consensus(const Analysis& analysis, const Consensus& estimate,
 
 std::string head_text(const Analysis& analysis, const Context& context) {
   const SavedRun& run = analysis.run();
-  return context.bold(analysis.verdict().sentence) + "\n" + analysis.caveat_line(context) + "\n" +
+  return analysis.verdict_lines(context) + "\n" +
          fmt::format(
              "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; "
              "{} "

@@ -33,7 +33,7 @@ std::size_t round_down(double value) { return static_cast<std::size_t>(std::floo
 
 }  // namespace
 
-Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::size_t draws) {
+Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::size_t draws, bool exact) {
   const TraceSummary* highest_rhat = nullptr;
   const TraceSummary* lowest_ess = nullptr;
   const auto ess_of = [](const TraceSummary& trace) { return std::min(trace.ess_bulk, trace.ess_tail); };
@@ -121,11 +121,15 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
             "Cannot tell: no trace has an R-hat and an effective sample size; look at the table of traces.",
             ""};
   }
-  return {true,
-          fmt::format(
-              "Trust it: {} chains agree (R-hat {} at most) and every trace has at least {} effective draws.",
-              chains, show_rhat(highest_rhat->rhat), round_down(ess_of(*lowest_ess))),
-          lowest_ess->name};
+  const std::string agreement =
+      fmt::format("{} chains agree (R-hat {} at most) and every trace has at least {} effective draws",
+                  chains, show_rhat(highest_rhat->rhat), round_down(ess_of(*lowest_ess)));
+  if (!exact)
+    return {false,
+            fmt::format("Do not trust it as a posterior: {}, but of a law that is not the posterior.",
+                        agreement),
+            lowest_ess->name};
+  return {true, fmt::format("Trust it: {}.", agreement), lowest_ess->name};
 }
 
 }  // namespace coppice

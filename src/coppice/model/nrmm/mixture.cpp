@@ -358,6 +358,7 @@ std::size_t chain_bytes(const Problem& problem) {
   return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
          rows * (3 * sizeof(double) + 10 * sizeof(std::uint32_t)) +
          (options.needs_guide() ? RowTree::bytes(rows) : 0) +
+         (options.multiway_moves != 0 ? Multiway::bytes(*problem.family, rows) : 0) +
          (options.published ? PublishedMoves::bytes(*problem.family, rows) : 0);
 }
 
