@@ -75,6 +75,24 @@ class Clusterer(ClusterMixin, BaseEstimator):
     _parameters: tuple[str, ...]
     _only_family: str
 
+    family: str
+    family_settings: dict[str, Any] | None
+    codebook: dict[str, dict[str, Any]] | str | os.PathLike[str] | None
+    standardize: bool
+    pca: int
+    select: str
+    output: str | os.PathLike[str] | None
+    overwrite: bool
+    time_limit: float | None
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: int
+    run_: Run
+    labels_: np.ndarray
+    n_clusters_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def fit(self, X: Any, y: Any = None) -> Clusterer:
         """Draw from the posterior of the clusters of X.
 

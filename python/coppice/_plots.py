@@ -19,8 +19,10 @@ def _axes(ax: Any, width: float = 7.0, height: float = 5.0) -> Any:
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def _colour(cluster: int) -> str:
-    return PALETTE[cluster % len(PALETTE)] if cluster >= 0 else "#999999"
+def _colours(sizes: Any) -> list[str]:
+    """A colour for each of the largest clusters, grey for the others."""
+    rank = np.argsort(np.argsort(-np.asarray(sizes), kind="stable"), kind="stable")
+    return [PALETTE[place] if place < len(PALETTE) else "#999999" for place in rank]
 
 
 def _shortened(text: str, length: int) -> str:
@@ -69,6 +71,8 @@ def plot_tree(model: Any, ax: Any = None, rows: int = 6) -> Any:
     places, depths, lines = _place_nodes(tree)
     ax = _axes(ax, 11.0, max(2.5, 0.62 * lines + 0.9))
     deepest = max(depths.values())
+    # As many letters as fit between two levels.
+    room = max(12, int(0.66 * 11.0 / (deepest + 0.83) / 0.068))
     for node in tree:
         x, y = depths[node.id], places[node.id]
         shade = 0.75 - 0.75 * node.support
@@ -77,7 +81,7 @@ def plot_tree(model: Any, ax: Any = None, rows: int = 6) -> Any:
             width = 1.0 + 7.0 * np.sqrt(node.size / tree.root.size)
             ax.plot([above_x, above_x + 0.12, above_x + 0.28, x], [above_y, above_y, y, y], color=str(shade),
                     linewidth=width, solid_capstyle="round", solid_joinstyle="round", zorder=1)
-            ax.annotate(_shortened(node.name, 34), (above_x + 0.3, y), xytext=(2, 5), textcoords="offset points",
+            ax.annotate(_shortened(node.name, room), (above_x + 0.3, y), xytext=(2, 5), textcoords="offset points",
                         fontsize=8, va="bottom")
             ax.annotate(f"{node.size} rows · {100 * node.support:.0f} %", (above_x + 0.3, y), xytext=(2, -5),
                         textcoords="offset points", fontsize=7, va="top", color="0.35")
@@ -179,7 +183,7 @@ def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) ->
     axes = np.atleast_1d(axes)
     for ax, name in zip(axes, names, strict=True):
         for chain, values in enumerate(traces[name]):
-            ax.plot(values, color=_colour(chain), linewidth=0.7, alpha=0.8)
+            ax.plot(values, color=PALETTE[chain % len(PALETTE)], linewidth=0.7, alpha=0.8)
         entry = summaries[name]
         ax.set_title(f"{name}: mean {entry['mean']:.4g}, R-hat {entry['rhat']:.3f}, effective draws {entry['ess_bulk']:.0f}",
                      fontsize=8, loc="left")
@@ -210,10 +214,13 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
     ax : matplotlib Axes
         The drawing.
     """
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
     profiles = sorted(model.run_.profiles(level, model.select, traits), key=lambda profile: -profile["size"])
     lines = sum(1.6 + len(profile["traits"]) for profile in profiles)
     ax = _axes(ax, 8.0, max(2.0, 0.27 * lines + 0.8))
     y = 0.0
+    colours = _colours([profile["size"] for profile in sorted(profiles, key=lambda profile: profile["cluster"])])
     largest = max((trait["divergence"] for profile in profiles for trait in profile["traits"]), default=1.0)
     for profile in profiles:
         size = profile["size"]
@@ -222,13 +229,17 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
                 color="black")
         y += 1.0
         for trait in profile["traits"]:
-            ax.barh(y, trait["divergence"], height=0.72, color=_colour(profile["cluster"]), alpha=0.85)
+            ax.barh(y, trait["divergence"], height=0.72, color=colours[profile["cluster"]], alpha=0.85)
             ax.annotate(trait["words"], (trait["divergence"], y), xytext=(5, 0), textcoords="offset points", fontsize=8,
                         va="center")
             y += 1.0
         y += 0.6
     ax.set_ylim(y - 0.3, -0.9)
-    ax.set_xlim(0.0, 1.9 * largest)
+    # Divergences differ by orders of magnitude; their square roots are like distances.
+    ax.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0.0)), np.square))
+    ax.set_xlim(0.0, 3.6 * largest)
+    ax.xaxis.set_major_locator(FixedLocator([largest * share for share in (0.0, 0.1, 0.4, 1.0)]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     ax.set_yticks([])
     ax.set_xlabel("divergence from the other rows (nats)", fontsize=8)
     ax.tick_params(labelsize=8)
@@ -261,12 +272,12 @@ def plot_clusters(model: Any, columns: tuple[str, str] | None = None, ax: Any = 
     ax = _axes(ax, 6.5, 5.5)
     labels = run.consensus(1, model.select)["labels"]
     sizes = np.bincount(labels)
-    rank = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
-    for cluster in np.argsort(rank):
+    colours = _colours(sizes)
+    for cluster in np.argsort(-sizes, kind="stable"):
         inside = labels == cluster
-        colour = _colour(int(rank[cluster])) if rank[cluster] < len(PALETTE) else "#999999"
+        colour = colours[cluster]
         ax.scatter(*points[inside].T, s=14, color=colour, alpha=0.65, linewidths=0,
-                   label=f"{cluster}: {sizes[cluster]} rows" if rank[cluster] < len(PALETTE) else None)
+                   label=f"{cluster}: {sizes[cluster]} rows" if colour in PALETTE else None)
         _ellipse(ax, points[inside], edgecolor=colour, linewidth=2.0)
         if run.levels > 1:
             parts = run.consensus(run.levels, model.select)["labels"]
