@@ -13,6 +13,7 @@
 #include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/insert_rows.hpp"
+#include "coppice/run/new_run.hpp"
 
 namespace coppice::app {
 namespace {
@@ -83,15 +84,7 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   arguments.parameters.check_all_known(tables, model.name);
   config.parameters = arguments.parameters.values(model.parameters);
   refuse_sampler_flags(arguments, model);
-  const ParameterValues run(run_parameters(), arguments.parameters.values(run_parameters()));
-  config.chains = run.integer("chains");
-  config.warmup = run.integer("warmup");
-  config.draws = run.integer("draws");
-  config.thin = run.integer("thin");
-  config.seed = run.integer("seed");
-  if (static_cast<double>(config.draws) * static_cast<double>(config.thin) > 1e15)
-    fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws,
-         config.thin);
+  set_run_length(config, arguments.parameters.values(run_parameters()));
   config.family = arguments.family;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
   config.standardize = arguments.standardize;
@@ -110,18 +103,8 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   const ModelEntry& model = model_by_name(arguments.model);
-  RunContents contents;
-  contents.config = make_config(arguments, model);
-
-  Dataset data = arguments.reading.read(arguments.data, context);
-  contents.input_codebook = data.codebook;
-  contents.table = std::move(data.table);
-  contents.truth = std::move(data.truth);
-  contents.data_digest = data.digest;
-  contents.codebook = data.codebook;
-  contents.transform =
-      to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
-
+  const RunConfig config = make_config(arguments, model);
+  RunContents contents = contents_of(config, arguments.reading.read(arguments.data, context));
   std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
   RunFile::check_creatable(arguments.output, arguments.overwrite);
   for (const Parameter& parameter : model.parameters)

@@ -24,36 +24,15 @@ double probability_of(const Prediction& p) {
   return p.cluster == kNewCluster ? p.new_probability : p.probabilities[static_cast<std::size_t>(p.cluster)];
 }
 
-/// Makes the clusters of each row a path: at every level the likeliest child of the cluster above, or none
-/// (kNewCluster) there and below, if a new cluster is likelier than any of the children.
-void follow_paths(std::vector<std::vector<Prediction>>& levels, const std::vector<Consensus>& estimates) {
-  for (std::size_t l = 1; l < levels.size(); ++l) {
-    std::vector<Label> parent(estimates[l].clusters);
-    for (std::size_t i = 0; i < estimates[l].labels.size(); ++i)
-      parent[static_cast<std::size_t>(estimates[l].labels[i])] = estimates[l - 1].labels[i];
-    for (std::size_t row = 0; row < levels[l].size(); ++row) {
-      Prediction& p = levels[l][row];
-      const Label above = levels[l - 1][row].cluster;
-      p.cluster = kNewCluster;
-      double best = p.new_probability;
-      for (std::size_t c = 0; above != kNewCluster && c < parent.size(); ++c)
-        if (parent[c] == above && p.probabilities[c] >= best) {
-          best = p.probabilities[c];
-          p.cluster = static_cast<Label>(c);
-        }
-    }
-  }
-}
-
 int predict_paths(const PredictArguments& arguments, const Analysis& analysis, const Table& table,
                   const Context& context) {
   const SavedRun& run = analysis.run();
   const Rows rows = encode(run.setup().plan, table);
-  std::vector<Consensus> estimates;
+  std::vector<Labels> estimates;
   std::vector<std::vector<Prediction>> levels;
   for (std::size_t level = 1; level <= run.levels(); ++level) {
-    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()));
-    levels.push_back(predict(run, rows, estimates.back().labels, {0, arguments.threads, level}));
+    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()).labels);
+    levels.push_back(predict(run, rows, estimates.back(), {0, arguments.threads, level}));
   }
   follow_paths(levels, estimates);
   if (context.json) {

@@ -189,6 +189,25 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
   return predictions;
 }
 
+void follow_paths(std::span<std::vector<Prediction>> levels, std::span<const Labels> consensus) {
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    std::vector<Label> parent(count_groups(consensus[l], consensus[l].size()));
+    for (std::size_t i = 0; i < consensus[l].size(); ++i)
+      parent[static_cast<std::size_t>(consensus[l][i])] = consensus[l - 1][i];
+    for (std::size_t row = 0; row < levels[l].size(); ++row) {
+      Prediction& p = levels[l][row];
+      const Label above = levels[l - 1][row].cluster;
+      p.cluster = kNewCluster;
+      double best = p.new_probability;
+      for (std::size_t c = 0; above != kNewCluster && c < parent.size(); ++c)
+        if (parent[c] == above && p.probabilities[c] >= best) {
+          best = p.probabilities[c];
+          p.cluster = static_cast<Label>(c);
+        }
+    }
+  }
+}
+
 std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,
                                    std::size_t threads) {
   if (draws.draws() == 0) fail(ErrorCode::usage, "membership: there are no draws");
