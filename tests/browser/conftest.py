@@ -38,6 +38,17 @@ def animals(folder):
 
 
 @pytest.fixture(scope="session")
+def plane(folder):
+    """Two columns, clusters of sub-clusters."""
+    table, run, page = folder / "bananas.csv", folder / "bananas.coppice", folder / "bananas.html"
+    coppice("simulate", "bananas", "--n", 200, "-o", table)
+    coppice("fit", "nhcm", table, "--id", "row", "--chains", 2, "--warmup", 50, "--draws", 60, "--progress", "none", "-q",
+            "-o", run)
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
 def hostile(folder):
     """A flat model on a table whose names try to break the page."""
     rows = [name.replace('"', '""') for name in STRANGE_ROWS]

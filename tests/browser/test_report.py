@@ -162,6 +162,20 @@ def axe_faults(page):
             for fault in found["violations"] if fault["impact"] in ("serious", "critical")]
 
 
+def test_two_columns_are_a_plane_with_ellipses_of_both_levels(visit, plane, animals):
+    page = visit(plane).page
+    drawing = page.locator("#figure-plane svg")
+    assert drawing.locator("circle").count() == 200
+    widths = {group.get_attribute("stroke-width") for group in drawing.locator("g[stroke-width]").all()}
+    assert {"2.5", "1.2"} <= widths, widths
+    assert "two standard deviations" in text_of(page.locator("#figure-plane figcaption"))
+    faint = 'circle[fill-opacity="0.12"]'
+    assert drawing.locator(faint).count() == 0
+    page.locator("[role=treeitem][aria-level='2']").first.click()
+    assert 0 < drawing.locator(faint).count() < 200
+    assert visit(animals).page.locator("#figure-plane").count() == 0
+
+
 def test_no_serious_accessibility_fault(visit, animals, hostile):
     for path, options in ((animals, {}), (animals, {"color_scheme": "dark"}), (hostile, {})):
         page = visit(path, **options).page

@@ -11,6 +11,7 @@ import { convergenceSection } from "./sections/convergence";
 import { headSection } from "./sections/head";
 import { knownSection } from "./sections/known";
 import { levelsSection } from "./sections/levels";
+import { planeSection } from "./sections/plane";
 import { reproduceSection } from "./sections/reproduce";
 import { rowsSection } from "./sections/rows";
 import { treeSection } from "./sections/tree";
@@ -26,6 +27,7 @@ function start(root: HTMLElement, data: ReportData): void {
   const state = new State();
   const colours = branchColours(report.nodes);
   const sections: Section[] = [
+    { id: "plane", label: "Plane", make: () => planeSection(report, state, colours) },
     { id: "rows", label: "Rows", make: () => rowsSection(report, state, colours) },
     { id: "coclustering", label: "How sure", make: () => coclusteringSection(report, state) },
     { id: "levels", label: "How many", make: () => levelsSection(report) },

@@ -79,9 +79,11 @@ class Collector {
   void choose_columns() {
     columns_.resize(run_.table().columns.size());
     std::iota(columns_.begin(), columns_.end(), 0U);
-    std::stable_sort(columns_.begin(), columns_.end(), [&](std::size_t a, std::size_t b) {
-      return tree_.column_strength[a] > tree_.column_strength[b];
-    });
+    // Two columns are drawn as a plane, whose axes people expect in the order of the table.
+    if (columns_.size() > 2)
+      std::stable_sort(columns_.begin(), columns_.end(), [&](std::size_t a, std::size_t b) {
+        return tree_.column_strength[a] > tree_.column_strength[b];
+      });
     columns_.resize(std::min(columns_.size(), std::max<std::size_t>(1, kMostCells / shown_.size())));
   }
 

@@ -290,7 +290,7 @@ Dataset dataset_of(RawTable raw, const ReadOptions& options) {
   Roles roles;
   roles.assign(raw, options);
   for (std::size_t index = 0; index < raw.columns.size(); ++index) settle_wanted(raw, index);
-  Dataset data = assemble(std::move(raw), roles);
+  Dataset data = assemble(std::move(raw), roles, options.labels_only);
   data.digest = sha256_hex(serialize(data.table));
   return data;
 }
