@@ -53,6 +53,26 @@ TEST_P(Unions, AreMarginalsOfMergedStatisticsInBothDirections) {
   }
 }
 
+/// Eight single rows side by side may be counted in a quicker way than rows beside larger clusters: the bits
+/// are the same.
+TEST_P(Unions, OfSingleRowsDoNotDependOnTheirNeighbours) {
+  const Fixture fixture(GetParam(), 1);
+  const Family& family = fixture.family();
+  const std::size_t stride = family.union_size() * kLanes;
+  AlignedVector bank(2 * stride, 0.0);
+  for (std::size_t slot = 0; slot < 2 * kLanes; ++slot) {
+    const std::size_t row = slot % kLanes;
+    const bool is_large = slot >= kLanes && slot % 2 == 1;
+    const Stats cluster(family, fixture.rows, row, is_large ? row + 3 : row + 1);
+    family.fill_union(cluster.data(), bank.data() + slot / kLanes * stride + slot % kLanes);
+  }
+  for (std::size_t a = 0; a < kLanes; ++a) {
+    AlignedVector found(2 * kLanes, 0.0);
+    family.add_log_marginals(bank.data() + a, bank.data(), stride, 2, found.data());
+    for (std::size_t b = 0; b < kLanes; b += 2) EXPECT_EQ(found[b], found[kLanes + b]) << a << " and " << b;
+  }
+}
+
 TEST_P(Unions, CellsByThemselvesAddUp) {
   const Fixture fixture(GetParam(), 1);
   const Family& family = fixture.family();

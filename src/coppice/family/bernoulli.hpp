@@ -85,6 +85,20 @@ class BernoulliCell {
     return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
            tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
   }
+  static constexpr std::size_t single_size() { return 3; }  // with a missing cell, with a 0, with a 1
+  void fill_single(const double* one, double* values) const {
+    const auto joint = [&](double ones, double zeros) {
+      return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
+             tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
+    };
+    values[0] = joint(one[0], one[kLanes]);
+    values[1] = joint(one[0], one[kLanes] + 1.0);
+    values[2] = joint(one[0] + 1.0, one[kLanes]);
+  }
+  Lanes lane_log_marginal_of_singles(const double*, const double* others, const double* values) const {
+    const Lanes without_one = load_lanes(others + kLanes) > 0.0 ? broadcast(values[1]) : broadcast(values[0]);
+    return load_lanes(others) > 0.0 ? broadcast(values[2]) : without_one;
+  }
 
  private:
   /// log B(a + ones, b + zeros).

@@ -137,12 +137,24 @@ class GaussianDiagonalCell {
       shrinkage[lane] = entry.shrinkage;
       per_cell[lane] = entry.per_cell;
     }
-    const Lanes step = one[kLanes] - load_lanes(others + kLanes);
-    const Lanes within = one[2 * kLanes] + load_lanes(others + 2 * kLanes);
-    const Lanes sum = one[3 * kLanes] + load_lanes(others + 3 * kLanes);
-    const Lanes squares = within + step * step * (one[0] * cells * per_cell);
-    const Lanes rate = b0_ + 0.5 * (squares + sum * sum * shrinkage);
-    return log_factor + log_rate_ - shape * coppice::log(rate);
+    return log_marginal_of(one, others, log_factor, shape, shrinkage, per_cell);
+  }
+  static constexpr std::size_t single_size() {
+    return 8;
+  }  // the entries with a missing and with a present cell
+  void fill_single(const double* one, double* values) const {
+    for (std::int64_t more = 0; more < 2; ++more) {
+      const NormalGammaTable::Entry& entry = (*unions_)[static_cast<std::int64_t>(one[0]) + more];
+      const double parts[] = {entry.log_factor, entry.shape, entry.shrinkage, entry.per_cell};
+      std::copy_n(parts, 4, values + 4 * more);
+    }
+  }
+  Lanes lane_log_marginal_of_singles(const double* one, const double* others, const double* values) const {
+    const LanesInt present = load_lanes(others) > 0.0;
+    const auto pick = [&](std::size_t part) {
+      return present ? broadcast(values[4 + part]) : broadcast(values[part]);
+    };
+    return log_marginal_of(one, others, pick(0), pick(1), pick(2), pick(3));
   }
 
   CellPredictive predictive(const double* stats) const {
@@ -154,6 +166,15 @@ class GaussianDiagonalCell {
   }
 
  private:
+  Lanes log_marginal_of(const double* one, const double* others, Lanes log_factor, Lanes shape,
+                        Lanes shrinkage, Lanes per_cell) const {
+    const Lanes step = one[kLanes] - load_lanes(others + kLanes);
+    const Lanes within = one[2 * kLanes] + load_lanes(others + 2 * kLanes);
+    const Lanes sum = one[3 * kLanes] + load_lanes(others + 3 * kLanes);
+    const Lanes squares = within + step * step * (one[0] * load_lanes(others) * per_cell);
+    const Lanes rate = b0_ + 0.5 * (squares + sum * sum * shrinkage);
+    return log_factor + log_rate_ - shape * coppice::log(rate);
+  }
   double rate(const double* stats) const {
     return b0_ + 0.5 * stats[2] + 0.5 * k0_ * stats[0] / (k0_ + stats[0]) * stats[1] * stats[1];
   }
