@@ -117,8 +117,12 @@ class Clusterer(ClusterMixin, BaseEstimator):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
         parameters = self._given()
         length = {name: _as_typed(getattr(self, name)) for name in ("chains", "warmup", "draws", "thin")}
-        folder = tempfile.mkdtemp(prefix="coppice-") if self.output is None else None
-        path = os.path.join(folder, "run.coppice") if folder else os.fspath(self.output)
+        folder = None
+        if self.output is None:
+            folder = tempfile.mkdtemp(prefix="coppice-")
+            path = os.path.join(folder, "run.coppice")
+        else:
+            path = os.fspath(self.output)
         try:
             end = self._watch(
                 _native.fit, model=self._model, frame=frame, parameters=parameters,
