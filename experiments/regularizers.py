@@ -95,9 +95,7 @@ def measure(name, setting, seed, folder, scales):
     run = common.fit(train, [*base, "--regularizer", regularizer, "--penalty", strength / margin, "--margin", margin,
                              *extra], folder, "run")
     result = {}
-    predicted = common.coppice("predict", run.path, test, parse="csv")
-    column = predicted[0].index("log_density")
-    result["held-out"] = np.mean([float(row[column]) for row in predicted[1:]])
+    result["held-out"] = common.held_out(run.path, test).mean()
     draws = range(0, len(run.labels[0]), 10)
     pairs = [common.distances(features, [level[draw] for level in run.labels]) for draw in draws]
     result["AID"] = np.mean([pair[0] for pair in pairs])

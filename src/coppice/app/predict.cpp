@@ -7,6 +7,7 @@
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/profile.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 namespace {
@@ -170,11 +171,14 @@ struct ProfileArguments {
   SelectionFlags selecting;
 };
 
-ordered_json trait_json(const Trait& trait) {
-  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
-          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
-          {"outside_sd", trait.outside_sd}, {"level", trait.level}};
+std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std::vector<std::string>& ids) {
+  std::vector<std::string> names;
+  for (const std::uint32_t row : rows) names.push_back(ids[row]);
+  return names;
 }
+
+/// Rows with less chance to be elsewhere are not called doubtful.
+constexpr double kLeastRival = 0.01;
 
 int profile(const ProfileArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
@@ -183,20 +187,22 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
   const std::vector<AmbiguousRow> doubtful = most_ambiguous(
-      membership(run.labels(arguments.level, 20'000'000), estimate.labels), arguments.ambiguous);
+      analysis.is_greedy() ? tree_membership(analysis.row_tree(), estimate.labels)
+                           : membership(run.labels(arguments.level, 20'000'000), estimate.labels),
+      arguments.ambiguous);
   const std::vector<std::string>& ids = run.table().row_ids;
   if (context.json) {
     ordered_json clusters = ordered_json::array();
     for (const ClusterProfile& entry : profiles) {
       ordered_json traits = ordered_json::array();
-      for (const Trait& trait : entry.traits) traits.push_back(trait_json(trait));
+      for (const Trait& trait : entry.traits) traits.push_back(to_json(trait));
       clusters.push_back({{"cluster", entry.cluster},
                           {"size", entry.size},
                           {"confidence", entry.confidence},
                           {"name", entry.name},
                           {"traits", traits},
-                          {"exemplars", entry.exemplars},
-                          {"outliers", entry.outliers}});
+                          {"exemplars", names_of(entry.exemplars, ids)},
+                          {"outliers", names_of(entry.outliers, ids)}});
     }
     ordered_json rows = ordered_json::array();
     for (const AmbiguousRow& row : doubtful)
@@ -217,15 +223,20 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                         100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
     text += context.dim(fmt::format(
-        "  typical: {}{}\n", fmt::join(entry.exemplars, ", "),
-        entry.outliers.empty() ? "" : fmt::format("; least typical: {}", fmt::join(entry.outliers, ", "))));
+        "  typical: {}{}\n", fmt::join(names_of(entry.exemplars, ids), ", "),
+        entry.outliers.empty()
+            ? ""
+            : fmt::format("; least typical: {}", fmt::join(names_of(entry.outliers, ids), ", "))));
   }
-  if (!doubtful.empty()) text += context.bold("\nRows that could belong elsewhere\n");
-  for (const AmbiguousRow& row : doubtful)
-    text += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
-                        100.0 * row.probability,
-                        row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
-                        100.0 * row.rival_probability);
+  std::string elsewhere;
+  for (const AmbiguousRow& row : doubtful) {
+    if (row.rival_probability < kLeastRival) continue;
+    elsewhere += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
+                             100.0 * row.probability,
+                             row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
+                             100.0 * row.rival_probability);
+  }
+  if (!elsewhere.empty()) text += context.bold("\nRows that could belong elsewhere\n") + elsewhere;
   write_output("", text);
   return 0;
 }

@@ -181,7 +181,7 @@ void add_note(std::vector<std::string>& notes, const std::vector<std::string>& n
     notes.push_back(fmt::format("{} columns {}: {}", names.size(), many, text::list_names(names)));
 }
 
-Dataset assemble(RawTable raw, const Roles& roles) {
+Dataset assemble(RawTable raw, const Roles& roles, bool labels_only) {
   Dataset data;
   data.notes = std::move(raw.notes);
   data.table.row_ids = row_ids_of(raw, roles.id);
@@ -223,7 +223,7 @@ Dataset assemble(RawTable raw, const Roles& roles) {
            "--id, or --drop it",
            "are left out because nearly every row has its own text (use one with --id, or --drop them)");
   add_note(data.notes, constant, "is constant", "are constant");
-  if (data.table.columns.empty())
+  if (data.table.columns.empty() && !labels_only)
     fail(ErrorCode::bad_data, "{}: no column of data is left{}{}; keep at least one", raw.file,
          data.notes.empty() ? "" : ": ", data.notes.empty() ? "" : data.notes.back());
   return data;
@@ -318,7 +318,8 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
   CsvOptions csv;
   csv.header = options.header;
   std::string digest = sha256_hex(bytes);
-  Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles);
+  Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles,
+                          options.labels_only);
   data.digest = std::move(digest);
   return data;
 }

@@ -19,6 +19,7 @@ struct ReadOptions {
   std::string id;                  // the column of row names; empty: rows are named 1..N
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data
   std::vector<std::string> drop;   // columns to ignore
+  bool labels_only = false;        // the file need not have any column of data
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
 };
