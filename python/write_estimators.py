@@ -57,6 +57,15 @@ n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the columns, if all are strings."""
 
+GREEDY_LINKAGE = ("Average-linkage tree of the draws, in SciPy's form. Height: the share of draws in which two rows are apart.",
+                  "The tree, in SciPy's form. Height: -log of the probability that all rows below are one cluster.")
+VIEWS = """
+views_ : list of dict
+    Views of the columns, largest first: names of `columns`, `cohesion` (how surely they belong together), and
+    `labels`, `confidence` and number of `clusters` of the rows there.
+column_coclustering_ : ndarray of shape (n_columns, n_columns)
+    The share of draws in which two columns are in one view."""
+
 
 def python_words(text):
     """Settings as keyword arguments where help texts name flags."""
@@ -103,8 +112,11 @@ def parameter_text(name, kinds, default, help_text):
 def class_text(model, run_parameters):
     name = CLASS_NAMES.get(model["name"], model["name"].upper())
     parameters = [described(entry) for entry in model["parameters"]]
-    parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed"]
+    # A greedy model makes one tree, once: it has no chains.
+    parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed" and not model["greedy"]]
     parameters += SHARED
+    attributes = ATTRIBUTES.replace(*GREEDY_LINKAGE) if model["greedy"] else ATTRIBUTES
+    attributes += VIEWS if model["views"] else ""
     summary = model["summary"][0].upper() + model["summary"][1:]
     keywords = "".join(f"        {key}: {annotation} = {default!r},\n" for key, _, annotation, default, _ in parameters)
     assignments = "".join(f"        self.{key} = {key}\n" for key, *_ in parameters)
@@ -122,7 +134,7 @@ class {name}(Clusterer):
 
     Attributes
     ----------
-{textwrap.indent(ATTRIBUTES, "    ")}
+{textwrap.indent(attributes, "    ")}
 
     See Also
     --------

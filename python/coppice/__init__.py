@@ -7,7 +7,7 @@ from coppice._clusterer import open_run as open  # noqa: A004  (the name users e
 from coppice._estimators import *  # noqa: F403
 from coppice._estimators import __all__ as _estimator_names
 from coppice._native import __version__, families, models
-from coppice._plots import plot_clusters, plot_coclustering, plot_profiles, plot_traces, plot_tree
+from coppice._plots import plot_clusters, plot_coclustering, plot_profiles, plot_traces, plot_tree, plot_views
 from coppice._run import Run
 from coppice._tree import Node, Tree
 
@@ -25,4 +25,5 @@ __all__ = [
     "plot_profiles",
     "plot_traces",
     "plot_tree",
+    "plot_views",
 ]

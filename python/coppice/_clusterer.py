@@ -116,9 +116,14 @@ class Clusterer(ClusterMixin, BaseEstimator):
         if not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
         parameters = self._given()
-        length = {name: _as_typed(getattr(self, name)) for name in ("chains", "warmup", "draws", "thin")}
-        folder = tempfile.mkdtemp(prefix="coppice-") if self.output is None else None
-        path = os.path.join(folder, "run.coppice") if folder else os.fspath(self.output)
+        length = {name: _as_typed(getattr(self, name)) for name in ("chains", "warmup", "draws", "thin")
+                  if hasattr(self, name)}
+        folder = None
+        if self.output is None:
+            folder = tempfile.mkdtemp(prefix="coppice-")
+            path = os.path.join(folder, "run.coppice")
+        else:
+            path = os.fspath(self.output)
         try:
             end = self._watch(
                 _native.fit, model=self._model, frame=frame, parameters=parameters,
@@ -324,6 +329,16 @@ class Clusterer(ClusterMixin, BaseEstimator):
         return self.run_.linkage()
 
     @property
+    def views_(self) -> list[dict[str, Any]]:
+        """Views of the columns, largest first, with the clusters of the rows in each; only of models that have views."""
+        return self.run_.views(self.select)
+
+    @property
+    def column_coclustering_(self) -> np.ndarray:
+        """The share of draws in which two columns are in one view; only of models that have views."""
+        return self.run_.column_coclustering(self.select)
+
+    @property
     def diagnostics_(self) -> dict[str, Any]:
         """Verdict, R-hat, effective numbers of draws and acceptance rates."""
         return self.run_.diagnostics()
@@ -340,6 +355,17 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
         check_is_fitted(self, "run_")
         return to_arviz(self.run_)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write one HTML file to look at and to pass on; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+            File to write; an existing one is replaced.
+        """
+        check_is_fitted(self, "run_")
+        pathlib.Path(path).write_text(self.run_._native.report(self.select), encoding="utf-8")
 
     def _row_table(self) -> dict[str, Any]:
         check_is_fitted(self, "run_")

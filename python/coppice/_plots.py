@@ -248,6 +248,52 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
     return ax
 
 
+def plot_views(model: Any, axes: Any = None) -> Any:
+    """The table redrawn as its views side by side, the rows of each in the order of their clusters there.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of a model that has views.
+    axes : array of matplotlib Axes or None
+        Where to draw, one for each view; None makes a figure.
+
+    Returns
+    -------
+    axes : ndarray of matplotlib Axes
+        The drawings, largest view first.
+    """
+    views, run = model.views_, model.run_
+    widths = [max(len(view["columns"]), 2) for view in views]
+    if axes is None:
+        from matplotlib import pyplot
+
+        axes = pyplot.subplots(1, len(views), figsize=(min(16.0, 2.0 + 0.28 * sum(widths) + 0.7 * len(views)), 6.5),
+                               width_ratios=widths, squeeze=False, layout="constrained")[1].ravel()
+    axes = np.atleast_1d(axes)
+    data = run.data()
+    names = [column["name"] for column in run.columns]
+    # Ranks show numbers, counts and codes on one scale; missing cells stay white.
+    cells = np.full(data.shape, np.nan)
+    for j in range(data.shape[1]):
+        known = ~np.isnan(data[:, j])
+        _, place = np.unique(data[known, j], return_inverse=True)
+        cells[known, j] = place / max(place.max(initial=0), 1)
+    for number, (ax, view) in enumerate(zip(axes, views, strict=True)):
+        order = np.argsort(view["labels"], kind="stable")
+        columns = [names.index(name) for name in view["columns"]]
+        ax.imshow(cells[np.ix_(order, columns)], aspect="auto", cmap="cividis", vmin=0.0, vmax=1.0, interpolation="nearest")
+        for edge in np.flatnonzero(np.diff(view["labels"][order])) + 0.5:
+            ax.axhline(edge, color="white", linewidth=2.0)
+        ax.set_xticks(range(len(columns)), [_shortened(name, 22) for name in view["columns"]], rotation=90, fontsize=7)
+        ax.set_yticks([])
+        if len(order) <= 50:
+            ax.set_yticks(range(len(order)), [_shortened(run.row_ids[row], 14) for row in order], fontsize=6)
+        ax.set_title(f"view {number + 1}: {view['clusters']} cluster{'s' if view['clusters'] != 1 else ''}\n"
+                     f"{100 * view['cohesion']:.0f} % together", fontsize=8)
+    return axes
+
+
 def plot_clusters(model: Any, columns: tuple[str, str] | None = None, ax: Any = None) -> Any:
     """Rows in two dimensions, coloured by cluster, with an ellipse of two standard deviations around each cluster.
 

@@ -191,6 +191,20 @@ class Run:
         """What makes each cluster different: traits in words and numbers, exemplars, outliers."""
         return self._once(("profiles", level, select, traits), lambda: self._native.profiles(level, select, traits))
 
+    def _all_views(self, select: str) -> tuple[list[dict[str, Any]], np.ndarray]:
+        if not self._head["views"]:
+            raise AttributeError(f"the model {self.model} has one view of all columns")
+        return self._once(("views", select), lambda: self._native.views(select))
+
+    def views(self, select: str = "vi") -> list[dict[str, Any]]:
+        """Views of the columns, largest first: columns, cohesion, and labels, confidence and clusters of the rows."""
+        names = [column["name"] for column in self.columns]
+        return [{**view, "columns": [names[j] for j in view["columns"]]} for view in self._all_views(select)[0]]
+
+    def column_coclustering(self, select: str = "vi") -> np.ndarray:
+        """The share of draws in which two columns are in one view: columns x columns."""
+        return self._all_views(select)[1]
+
     def imputed(self) -> list[dict[str, Any]]:
         """What stands in the missing cells: row, column, mean, sd, low and high (90 %), or mode and probability."""
         return self._once("imputed", self._native.imputed)

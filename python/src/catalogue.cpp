@@ -51,6 +51,8 @@ nb::list model_list() {
     entry["traces"] = model.traces(defaults);
     entry["levels"] = model.levels(defaults);
     entry["family"] = model.family;
+    entry["greedy"] = model.greedy_steps != nullptr;
+    entry["views"] = model.views != nullptr;
     list.append(entry);
   }
   return list;

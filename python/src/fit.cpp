@@ -190,6 +190,7 @@ std::string fit(const std::string& model_name, const Frame& frame, const nb::dic
     RunFile::check_creatable(path, overwrite);
     resolve_settings(contents.config, contents.codebook, contents.table, threads, setup);
     settle_run_length(contents.config, *setup);
+    settle_run_length(contents.config, *setup);
     std::vector<std::string>& all_notes = contents.config.notes;
     all_notes.insert(all_notes.end(), notes.begin(), notes.end());
     file.emplace(RunFile::create(path, contents, overwrite));

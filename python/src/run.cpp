@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/report.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
@@ -12,7 +13,9 @@
 #include "coppice/post/impute.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/profile.hpp"
+#include "coppice/post/row_trees.hpp"
 #include "coppice/post/units.hpp"
+#include "coppice/post/views.hpp"
 
 namespace coppice::python {
 namespace {
@@ -68,6 +71,7 @@ nb::dict head(const Run& run) {
   answer["version"] = saved.file().meta("coppice_version");
   answer["data_sha256"] = saved.contents().data_digest;
   answer["clusters"] = analysis.mean_clusters();
+  answer["views"] = saved.model().views != nullptr;
   return answer;
 }
 
@@ -158,7 +162,9 @@ nb::dict consensus(const Run& run, std::size_t level, const std::string& select)
 /// rows x (groups + 1): the last column is a cluster of its own.
 nb::ndarray<nb::numpy, double> memberships(const Run& run, std::size_t level, const LabelArray& labels) {
   const std::vector<Membership> rows = run.ask([&](const Analysis& analysis) {
-    return membership(analysis.run().labels(level, 100'000'000), {labels.data(), labels.shape(0)});
+    const std::span<const Label> groups{labels.data(), labels.shape(0)};
+    return analysis.is_greedy() ? tree_membership(analysis.row_tree(), groups)
+                                : membership(analysis.run().labels(level, 100'000'000), groups);
   });
   std::vector<double> values;
   for (const Membership& row : rows) {
@@ -214,11 +220,38 @@ nb::ndarray<nb::numpy, double> coclustering_matrix(const Run& run, std::size_t l
   return to_numpy(std::move(matrix), {rows, rows});
 }
 
+/// The tree of a greedy model, else that of co-clustering at a level (0: of their average).
 nb::ndarray<nb::numpy, double> linkage(const Run& run, std::size_t level) {
-  std::vector<double> merges =
-      run.ask([&](const Analysis& analysis) { return to_scipy(app::run_tree(analysis.run(), level)); });
+  std::vector<double> merges = run.ask([&](const Analysis& analysis) {
+    if (!analysis.is_greedy()) return to_scipy(app::run_tree(analysis.run(), level));
+    const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+    if (trees.size() > 1)
+      fail(ErrorCode::configuration,
+           "the fit is not finished: there are {} trees, and a linkage has room for one; go on with resume()",
+           trees.size());
+    return to_scipy(trees.front().linkage);
+  });
   const std::size_t count = merges.size() / 4;
   return to_numpy(std::move(merges), {count, 4});
+}
+
+/// The views to report, and how often two columns share one.
+nb::tuple views(const Run& run, const std::string& select) {
+  ReportedViews report = run.ask([&](const Analysis& analysis) {
+    return report_views(analysis.run(), loss_of(selection_from_name(select)));
+  });
+  nb::list list;
+  for (ReportedView& view : report.views) {
+    nb::dict entry;
+    entry["columns"] = view.columns;
+    entry["cohesion"] = view.cohesion;
+    entry["clusters"] = view.rows.clusters;
+    const std::size_t rows = view.rows.labels.size();
+    entry["labels"] = to_numpy(std::move(view.rows.labels), {rows});
+    entry["confidence"] = to_numpy(std::move(view.rows.row_confidence), {rows});
+    list.append(entry);
+  }
+  return nb::make_tuple(list, to_numpy(std::move(report.together), {report.columns, report.columns}));
 }
 
 nb::list node_list(const Run& run, const std::string& select, bool full) {
@@ -286,6 +319,11 @@ nb::list profile_list(const Run& run, std::size_t level, const std::string& sele
   return list;
 }
 
+std::string report_text(const Run& run, const std::string& select) {
+  return run.ask(
+      [&](const Analysis& analysis) { return app::run_page(analysis, selection_from_name(select), {}); });
+}
+
 nb::list imputed_cells(const Run& run) {
   const Imputation imputation = run.ask([](const Analysis& analysis) { return impute(analysis.run()); });
   nb::list list;
@@ -342,6 +380,8 @@ void add_run(nb::module_& module) {
       .def("predict", &predictions, arg("frame"), arg("level"), arg("select"), arg("threads"))
       .def("coclustering", &coclustering_matrix, arg("level"), arg("threads"))
       .def("linkage", &linkage, arg("level"))
+      .def("views", &views, arg("select"))
+      .def("report", &report_text, arg("select"))
       .def("nodes", &node_list, arg("select"), arg("full"))
       .def("newick", &newick, arg("select"), arg("full"))
       .def("profiles", &profile_list, arg("level"), arg("select"), arg("most_traits"))

@@ -20,6 +20,9 @@ def test_diagnostics_agree(model):
     """R-hat and effective draws are ArviZ's own."""
     data = model.to_arviz()
     entry = model.diagnostics_["traces"]["log_joint"]
+    if model.run_.draws == 1:  # greedy: nothing to diagnose
+        assert entry["constant"] and np.isnan(entry["rhat"])
+        return
     for name, ours in (("rhat", entry["rhat"]), ("ess", entry["ess_bulk"])):
         theirs = getattr(arviz, name)(data["sample_stats"].to_dataset() if hasattr(data["sample_stats"], "to_dataset")
                                       else data["sample_stats"])["lp"].values

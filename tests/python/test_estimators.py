@@ -30,7 +30,8 @@ def test_arguments_are_those_of_the_command_line(cls, tmp_path):
             assert default == float(entry["default"])
         else:
             assert default == entry["default"]
-    assert [parameters[name].default for name in ("chains", "warmup", "draws", "thin")] == [4, 500, 1000, 1]
+    if cls is not coppice.BHC:  # greedy: no chains
+        assert [parameters[name].default for name in ("chains", "warmup", "draws", "thin")] == [4, 500, 1000, 1]
     assert set(models) == {known._model for known in CLASSES}
 
 
@@ -59,7 +60,8 @@ def test_attributes_fit_together(model):
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
     assert model.linkage_.shape == (rows - 1, 4)
     assert ((0 <= model.confidence_) & (model.confidence_ <= 1)).all()
-    assert run.labels(1).shape == (2, 60, rows)
+    assert run.labels(1).shape == (run.chains, run.draws, rows)
+    assert (run.chains, run.draws) == (getattr(model, "chains", 1), getattr(model, "draws", 1))
     together = run.coclustering(1)
     draws = run.labels(1).reshape(-1, rows)
     assert together[0, 3] == pytest.approx(np.mean(draws[:, 0] == draws[:, 3]))
@@ -88,7 +90,8 @@ def test_the_seed_is_that_of_the_command_line(model, tmp_path):
     """Same data, same seed: the same draws here and there."""
     X, _ = blobs()
     np.save(tmp_path / "X.npy", X)
-    flags = [part for name in ("chains", "warmup", "draws") for part in (f"--{name}", getattr(model, name))]
+    names = [name for name in ("chains", "warmup", "draws") if hasattr(model, name)]
+    flags = [part for name in names for part in (f"--{name}", getattr(model, name))]
     if model._model == "rbhmc":
         flags += ["--penalty", 0]
     command_line(tmp_path, "fit", model._model, "X.npy", *flags, "--seed", 1, "-o", "run.coppice")
@@ -96,7 +99,7 @@ def test_the_seed_is_that_of_the_command_line(model, tmp_path):
     assert type(opened) is type(model)
     np.testing.assert_array_equal(opened.run_.labels(1), model.run_.labels(1))
     np.testing.assert_array_equal(opened.labels_, model.labels_)
-    for name in ("chains", "warmup", "draws", "random_state"):
+    for name in [*names, "random_state"]:
         assert getattr(opened, name) == getattr(model, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the file has names for its columns, the array has none
@@ -114,6 +117,25 @@ def test_a_saved_run_serves_the_command_line(model, tmp_path):
     np.testing.assert_array_equal(again.predict(blobs()[0]), model.predict(blobs()[0]))
     with pytest.raises(FileExistsError):
         model.save(tmp_path / "saved.coppice")
+
+
+def test_reports_are_pages(model, tmp_path):
+    model.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>") and "Content-Security-Policy" in page
+
+
+def test_views():
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, 2, 60), rng.integers(0, 2, 60)
+    X = np.column_stack([6.0 * one, -6.0 * one, 6.0 * other, -6.0 * other]) + rng.normal(size=(60, 4))
+    model = fitted(coppice.CrossCat, X, warmup=200, draws=100)
+    assert sorted(view["columns"] for view in model.views_) == [["x0", "x1"], ["x2", "x3"]]
+    for view in model.views_:
+        assert adjusted_rand_score(one if "x0" in view["columns"] else other, view["labels"]) == 1.0
+    assert model.column_coclustering_.shape == (4, 4)
+    assert model.column_coclustering_[0, 1] > 0.9 > 0.1 > model.column_coclustering_[0, 2]
+    assert not hasattr(fitted(coppice.NRMMixture, X), "views_")
 
 
 def test_pickles_carry_the_run(model):

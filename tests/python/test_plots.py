@@ -36,9 +36,20 @@ def test_plots(model, plot):
 
 def test_traces(model):
     axes = coppice.plot_traces(model)
-    assert len(axes) == sum(not entry["constant"] for entry in model.diagnostics_["traces"].values())
-    assert all(len(ax.lines) == 2 for ax in axes)
+    moving = sum(not entry["constant"] for entry in model.diagnostics_["traces"].values())
+    assert len(axes) == (moving or len(model.run_.trace_names))
+    assert all(len(ax.lines) == model.run_.chains for ax in axes)
     assert len(coppice.plot_traces(model, names=["log_joint"])) == 1
+
+
+def test_views():
+    animals = pd.read_csv(ROOT / "examples" / "animals.csv", index_col="name").drop(columns="class")
+    model = fitted(coppice.CrossCat, animals)
+    axes = coppice.plot_views(model)
+    assert len(axes) == len(model.views_)
+    shown = [label.get_text() for ax in axes for label in ax.get_xticklabels()]
+    assert sorted(shown) == sorted(name if len(name) <= 22 else name[:21] + "…" for name in animals.columns)
+    assert ink(axes[0].figure) > 0.2
 
 
 def test_a_tree_draws_itself(model):
