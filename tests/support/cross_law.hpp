@@ -18,7 +18,10 @@ namespace coppice::test {
 
 inline std::string key_of(const Views& views) {
   std::string key = partition_key(views.columns);
-  for (const Labels& labels : views.rows) key += "/" + partition_key(labels);
+  for (const Labels& labels : views.rows) {
+    key += '/';
+    key += partition_key(labels);
+  }
   return key;
 }
 
