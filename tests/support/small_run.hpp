@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coppice/data/transform.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/run/fit.hpp"
 #include "coppice/run/run_file.hpp"
 #include "coppice/run/saved_run.hpp"
