@@ -95,7 +95,7 @@ TEST_P(Allocation, SweepsAllocateNothing) {
 }
 
 /// Views come and go with vectors of their own: a sweep of crosscat allocates about a thousand times on data
-/// as small as this, which is among what its notes list as slow.
+/// as small as this, as its notes say.
 std::vector<Variant> steady_variants() {
   std::vector<Variant> variants = sampler_variants();
   std::erase_if(variants, [](const Variant& variant) { return variant.model == "crosscat"; });
