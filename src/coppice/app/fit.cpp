@@ -117,7 +117,8 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   const std::string length =
       model.greedy_steps != nullptr
           ? "one greedy fit"
-          : fmt::format("{} chains of {} + {} sweeps", contents.config.chains, contents.config.warmup,
+          : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
+                        contents.config.chains == 1 ? "" : "s", contents.config.warmup,
                         contents.config.draws * contents.config.thin);
   context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
                            setup->plan.description(), length,

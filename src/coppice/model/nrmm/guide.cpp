@@ -1,6 +1,7 @@
 #include "coppice/model/nrmm/guide.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -100,7 +101,10 @@ class GreedyJoin {
   double gain_of(std::size_t a, std::size_t b) {
     merged_ = parts_[a].stats;
     family_->merge(merged_.data(), parts_[b].stats.data());
-    return log_weight_of(merged_) - parts_[a].log_weight - parts_[b].log_weight;
+    const double gain = log_weight_of(merged_) - parts_[a].log_weight - parts_[b].log_weight;
+    // Where rounding or overflow leaves no number, two trees can still be joined, unlike one that is gone.
+    constexpr double kLeast = std::numeric_limits<double>::lowest();
+    return gain > kLeast ? gain : kLeast;
   }
 
   const Family* family_;
