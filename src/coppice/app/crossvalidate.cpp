@@ -142,6 +142,7 @@ std::optional<FoldResult> run_fold(const CrossvalidateArguments& arguments, cons
   {
     RunContents contents = contents_of(config_of(arguments, contender), data);
     std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    setup->problem.stop = stop;
     resolve_settings(contents.config, contents.codebook, contents.table, arguments.threads, setup);
     settle_run_length(contents.config, *setup);
     RunFile file = RunFile::create(path, contents, true);

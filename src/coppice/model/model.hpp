@@ -4,6 +4,7 @@
 // never touch files; what they need of randomness they derive from the name they are given.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,8 @@ struct Problem {
   ParameterValues parameters;
   /// Levels of each cell that is a category, 0 for numbers; empty: all are numbers.
   std::vector<std::size_t> category_levels = {};
+  /// Starts and choices that take long give up with Error{stopped} when it is set; may be null.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct MoveStatistics {

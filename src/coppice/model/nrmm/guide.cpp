@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/incremental_clustering.hpp"
 #include "coppice/model/nrmm/bisect.hpp"
@@ -24,7 +25,8 @@ using Node = RowTree::Node;
 /// Labels of all rows from the clusters of a sample: the others join where they fit best, one after the
 /// other.
 Labels label_rows(const Family& family, const Rows& rows, std::span<const std::uint32_t> order,
-                  const ProductPartition& prior, const IncrementalClustering& found) {
+                  const ProductPartition& prior, const IncrementalClustering& found,
+                  const std::atomic<bool>* stop) {
   std::vector<MergeTree::Node> roots = found.roots;
   if (roots.size() > kMostClusters) {
     std::stable_sort(roots.begin(), roots.end(), [&](MergeTree::Node a, MergeTree::Node b) {
@@ -43,6 +45,7 @@ Labels label_rows(const Family& family, const Rows& rows, std::span<const std::u
   AlignedVector weights;
   for (const std::uint32_t row : order) {
     if (clusters.label(row) != Clusters::kUnassigned) continue;
+    heed(stop);
     weights.resize(clusters.weights_size());
     clusters.log_conditional(row, weights.data());
     const auto best = std::max_element(weights.begin(), weights.end());
@@ -131,12 +134,12 @@ Node transfer(const MergeTree& forest, MergeTree::Node root, RowTree& tree) {
 }  // namespace
 
 Guide build_guide(const Family& family, const Rows& rows, std::size_t count, const ProductPartition& prior,
-                  GuideKind kind, Stream& stream) {
+                  GuideKind kind, Stream& stream, const std::atomic<bool>* stop) {
   Guide guide{RowTree(count), Labels(count, 0)};
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   shuffle(stream, order);
-  Bisection bisection(family, rows);
+  Bisection bisection(family, rows, stop);
   if (kind == GuideKind::bisect) {
     bisection.build(guide.tree, order, stream);
     guide.tree.finish();
@@ -162,7 +165,7 @@ Guide build_guide(const Family& family, const Rows& rows, std::size_t count, con
       join.add(transfer(found.forest, root, guide.tree), {stats, stats + family.stats_size()});
     }
   } else {
-    Labels labels = label_rows(family, rows, order, prior, found);
+    Labels labels = label_rows(family, rows, order, prior, found, stop);
     labels.resize(count);
     std::copy(labels.begin(), labels.end(), guide.clusters.begin());
     const std::size_t clusters = canonicalize(guide.clusters);
