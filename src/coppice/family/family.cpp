@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coppice/family/cell_column.hpp"
+
 namespace coppice {
 
 void Family::fill_union(const double* stats, double* bank) const {
@@ -27,5 +29,9 @@ void Family::add_log_marginals(const double* one, const double* bank, std::size_
 }
 
 std::unique_ptr<Family> Family::of_cells(std::span<const std::size_t>) const { return nullptr; }
+
+bool Family::restrict_to(std::span<const std::size_t>) { return false; }
+
+std::unique_ptr<CellColumn> Family::make_column(std::span<const double>) const { return nullptr; }
 
 }  // namespace coppice
