@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/data/read.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
-#include "coppice/model/nrmm/gibbs.hpp"
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/registry.hpp"
@@ -172,7 +172,7 @@ void moves(std::size_t most) {
     std::vector<double> empty(family.stats_size());
     family.clear(empty.data());
     for (std::size_t i = 0; i < n; ++i) alone[i] = family.log_predictive(empty.data(), data.rows[i]);
-    nrmm::GibbsSweep gibbs;
+    GibbsSweep gibbs;
     std::uint64_t sweep = 0;
     const double row =
         time_of(20, [&] { gibbs.step_some(clusters, {1, 0, ++sweep}, alone, prior.log_open(), 500); }) /

@@ -1,17 +1,18 @@
 // Speed of the nested mixture, as one table: time of a sweep, effective draws per second of the number of
-// components and of the level-1 partition, agreement with the truth, and the log-log slope of the sweep's
-// time in the number of rows. Usage: bench_nested [DIR] [SWEEPS]. With DIR, w7.csv and w7.lab (a corpus of
-// counts and its leaves) are read from there and run with the multinomial family.
+// components, of the level-1 entropy and of level-1 co-clustering, agreement with the truth, and the log-log
+// slope of the sweep's time in the number of rows. Usage: bench_nested [DIR] [SWEEPS]: with DIR, w7.csv and
+// w7.lab (a corpus of counts and its leaves) are read from there and run with the multinomial family; SWEEPS
+// is a factor for the numbers of sweeps, of which a third is warm-up.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
+#include "bench/cpu_time.hpp"
 #include "coppice/data/read.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
@@ -21,13 +22,7 @@
 namespace {
 
 using namespace coppice;
-
-/// CPU time of this thread, which other programs on the machine disturb least.
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+using bench::cpu_time;
 
 struct Workload {
   std::string name, family;
@@ -76,6 +71,48 @@ Workload corpus(const std::string& folder) {
   return work;
 }
 
+/// Effective draws of one trace; NaN if it is constant or too short to say.
+double effective_draws(const std::vector<double>& chain) {
+  constexpr std::size_t kFewest = 100;
+  if (chain.size() < kFewest) return std::nan("");
+  return summarize_trace("", std::vector<std::vector<double>>{chain}).ess_bulk;
+}
+
+/// Whether the two rows of a pair share their node at level 1, draw by draw, for a fixed set of pairs.
+class CoClustering {
+ public:
+  explicit CoClustering(std::size_t rows) {
+    constexpr std::size_t kPairs = 200;
+    Stream stream({12, rows, 1000}, Purpose::test);
+    while (pairs_.size() < kPairs) {
+      const std::size_t a = draw_index(stream, rows);
+      const std::size_t b = draw_index(stream, rows);
+      if (a != b) pairs_.emplace_back(a, b);
+    }
+    together_.resize(kPairs);
+  }
+
+  void add(std::span<const Label> first_level) {
+    for (std::size_t i = 0; i < pairs_.size(); ++i)
+      together_[i].push_back(first_level[pairs_[i].first] == first_level[pairs_[i].second] ? 1.0 : 0.0);
+  }
+
+  /// Effective draws of each pair that is not always together or always apart, in increasing order.
+  std::vector<double> effective() const {
+    std::vector<double> result;
+    for (const std::vector<double>& pair : together_)
+      if (const double draws = effective_draws(pair); !std::isnan(draws)) result.push_back(draws);
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  std::size_t pairs() const { return pairs_.size(); }
+
+ private:
+  std::vector<std::pair<std::size_t, std::size_t>> pairs_;
+  std::vector<std::vector<double>> together_;
+};
+
 struct Result {
   double milliseconds = 0.0;
 };
@@ -97,40 +134,46 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
   const std::size_t levels = model.levels(problem.parameters);
-  const double start = now();
+  const double start = cpu_time();
   sampler->init({1, 0, 0});
-  const double init_seconds = now() - start;
+  const double init_seconds = cpu_time() - start;
   const std::size_t warmup = std::max<std::size_t>(sweeps / 2, 2);
   for (std::size_t sweep = 1; sweep <= warmup; ++sweep) sampler->step({1, 0, sweep});
   std::vector<double> components, first_level, values(names.size()), times;
+  Labels labels(levels * rows.size());
+  CoClustering pairs(rows.size());
   double seconds = 0.0;
   for (std::size_t sweep = warmup + 1; sweep <= warmup + sweeps; ++sweep) {
-    const double begin = now();
+    const double begin = cpu_time();
     sampler->step({1, 0, sweep});
-    times.push_back(now() - begin);
+    times.push_back(cpu_time() - begin);
     seconds += times.back();
     sampler->traces(values);
     components.push_back(values[trace("components")]);
     first_level.push_back(values[trace("entropy_1")]);
+    sampler->shape(labels);
+    pairs.add(std::span<const Label>(labels).first(rows.size()));
   }
-  Labels labels(levels * rows.size());
-  sampler->shape(labels);
   const std::span<const Label> leaves = std::span<const Label>(labels).last(rows.size());
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
   const Result result{1e3 * times[times.size() / 2]};
-  const auto per_second = [&](const std::vector<double>& chain) {
-    return sweeps < 100 ? std::nan("")
-                        : summarize_trace("", std::vector<std::vector<double>>{chain}).ess_bulk / seconds;
-  };
+  const std::vector<double> of_pairs = pairs.effective();
+  const double moving = static_cast<double>(of_pairs.size()) / static_cast<double>(pairs.pairs());
+  const double median_pair = of_pairs.empty() ? std::nan("") : of_pairs[of_pairs.size() / 2];
+  const double slowest_pair = of_pairs.empty() ? std::nan("") : of_pairs.front();
   std::string moves;
   for (const MoveStatistics& move : sampler->moves())
     if (move.proposed > 0)
       moves += fmt::format(" {} {:.2g}", move.name,
                            static_cast<double>(move.accepted) / static_cast<double>(move.proposed));
-  fmt::print("{:<18}{:<14}{:>7}{:>9.3f}{:>9.0f}{:>7.0f}{:>8.0f}{:>9.1f}{:>9.1f}{:>7.3f}  {}\n", work.name,
-             setting_name, rows.size(), result.milliseconds, 1e3 * init_seconds, values[trace("components")],
-             values[trace(fmt::format("clusters_{}", levels))], per_second(components),
-             per_second(first_level), adjusted_rand_index(work.truth, leaves), moves);
+  fmt::print(
+      "{:<14}{:<12}{:>6}{:>7}{:>9.3f}{:>8.0f}{:>4.0f}{:>7.0f}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}{:>7.2f}{:>"
+      "7.3f} "
+      "{}\n",
+      work.name, setting_name, rows.size(), sweeps, result.milliseconds, 1e3 * init_seconds,
+      values[trace("components")], values[trace(fmt::format("clusters_{}", levels))],
+      effective_draws(components) / seconds, effective_draws(first_level) / seconds, median_pair / seconds,
+      slowest_pair / seconds, moving, adjusted_rand_index(work.truth, leaves), moves);
   std::fflush(stdout);
   return result;
 }
@@ -141,8 +184,9 @@ int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "";
   const double scale = argc > 2 ? std::atof(argv[2]) : 1.0;
   const auto sweeps = [&](double count) { return static_cast<std::size_t>(std::max(3.0, scale * count)); };
-  fmt::print("{:<18}{:<14}{:>7}{:>9}{:>9}{:>7}{:>8}{:>9}{:>9}{:>7}  {}\n", "data", "setting", "rows",
-             "ms/sweep", "init ms", "K", "leaves", "ESS(K)/s", "ESS(1)/s", "ARI", "acceptance");
+  fmt::print("{:<14}{:<12}{:>6}{:>7}{:>9}{:>8}{:>4}{:>7}{:>10}{:>10}{:>10}{:>10}{:>7}{:>7} {}\n", "data",
+             "setting", "rows", "sweeps", "ms/sweep", "init ms", "K", "leaves", "ESS(K)/s", "ESS(1)/s",
+             "pair/s", "lowest/s", "moving", "ARI", "acceptance");
   const std::vector<std::pair<std::string, std::vector<std::string>>> all{
       {"bhmc", {"penalty=0"}},
       {"hinge .01", {"penalty=0.01", "regularizer=\"hinge\""}},
@@ -153,14 +197,14 @@ int main(int argc, char** argv) {
     measure(corpus(folder), "bhmc", {"penalty=0"}, sweeps(200));
   const std::vector<std::string> deep{"levels=4", "alpha=0.2", "gamma=1.5"};
   for (const auto& [name, extra] : all) {
-    measure(nested("like animals", 33, 7, {3, 3}, 2.0, {"levels=3"}), name, extra, sweeps(4000));
-    measure(nested("like fashion", 100, 10, {3, 3}, 2.0, deep), name, extra, sweeps(2000));
+    measure(nested("like animals", 33, 7, {3, 3}, 2.0, {"levels=3"}), name, extra, sweeps(20'000));
+    measure(nested("like fashion", 100, 10, {3, 3}, 2.0, deep), name, extra, sweeps(10'000));
   }
   for (const auto& [name, extra] : all) {
     double small = 0.0;
     double large = 0.0;
     for (const std::size_t rows : std::vector<std::size_t>{1000, 10'000, 60'000}) {
-      const double count = rows == 1000 ? 200.0 : rows == 10'000 ? 30.0 : 8.0;
+      const double count = rows == 1000 ? 2000.0 : rows == 10'000 ? 300.0 : 100.0;
       const Result result =
           measure(nested("nested", rows, 10, {4, 3, 2, 2}, 6.0, deep), name, extra, sweeps(count));
       (rows == 1000 ? small : large) = result.milliseconds;

@@ -13,10 +13,8 @@ NAMES = ["animals33", "zoo", "iris", "nested9", "fashion100"]
 
 def held_out(train, test, options, folder):
     common.coppice("fit", "rbhmc", train, *options, "-o", f"{folder}/run.coppice", "--overwrite", "-q")
-    table = common.coppice("predict", f"{folder}/run.coppice", test, parse="csv")
-    column = table[0].index("log_density")
     chosen = common.coppice("summary", f"{folder}/run.coppice", "--json", parse="json")
-    return np.array([float(row[column]) for row in table[1:]]), chosen
+    return common.held_out(f"{folder}/run.coppice", test), chosen
 
 
 def main():

@@ -2,7 +2,8 @@
 per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
 and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
 so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]; regularizers.py table prints what is known
-so far in Markdown. Rows that build/experiments/regularizers.csv holds already are not run again: delete it to start anew."""
+so far in Markdown. What build/experiments/regularizers.csv holds already is not run again, and a row with fewer seeds than asked
+for is completed by the seeds it lacks: delete the file to start anew."""
 
 import sys
 
@@ -94,9 +95,7 @@ def measure(name, setting, seed, folder, scales):
     run = common.fit(train, [*base, "--regularizer", regularizer, "--penalty", strength / margin, "--margin", margin,
                              *extra], folder, "run")
     result = {}
-    predicted = common.coppice("predict", run.path, test, parse="csv")
-    column = predicted[0].index("log_density")
-    result["held-out"] = np.mean([float(row[column]) for row in predicted[1:]])
+    result["held-out"] = common.held_out(run.path, test).mean()
     draws = range(0, len(run.labels[0]), 10)
     pairs = [common.distances(features, [level[draw] for level in run.labels]) for draw in draws]
     result["AID"] = np.mean([pair[0] for pair in pairs])
@@ -120,8 +119,17 @@ def measure(name, setting, seed, folder, scales):
     return result
 
 
+def pool(known, fresh):
+    """(mean, standard error, seeds) of two disjoint sets of seeds together."""
+    n, m = known[2], fresh[2]
+    mean = (n * known[0] + m * fresh[0]) / (n + m)
+    squares = sum((group[2] - 1) * group[2] * group[1]**2 for group in (known, fresh) if group[2] > 1)
+    squares += n * m / (n + m) * (known[0] - fresh[0])**2
+    return mean, float(np.sqrt(squares / (n + m - 1) / (n + m))), n + m
+
+
 def known_results():
-    """(mean, standard error, seeds) by data set, setting and measure."""
+    """(mean, standard error, seeds) by data set, setting and measure; a later line replaces an earlier one."""
     known = {}
     path = common.OUT / "regularizers.csv"
     for line in path.read_text().splitlines() if path.exists() else []:
@@ -166,12 +174,21 @@ def main():
         for name in names:
             scales = {}
             for setting in SETTINGS:
-                if (name, setting, "R-hat 1") in known:  # the last measure that is written
+                # The last measure that is written says which seeds are there.
+                done = known[name, setting, "R-hat 1"][2] if (name, setting, "R-hat 1") in known else 0
+                if done >= seeds:
                     continue
-                results = [measure(name, setting, seed, folder, scales) for seed in range(1, seeds + 1)]
+                results = [measure(name, setting, seed, folder, scales) for seed in range(done + 1, seeds + 1)]
                 for measure_name in results[0]:
-                    mean, error = common.mean_and_error([result[measure_name] for result in results])
-                    print(f"{name},{setting},{measure_name},{mean:.4f},{error:.4f},{seeds}", file=log, flush=True)
+                    values = [result[measure_name] for result in results]
+                    whole = (*common.mean_and_error(values), len(values))
+                    if done > 0:
+                        before = known[name, setting, measure_name]
+                        # Half-written rows and means over fewer seeds than the line says (no siblings, no AOD).
+                        if before[2] != done or not np.isfinite([*before, *values]).all():
+                            raise SystemExit(f"{name}, {setting}: {measure_name} has gaps; delete the lines of this setting")
+                        whole = pool(before, whole)
+                    print(f"{name},{setting},{measure_name},{whole[0]:.4f},{whole[1]:.4f},{whole[2]}", file=log, flush=True)
                 shown = {key: f"{np.nanmean([r[key] for r in results]):.3f}" for key in results[0]}
                 print(name, setting, shown, flush=True)
 

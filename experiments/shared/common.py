@@ -62,10 +62,17 @@ class Run:
         return coppice("summary", self.path, "--json", parse="json")
 
 
-def fit(data, options, folder, name):
+def fit(data, options, folder, name, model="rbhmc"):
     path = f"{folder}/{name}.coppice"
-    coppice("fit", "rbhmc", data, *options, "-o", path, "--overwrite", "-q")
+    coppice("fit", model, data, *options, "-o", path, "--overwrite", "-q")
     return Run(path)
+
+
+def held_out(run_path, test):
+    """Log predictive densities of the rows of a file."""
+    table = coppice("predict", run_path, test, parse="csv")
+    column = table[0].index("log_density")
+    return np.array([float(row[column]) for row in table[1:]])
 
 
 def split_rows(header, rows, seed, share=0.2):

@@ -87,12 +87,13 @@ TEST_P(Allocation, SweepsAllocateNothing) {
       chain.step({1, 0, ++sweep});
       sweeps_that_allocate += allocations != at ? 1 : 0;
     }
-    EXPECT_LE(allocations - before, is_tree ? 200u : 0u)
+    // Trees of nodes keep lists that grow now and then; sub-clusters of clusters have their slots.
+    EXPECT_LE(allocations - before, GetParam().model == "rbhmc" ? 200u : 0u)
         << name << ": in " << sweeps_that_allocate << " of 200 sweeps";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(all_variants()),
+INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(sampler_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 // The moves that are off by default, or few, among them.

@@ -89,6 +89,11 @@ def test_scores_of_separated_blobs_are_perfect(run):
     assert score["ari"] == 1.0 and score["f_measure"] == 1.0 and score["vi"] == 0.0
     run.write("more.csv", "name,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(50)))
     assert run.json("score", "r.coppice", "--truth", "more.csv:kind")["scores"][0]["levels"][0]["ari"] < 0.2
+    truth = [line.split(",") for line in run("export", "r.coppice", "--what", "consensus").stdout.splitlines()[1:]]
+    run.write("only.csv", "name,kind\n" + "".join(f"{row[0]},k{row[1]}\n" for row in truth))
+    run.write("alone.csv", "kind\n" + "".join(f"k{row[1]}\n" for row in truth))
+    for file in ("only.csv", "alone.csv"):  # files of labels and nothing else
+        assert run.json("score", "r.coppice", "--truth", f"{file}:kind")["scores"][0]["levels"][0]["ari"] == 1.0
     assert "no truth column 'nothing'" in run("score", "r.coppice", "--truth", "nothing", code=78).stderr
 
 

@@ -155,6 +155,33 @@ def test_scores_and_distances(tree):
     assert "against side" in text and "AID" in text
 
 
+def test_tables_keep_their_columns_apart_when_numbers_are_large(coppice):
+    nested_blobs(coppice.folder / "data.csv")
+    lines = (coppice.folder / "data.csv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",") for line in lines[1:]]
+    text = [",".join([row[0], f"{1e7 * float(row[1]):.0f}", f"{1e7 * float(row[2]):.0f}", row[4]]) for row in rows]
+    coppice.write("large.csv", "\n".join(["id,x,y,blob", *text]) + "\n")
+    coppice("fit", "nhcm", "large.csv", "--id", "id", "--truth", "blob", "-o", "t.coppice", *SHORT)
+    scores = coppice("score", "t.coppice").stdout
+    assert len(re.findall(r"^this hierarchy(?:  +[0-9.e+]+){6}$", scores, flags=re.M)) == 1
+    assert len(re.findall(r"^mean of draws(?:  +[0-9.e+]+){6}$", scores, flags=re.M)) == 1
+    table = coppice("diagnose", "t.coppice").stdout.split("\n\n")
+    for block in table[1:3]:
+        assert len({len(line) for line in block.strip("\n").splitlines()}) == 1
+
+
+def test_rows_that_are_certain_are_not_called_doubtful(coppice):
+    nested_blobs(coppice.folder / "data.csv")
+    coppice("fit", "nhcm", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "-o", "t.coppice", *SHORT)
+    for level in (1, 2):
+        text = coppice("profile", "t.coppice", "--level", level).stdout
+        doubtful = [row for row in coppice.json("profile", "t.coppice", "--level", level)["ambiguous"]
+                    if row["rival_probability"] >= 0.01]
+        assert len(re.findall(r"^  .*: cluster \d+ \(\d+ %\), ", text, flags=re.M)) == len(doubtful)
+        assert ("Rows that could belong elsewhere" in text) == bool(doubtful)
+        assert ", on its own (0 %)" not in text
+
+
 def test_predictions_are_paths(tree):
     header, *lines = tree("predict", "t.coppice", "data.csv").stdout.splitlines()
     assert header == ",".join(["row"] + [f"{name}_{level}" for level in (1, 2, 3)

@@ -46,7 +46,7 @@ def test_what_it_cannot_model_is_said_in_one_line(coppice):
     coppice.write("gap.csv", "x,y\n1,2\n3,\n4,5\n")
     assert "complete rows" in coppice("fit", "nhcm", "gap.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("words.csv", "x,colour\n1,red\n2,blue\n3,red\n")
-    assert "'colour' is a category" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
+    assert "category column 'colour'" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("fine.csv", "x,y\n1,2\n3,3\n4,5\n")
     assert "gaussian alone" in coppice("fit", "nhcm", "fine.csv", "--family", "gaussian-diagonal", "-o", "r.coppice",
                                      code=78).stderr
@@ -62,3 +62,15 @@ def test_bananas(coppice):
     # Noise of 0.3 in both directions around a radius of 5.
     assert abs(distances.mean() - 5.0) < 0.05 and abs(distances.std() - 0.3) < 0.05
     assert "--radius" in coppice("simulate", "nrmm", "--radius", 2, code=2).stderr
+
+
+def test_the_prior_mean_may_be_called_mean(coppice):
+    points, _ = two_pairs(40)
+    write_table(coppice.folder / "pairs.csv", points + 3.0)
+    labels = {}
+    for name, flags in {"default": [], "called": ["--set", 'prior_mean="mean"'], "other": ["--set", "prior_mean=0"]}.items():
+        coppice("fit", "nhcm", "pairs.csv", "-o", f"{name}.coppice", "--chains", 2, "--warmup", 20, "--draws", 30, *flags)
+        labels[name] = coppice("export", f"{name}.coppice", "--what", "labels").stdout
+    assert labels["called"] == labels["default"] != labels["other"]
+    refused = coppice("fit", "nhcm", "pairs.csv", "-o", "e.coppice", "--set", 'prior_mean="median"', code=78)
+    assert "prior_mean" in refused.stderr

@@ -142,6 +142,17 @@ INSTANTIATE_TEST_SUITE_P(Cases, TwoLevelReference, ::testing::Values("nhcm_a_A.j
                            return std::string(info.param).substr(0, 8);
                          });
 
+TEST_P(TwoLevelReference, ChainsAgreeWithIt) {
+  const auto reference = read_reference(GetParam());
+  if (!reference) GTEST_SKIP() << "the folder of reference cases is not beside the source tree";
+  const TwoLevelProblem problem(model_from(reference->at("input")));
+  const TwoLevelPosterior exact(problem.model);
+  for (const std::uint64_t seed : test_seeds()) {
+    const Agreement agreement = compare_two_level_chain(problem, exact, {}, seed, scaled(100'000), true);
+    EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
+  }
+}
+
 /// A move alone, from exact draws: what comes out must have the same law.
 class TwoLevelMoves : public ::testing::TestWithParam<std::tuple<const char*, bool>> {};
 
@@ -168,6 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Moves, TwoLevelMoves,
 struct Mix {
   const char* name;
   std::vector<std::string> settings;
+  bool rebuilt = false;
 };
 
 class TwoLevelChains : public ::testing::TestWithParam<std::tuple<Mix, bool>> {};
@@ -177,7 +189,8 @@ TEST_P(TwoLevelChains, AgreeWithTheEnumeration) {
   const TwoLevelProblem problem(small_two_level_model(6, 2, nested, 3));
   const TwoLevelPosterior exact(problem.model);
   for (const std::uint64_t seed : test_seeds()) {
-    const Agreement agreement = compare_two_level_chain(problem, exact, mix.settings, seed, scaled(100'000));
+    const Agreement agreement =
+        compare_two_level_chain(problem, exact, mix.settings, seed, scaled(200'000), mix.rebuilt);
     EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
   }
 }
@@ -187,7 +200,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(Mix{"gibbs", {"subcluster-moves=0", "cluster-moves=0"}},
                                          Mix{"interleaved",
                                              {"subcluster-moves=0", "cluster-moves=0", "interleave=true"}},
-                                         Mix{"everything", {"subcluster-moves=2", "cluster-moves=2"}}),
+                                         Mix{"everything", {"subcluster-moves=2", "cluster-moves=2"}},
+                                         Mix{"rebuilt", {"subcluster-moves=1", "cluster-moves=1"}, true}),
                        ::testing::Bool()),
     [](const auto& info) {
       return std::string(std::get<0>(info.param).name) + (std::get<1>(info.param) ? "_nested" : "_global");

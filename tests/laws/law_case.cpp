@@ -16,7 +16,7 @@ std::string test_name(std::string name) {
   return name;
 }
 
-std::vector<CaseColumn> same_columns(std::size_t count, CaseColumn column) {
+std::vector<CaseColumn> same_columns(std::size_t count, const CaseColumn& column) {
   return std::vector<CaseColumn>(count, column);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laws/law_case.hpp"
+#include "support/tree_case.hpp"
 
 namespace coppice::test {
 namespace {
@@ -94,45 +95,12 @@ TEST(Reference, BernoulliBlocks) {
   expect_block_marginals(plan, table, reference["labels_eval"]);
 }
 
-/// The codebook column that means the same as a column of the reference case.
-ColumnSpec spec_of(const json& column, const std::string& name) {
-  const std::string family = column["family"];
-  const auto value = [&](const char* key) { return column[key].dump(); };
-  if (family == "beta_binomial")
-    return {name,
-            Kind::count,
-            {},
-            "binomial",
-            parse_all({"trials=" + value("trials"), "a=" + value("a"), "b=" + value("b")})};
-  if (family == "gaussian")
-    return {name,
-            Kind::real,
-            {},
-            "gaussian-diagonal",
-            parse_all({"prior_mean=" + value("m0"), "mean_strength=" + value("k0"), "shape=" + value("a0"),
-                       "rate=" + value("b0")})};
-  if (family == "categorical")
-    return {name, Kind::category, std::vector<std::string>(column["conc"].size(), "level"), "categorical",
-            parse_all({"concentration=" + value("conc")})};
-  if (family == "gamma_poisson")
-    return {name, Kind::count, {}, "poisson", parse_all({"shape=" + value("a"), "rate=" + value("b")})};
-  return {name, Kind::binary, {}, "bernoulli", parse_all({"a=" + value("a"), "b=" + value("b")})};
-}
-
 TEST(Reference, MixedRowsWithMissingCells) {
   COPPICE_REQUIRE_CASES();
   const json reference = read_case("bhc_mixed.json");
-  const json& columns = reference["case"]["columns"];
-  Codebook codebook;
-  std::vector<Kind> kinds;
-  for (std::size_t j = 0; j < columns.size(); ++j) {
-    codebook.columns.push_back(spec_of(columns[j], fmt::format("c{}", j)));
-    kinds.push_back(codebook.columns.back().kind);
-  }
-  Table table = table_of(reference["case"]["X"], kinds);
-  for (std::size_t j = 0; j < kinds.size(); ++j) table.columns[j].levels = codebook.columns[j].levels;
-  const FamilyPlan plan = plan_family(table, codebook, "auto", {});
-  const Rows rows = encode(plan, table);
+  const TreeCase mixed(reference["case"]);
+  const FamilyPlan& plan = mixed.plan;
+  const Rows& rows = mixed.rows;
   const json& result = reference["result"];
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double expected = result["leaf_log_h1"][i];

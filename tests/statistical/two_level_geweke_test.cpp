@@ -2,6 +2,7 @@
 // learned: shape, parameters and data drawn afresh, and by a chain that alternates a sweep with new data.
 #include <gtest/gtest.h>
 
+#include "coppice/model/nhcm/traces.hpp"
 #include "support/two_level_problem.hpp"
 
 namespace coppice::test {
@@ -45,7 +46,7 @@ struct TwoLevelGewekeChain {
     };
     std::vector<double> traces(model.traces(problem.parameters).size());
     sampler->traces(traces);
-    const double log_spread = std::log(traces[7]);
+    const double log_spread = std::log(traces[nhcm::spread_trace]);
     // Bounded, so that averages exist whatever the tails.
     const auto bounded = [](double x) { return x / (1.0 + std::abs(x)); };
     double first = 0.0;
@@ -57,22 +58,23 @@ struct TwoLevelGewekeChain {
     const double x = bounded(rows[0][0]);
     const double y = bounded(rows[1][0]);
     const double together = clusters[0] == clusters[1] ? 1.0 : 0.0;
-    return {traces[1],
-            traces[2],
+    const double subclusters = traces[nhcm::subclusters_trace];
+    return {traces[nhcm::clusters_trace],
+            subclusters,
             largest(subs),
             largest(clusters),
             subs[0] == subs[1] ? 1.0 : 0.0,
             together,
-            std::log(traces[5]),
-            std::log(traces[6]),
+            std::log(traces[nhcm::alpha_clusters_trace]),
+            std::log(traces[nhcm::alpha_subclusters_trace]),
             log_spread,
             first,
             second,
             x * y,
             std::abs(x - y),
             together * std::abs(x - y),
-            second * traces[2],
-            log_spread * traces[2],
+            second * subclusters,
+            log_spread * subclusters,
             log_spread * std::abs(x - y)};
   }
 

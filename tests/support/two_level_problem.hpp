@@ -128,9 +128,14 @@ inline TwoLevelStep compare_two_level_move(const TwoLevelProblem& problem, const
   nhcm::SubclusterSplitMerge subclusters(state.evidence(), exact.rows());
   nhcm::ClusterSplitMerge clusters;
   const std::map<std::string, std::function<void(Stream&)>> moves{
-      {"row", [&](Stream& stream) { gibbs.update_row(state, 2, draw_uniform(stream)); }},
+      {"row",
+       [&](Stream& stream) {
+         gibbs.update_row(state, draw_index(stream, state.rows()), draw_uniform(stream));
+       }},
       {"subcluster",
-       [&](Stream& stream) { gibbs.update_subcluster(state, state.sub_of(1), draw_uniform(stream)); }},
+       [&](Stream& stream) {
+         gibbs.update_subcluster(state, state.sub_of(draw_index(stream, state.rows())), draw_uniform(stream));
+       }},
       {"subcluster_split_merge", [&](Stream& stream) { subclusters.step(state, prior, stream); }},
       {"cluster_split_merge", [&](Stream& stream) { clusters.step(state, prior, stream); }}};
   const std::function<void(Stream&)>& move = moves.at(name);
@@ -162,10 +167,10 @@ inline TwoLevelStep compare_two_level_move(const TwoLevelProblem& problem, const
   return step;
 }
 
-/// A chain with these settings beside those of the problem.
+/// A chain with these settings beside those of the problem; a real run rebuilds its state now and then.
 inline Agreement compare_two_level_chain(const TwoLevelProblem& problem, const TwoLevelPosterior& exact,
                                          const std::vector<std::string>& settings, std::uint64_t seed,
-                                         std::size_t draws) {
+                                         std::size_t draws, bool rebuilt = false) {
   Settings all = settings_from(problem.settings());
   for (const std::string& setting : settings) parse_assignment(setting, all);
   SamplerChain chain(model_by_name("nhcm"), problem.family, problem.rows, all);
@@ -175,6 +180,7 @@ inline Agreement compare_two_level_chain(const TwoLevelProblem& problem, const T
   constexpr std::size_t kWarmup = 500;
   for (std::size_t sweep = 1; sweep <= kWarmup + draws; ++sweep) {
     chain.step({seed, 0, sweep});
+    if (rebuilt) chain.sampler().rebuild();
     if (sweep <= kWarmup) continue;
     chain.shape(both);
     visits.add(exact.index(two_level_shape(both)));

@@ -65,8 +65,24 @@ inline std::vector<Variant> all_variants() {
 
 /// Whether the variant's model works with the family.
 inline bool works_with(const Variant& variant, std::string_view family) {
-  const std::string& only = model_by_name(variant.model).family;
-  return only.empty() || only == family;
+  const ModelEntry& model = model_by_name(variant.model);
+  // Views divide the columns of a family.
+  if (model.views != nullptr && (family == "gaussian" || family == "multinomial")) return false;
+  return model.family.empty() || model.family == family;
+}
+inline bool works_with(const Variant& variant, const Family& family) {
+  std::vector<std::size_t> all(family.width());
+  for (std::size_t cell = 0; cell < all.size(); ++cell) all[cell] = cell;
+  if (model_by_name(variant.model).views != nullptr && family.of_cells(all) == nullptr) return false;
+  return works_with(variant, family.name());
+}
+
+/// Those of the models that draw; greedy ones end.
+inline std::vector<Variant> sampler_variants() {
+  std::vector<Variant> variants = all_variants();
+  std::erase_if(variants,
+                [](const Variant& variant) { return model_by_name(variant.model).greedy_steps != nullptr; });
+  return variants;
 }
 
 /// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, split-merge alone (which is

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coppice/base/error.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 
@@ -12,18 +13,38 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   if (draws == 0)
     fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
          path, path);
-  if (!run_.complete())
+  if (!run_.complete() && is_greedy())
+    context.note(
+        fmt::format("note: {} is not finished and has {} trees so far; go on with: coppice resume {}", path,
+                    row_tree().roots().size(), path));
+  else if (!run_.complete())
     context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
                              draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
-  verdict_ = judge(traces_, run_.config().chains, draws, caveat().empty());
+  verdict_ = is_greedy() ? greedy_verdict() : judge(traces_, run_.config().chains, draws, caveat().empty());
+}
+
+Verdict Analysis::greedy_verdict() const {
+  if (!run_.complete())
+    return {false,
+            fmt::format(
+                "Not finished: {} trees so far, each with its own probabilities; go on with: coppice resume.",
+                row_tree().roots().size()),
+            ""};
+  return {true, "One greedy tree, finished: a point estimate, with no chains to compare.", ""};
+}
+
+const Dendrogram& Analysis::row_tree() const {
+  if (!row_tree_) row_tree_ = row_tree_of(run_);
+  return *row_tree_;
 }
 
 Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   ConsensusOptions options;
   options.loss = loss_of(selection);
   options.threads = 0;
+  if (is_greedy()) return tree_consensus(row_tree(), run_.labels(level)[0]);
   const bool by_loss = selection == Selection::vi || selection == Selection::binder;
   if (run_.levels() == 1 && by_loss)
     return coppice::consensus(run_.labels(level, options.label_budget), options);
@@ -121,6 +142,14 @@ void add_level_option(CLI::App& command, std::size_t& level, const std::string& 
       ->check(CLI::Range(1, 1000));
 }
 
+std::string partition_sentence(const Consensus& estimate, Selection selection) {
+  return fmt::format(
+      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
+      "{:.3f}.",
+      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
+      estimate.expected_loss, estimate.ball_radius);
+}
+
 nlohmann::ordered_json to_json(const TraceSummary& trace) {
   return {{"name", trace.name},           {"mean", trace.mean},         {"sd", trace.sd},
           {"median", trace.median},       {"q05", trace.q05},           {"q95", trace.q95},
@@ -132,6 +161,51 @@ std::string short_number(double value) {
   if (std::isnan(value)) return "-";
   if (std::abs(value) >= 1000.0) return fmt::format("{:.0f}", value);
   return fmt::format("{:.3g}", value);
+}
+
+nlohmann::ordered_json moves_json(const SavedRun& run) {
+  nlohmann::ordered_json moves = nlohmann::ordered_json::array();
+  std::vector<MoveStatistics> totals;
+  for (std::size_t chain = 0; chain < run.config().chains; ++chain) {
+    const ChainStatus status = run.file().status(chain);
+    totals.resize(std::max(totals.size(), status.moves.size()));
+    for (std::size_t i = 0; i < status.moves.size(); ++i) {
+      totals[i].name = status.moves[i].name;
+      totals[i].proposed += status.moves[i].proposed;
+      totals[i].accepted += status.moves[i].accepted;
+    }
+  }
+  for (const MoveStatistics& move : totals) {
+    const double rate = move.proposed == 0
+                            ? std::nan("")
+                            : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
+    moves.push_back(
+        {{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
+  }
+  return moves;
+}
+
+nlohmann::ordered_json head_json(const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
+  nlohmann::ordered_json answer{{"model", run.model().name},
+                                {"rows", run.rows()},
+                                {"columns", run.table().columns.size()},
+                                {"chains", run.config().chains},
+                                {"draws", run.draws_per_chain()},
+                                {"warmup", run.config().warmup},
+                                {"thin", run.config().thin},
+                                {"seed", run.config().seed},
+                                {"complete", run.complete()},
+                                {"trusted", analysis.verdict().trusted},
+                                {"verdict", analysis.verdict().sentence}};
+  analysis.add_exactness(answer);
+  return answer;
+}
+
+nlohmann::ordered_json to_json(const Trait& trait) {
+  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
+          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
+          {"outside_sd", trait.outside_sd}, {"level", trait.level}};
 }
 
 }  // namespace coppice::app

@@ -10,6 +10,7 @@
 #include "coppice/app/context.hpp"
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/diagnostics.hpp"
+#include "coppice/post/profile.hpp"
 #include "coppice/post/select_hierarchy.hpp"
 #include "coppice/post/verdict.hpp"
 #include "coppice/run/saved_run.hpp"
@@ -42,16 +43,23 @@ class Analysis {
   void add_exactness(nlohmann::ordered_json& answer) const;
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
+  /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
+  bool is_greedy() const { return run_.model().greedy_steps != nullptr; }
+  /// The tree of a greedy model; kept for the next question.
+  const Dendrogram& row_tree() const;
   /// Posterior mean of the number of clusters at each level.
   std::vector<double> mean_clusters() const;
   double seconds() const;
 
  private:
+  Verdict greedy_verdict() const;
+
   SavedRun run_;
   std::vector<TraceSummary> traces_;
   Verdict verdict_;
   mutable std::optional<TreeDraws> tree_draws_;
   mutable std::map<Selection, SelectedHierarchy> hierarchies_;
+  mutable std::optional<Dendrogram> row_tree_;
 };
 
 /// --loss and --select, spelt alike everywhere: what makes a partition or a hierarchy the one to report.
@@ -64,10 +72,17 @@ struct SelectionFlags {
 };
 /// "least expected variation of information", "the draw of highest rcdll".
 std::string selection_words(Selection selection);
+/// Which partition of a flat model it is, and how far the draws are from it.
+std::string partition_sentence(const Consensus& estimate, Selection selection);
 /// The --level option; `otherwise` is what its absence means.
 void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise = "1");
 
 nlohmann::ordered_json to_json(const TraceSummary& trace);
+nlohmann::ordered_json to_json(const Trait& trait);
+/// Model, size, chains, draws and verdict: how every answer about a run begins.
+nlohmann::ordered_json head_json(const Analysis& analysis);
+/// Moves of all chains together: name, proposed, accepted, rate.
+nlohmann::ordered_json moves_json(const SavedRun& run);
 /// A number for people: three significant digits, or a dash for NaN.
 std::string short_number(double value);
 

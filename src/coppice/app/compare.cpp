@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/table_blob.hpp"
 #include "coppice/post/coclustering.hpp"
@@ -63,6 +64,9 @@ int merge_runs(const std::string& first, const std::string& second, const std::s
   const SavedRun a(first);
   const SavedRun b(second);
   require_same_question(a, b);
+  if (a.model().greedy_steps != nullptr)
+    fail(ErrorCode::configuration, "runs of {} cannot be merged: it is greedy and has no draws to add up",
+         a.model().name);
   for (const SavedRun* run : {&a, &b})
     if (run->config().merged)
       fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of",
@@ -114,8 +118,8 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   require_same_question(a.run(), b.run());
   const std::size_t draws = std::min(a.run().draws_per_chain(), b.run().draws_per_chain());
   nlohmann::ordered_json traces = nlohmann::ordered_json::array();
-  std::string table =
-      context.bold(fmt::format("{:<15}{:>12}{:>12}{:>10}\n", "trace", "first", "second", "R-hat"));
+  TextTable table({15, 12, 12, 10});
+  table.add({"trace", "first", "second", "R-hat"});
   double worst = 1.0;
   for (std::size_t trace = 0; trace < a.traces().size(); ++trace) {
     std::vector<std::vector<double>> chains;
@@ -128,9 +132,8 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
                       {"first", a.traces()[trace].mean},
                       {"second", b.traces()[trace].mean},
                       {"rhat", value}});
-    table += fmt::format("{:<15}{:>12}{:>12}{:>10}\n", a.traces()[trace].name,
-                         short_number(a.traces()[trace].mean), short_number(b.traces()[trace].mean),
-                         std::isnan(value) ? "-" : fmt::format("{:.3f}", value));
+    table.add({a.traces()[trace].name, short_number(a.traces()[trace].mean),
+               short_number(b.traces()[trace].mean), std::isnan(value) ? "-" : fmt::format("{:.3f}", value)});
   }
   bool same = worst <= kSameRhat;
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
@@ -166,8 +169,8 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   if (context.json)
     write_json("", answer);
   else
-    write_output("",
-                 doubtful.caveat_line(context) + context.bold(sentence) + "\n\n" + partitions + "\n" + table);
+    write_output("", doubtful.caveat_line(context) + context.bold(sentence) + "\n\n" + partitions + "\n" +
+                         table.text(context));
   return same ? 0 : 1;
 }
 

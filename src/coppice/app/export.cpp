@@ -6,10 +6,13 @@
 #include "coppice/app/inference_data.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/out/npy.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/linkage.hpp"
+#include "coppice/post/row_trees.hpp"
+#include "coppice/post/views.hpp"
 
 namespace coppice::app {
 namespace {
@@ -128,47 +131,80 @@ void export_trace(const ExportArguments& arguments, const SavedRun& run) {
   }
 }
 
-void export_matrix(const ExportArguments& arguments, const SavedRun& run) {
-  constexpr std::size_t kMostRows = 20'000;
-  if (run.rows() > kMostRows)
-    fail(ErrorCode::configuration,
-         "a co-clustering matrix of {} rows is more than {} x {}: export labels instead", run.rows(),
-         kMostRows, kMostRows);
-  const std::size_t rows = run.rows();
-  const std::vector<double> matrix = coclustering(run.labels(std::max<std::size_t>(arguments.level, 1)), 0);
+/// A square matrix over named rows or columns.
+void write_square(const ExportArguments& arguments, std::span<const double> matrix, const char* things,
+                  const std::vector<std::string>& names) {
+  const std::size_t count = names.size();
   if (arguments.to == "csv") {
     const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    writer->cell("row");
-    for (const std::string& id : run.table().row_ids) writer->cell(id);
+    writer->cell(std::string_view(things).substr(0, std::string_view(things).size() - 1));
+    for (const std::string& name : names) writer->cell(name);
     writer->end_row();
-    for (std::size_t row = 0; row < rows; ++row) {
-      writer->cell(run.table().row_ids[row]).cells(std::span<const double>(matrix).subspan(row * rows, rows));
+    for (std::size_t i = 0; i < count; ++i) {
+      writer->cell(names[i]).cells(matrix.subspan(i * count, count));
       writer->end_row();
     }
     writer->close();
   } else if (arguments.to == "npy") {
-    write_array<double>(arguments, matrix, {rows, rows});
+    write_array<double>(arguments, matrix, {count, count});
   } else if (arguments.to == "json") {
     ordered_json lines = ordered_json::array();
-    for (std::size_t row = 0; row < rows; ++row)
-      lines.push_back(std::vector<double>(matrix.begin() + static_cast<std::ptrdiff_t>(row * rows),
-                                          matrix.begin() + static_cast<std::ptrdiff_t>((row + 1) * rows)));
-    write_json(arguments.output, {{"rows", run.table().row_ids}, {"coclustering", lines}});
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto line = matrix.subspan(i * count, count);
+      lines.push_back(std::vector<double>(line.begin(), line.end()));
+    }
+    write_json(arguments.output, {{things, names}, {arguments.what, lines}});
   } else {
     no_such_format(arguments, "csv, json or npy");
   }
 }
 
-void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
-  const std::vector<double> values = to_scipy(run_tree(run, arguments.level));
+void export_columns(const ExportArguments& arguments, const SavedRun& run) {
+  std::vector<std::string> names;
+  for (const Column& column : run.table().columns) names.push_back(column.name);
+  write_square(arguments, column_coassignment(run), "columns", names);
+}
+
+void export_matrix(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
+  constexpr std::size_t kMostRows = 20'000;
+  if (run.rows() > kMostRows)
+    fail(ErrorCode::configuration,
+         "a co-clustering matrix of {} rows is more than {} x {}: export labels instead", run.rows(),
+         kMostRows, kMostRows);
+  const std::size_t level = std::max<std::size_t>(arguments.level, 1);
+  run.check_level(level);
+  const std::vector<double> matrix = analysis.is_greedy() ? TreePosterior(analysis.row_tree()).coclustering()
+                                                          : coclustering(run.labels(level), 0);
+  write_square(arguments, matrix, "rows", run.table().row_ids);
+}
+
+/// The linkage of a greedy tree with the log odds of its merges; none for other trees.
+TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& analysis) {
+  if (!analysis.is_greedy()) return {run_tree(analysis.run(), arguments.level), {}, {}};
+  std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+  if (trees.size() > 1)
+    fail(ErrorCode::configuration,
+         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "resume {}",
+         trees.size(), arguments.path);
+  return std::move(trees.front());
+}
+
+void export_linkage(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
+  const TreeLinkage tree = linkage_of_run(arguments, analysis);
+  const std::vector<double> values = to_scipy(tree.linkage);
   if (arguments.to == "npy") {
     write_array<double>(arguments, values, {values.size() / 4, 4});
   } else if (arguments.to == "csv") {
     const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
     for (const char* name : {"left", "right", "height", "size"}) writer->cell(name);
+    if (!tree.log_odds.empty()) writer->cell("log_odds");
     writer->end_row();
     for (std::size_t i = 0; i < values.size(); i += 4) {
       writer->cells(std::span<const double>(values).subspan(i, 4));
+      if (!tree.log_odds.empty()) writer->cell(tree.log_odds[i / 4]);
       writer->end_row();
     }
     writer->close();
@@ -176,7 +212,9 @@ void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
     ordered_json merges = ordered_json::array();
     for (std::size_t i = 0; i < values.size(); i += 4)
       merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
-    write_json(arguments.output, {{"rows", run.table().row_ids}, {"linkage", merges}});
+    ordered_json answer{{"rows", run.table().row_ids}, {"linkage", merges}};
+    if (!tree.log_odds.empty()) answer["log_odds"] = tree.log_odds;
+    write_json(arguments.output, answer);
   } else {
     no_such_format(arguments, "csv, json or npy");
   }
@@ -287,8 +325,9 @@ void export_data(const ExportArguments& arguments, const SavedRun& run) {
 void write_export(const ExportArguments& arguments, const Analysis& analysis) {
   if (arguments.what == "labels") export_labels(arguments, analysis.run());
   if (arguments.what == "trace") export_trace(arguments, analysis.run());
-  if (arguments.what == "coclustering") export_matrix(arguments, analysis.run());
-  if (arguments.what == "linkage") export_linkage(arguments, analysis.run());
+  if (arguments.what == "coclustering") export_matrix(arguments, analysis);
+  if (arguments.what == "columns") export_columns(arguments, analysis.run());
+  if (arguments.what == "linkage") export_linkage(arguments, analysis);
   if (arguments.what == "consensus") export_consensus(arguments, analysis);
   if (arguments.what == "draws") export_draws(arguments, analysis.run());
   if (arguments.what == "data") export_data(arguments, analysis.run());
@@ -317,9 +356,10 @@ void add_export(CLI::App& application, Context& context) {
   command->add_option("run", arguments->path, "run file")->required();
   command
       ->add_option("--what", arguments->what,
-                   "labels, trace, consensus, coclustering, linkage, draws or data")
+                   "labels, trace, consensus, coclustering, columns, linkage, draws or data")
       ->required()
-      ->check(CLI::IsMember({"labels", "trace", "consensus", "coclustering", "linkage", "draws", "data"}));
+      ->check(CLI::IsMember(
+          {"labels", "trace", "consensus", "coclustering", "columns", "linkage", "draws", "data"}));
   command->add_option("--to", arguments->to, "csv, json, npy or netcdf [csv]")
       ->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");

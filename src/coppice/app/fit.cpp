@@ -13,6 +13,7 @@
 #include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/insert_rows.hpp"
+#include "coppice/run/new_run.hpp"
 
 namespace coppice::app {
 namespace {
@@ -28,12 +29,6 @@ struct RunFlags {
   }
 };
 
-std::string size_words(std::size_t bytes) {
-  const double megabytes = static_cast<double>(bytes) / 1e6;
-  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0))
-                            : fmt::format("{:.1f} GB", megabytes / 1000.0);
-}
-
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
 int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, const Context& context,
              bool says_where = true) {
@@ -42,7 +37,8 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
   if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
   const InterruptGuard guard;
   options.stop = guard.flag();
-  std::unique_ptr<FitObserver> progress = make_progress(context, file.config().chains);
+  std::unique_ptr<FitObserver> progress =
+      make_progress(context, file.config().chains, setup.model->greedy_steps != nullptr);
   options.observer = progress.get();
   const FitEnd end = continue_run(file, setup, options);
   progress.reset();
@@ -54,9 +50,10 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
     return 0;
   }
-  context.note(fmt::format("{}: everything drawn so far is in {}; go on with: coppice resume {}",
-                           end == FitEnd::interrupted ? "stopped" : "time limit reached", file.path(),
-                           file.path()));
+  context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
+                           end == FitEnd::interrupted ? "stopped" : "time limit reached",
+                           setup.model->greedy_steps != nullptr ? "the forest" : "everything drawn",
+                           file.path(), file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
 
@@ -71,21 +68,23 @@ struct FitArguments {
   RunFlags running;
 };
 
+/// A greedy model has no chains: refuses what only samplers have.
+void refuse_sampler_flags(const FitArguments& arguments, const ModelEntry& model) {
+  if (model.greedy_steps == nullptr) return;
+  for (const auto& [name, value] : arguments.parameters.values(run_parameters()))
+    if (name != "seed")
+      fail(ErrorCode::configuration, "--{} belongs to samplers; {} is greedy and makes one tree, once", name,
+           model.name);
+}
+
 RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   RunConfig config;
   config.model = model.name;
   const std::vector<Parameter>* tables[] = {&model.parameters, &run_parameters()};
   arguments.parameters.check_all_known(tables, model.name);
   config.parameters = arguments.parameters.values(model.parameters);
-  const ParameterValues run(run_parameters(), arguments.parameters.values(run_parameters()));
-  config.chains = run.integer("chains");
-  config.warmup = run.integer("warmup");
-  config.draws = run.integer("draws");
-  config.thin = run.integer("thin");
-  config.seed = run.integer("seed");
-  if (static_cast<double>(config.draws) * static_cast<double>(config.thin) > 1e15)
-    fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws,
-         config.thin);
+  refuse_sampler_flags(arguments, model);
+  set_run_length(config, arguments.parameters.values(run_parameters()));
   config.family = arguments.family;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
   config.standardize = arguments.standardize;
@@ -104,18 +103,8 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   const ModelEntry& model = model_by_name(arguments.model);
-  RunContents contents;
-  contents.config = make_config(arguments, model);
-
-  Dataset data = arguments.reading.read(arguments.data, context);
-  contents.input_codebook = data.codebook;
-  contents.table = std::move(data.table);
-  contents.truth = std::move(data.truth);
-  contents.data_digest = data.digest;
-  contents.codebook = data.codebook;
-  contents.transform =
-      to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
-
+  const RunConfig config = make_config(arguments, model);
+  RunContents contents = contents_of(config, arguments.reading.read(arguments.data, context));
   std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
   RunFile::check_creatable(arguments.output, arguments.overwrite);
   for (const Parameter& parameter : model.parameters)
@@ -123,10 +112,15 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
         setup->problem.parameters.is_word(parameter.name))
       context.note(fmt::format("choosing --{} from the data", parameter.name));
   resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+  settle_run_length(contents.config, *setup);
   for (const std::string& note : contents.config.notes) context.note(note);
-  context.note(fmt::format("{} on {} rows: {}; {} chains of {} + {} sweeps; about {} of memory", model.name,
-                           contents.table.rows(), setup->plan.description(), contents.config.chains,
-                           contents.config.warmup, contents.config.draws * contents.config.thin,
+  const std::string length =
+      model.greedy_steps != nullptr
+          ? "one greedy fit"
+          : fmt::format("{} chains of {} + {} sweeps", contents.config.chains, contents.config.warmup,
+                        contents.config.draws * contents.config.thin);
+  context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
+                           setup->plan.description(), length,
                            size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
@@ -340,6 +334,9 @@ void add_resume(CLI::App& application, Context& context) {
       if (config.merged)
         fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
              *path);
+      if (!draws->empty() && model_by_name(config.model).greedy_steps != nullptr)
+        fail(ErrorCode::configuration, "--draws {}: {} is greedy and makes one tree, once", *draws,
+             config.model);
       if (!draws->empty()) {
         const bool more = draws->starts_with('+');
         const Parameter& parameter = run_parameters()[2];

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   coppice::app::add_summary(application, context);
   coppice::app::add_diagnose(application, context);
   coppice::app::add_tree(application, context);
+  coppice::app::add_views(application, context);
   coppice::app::add_profile(application, context);
   coppice::app::add_score(application, context);
   coppice::app::add_predict(application, context);
@@ -52,6 +53,8 @@ int main(int argc, char** argv) {
   coppice::app::add_export(application, context);
   coppice::app::add_merge(application, context);
   coppice::app::add_compare(application, context);
+  coppice::app::add_report(application, context);
+  coppice::app::add_view(application, context);
   coppice::app::add_codebook(application, context);
   coppice::app::add_simulate(application, context);
   coppice::app::add_models(application, context);

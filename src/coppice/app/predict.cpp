@@ -7,6 +7,7 @@
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/profile.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 namespace {
@@ -23,36 +24,15 @@ double probability_of(const Prediction& p) {
   return p.cluster == kNewCluster ? p.new_probability : p.probabilities[static_cast<std::size_t>(p.cluster)];
 }
 
-/// Makes the clusters of each row a path: at every level the likeliest child of the cluster above, or none
-/// (kNewCluster) there and below, if a new cluster is likelier than any of the children.
-void follow_paths(std::vector<std::vector<Prediction>>& levels, const std::vector<Consensus>& estimates) {
-  for (std::size_t l = 1; l < levels.size(); ++l) {
-    std::vector<Label> parent(estimates[l].clusters);
-    for (std::size_t i = 0; i < estimates[l].labels.size(); ++i)
-      parent[static_cast<std::size_t>(estimates[l].labels[i])] = estimates[l - 1].labels[i];
-    for (std::size_t row = 0; row < levels[l].size(); ++row) {
-      Prediction& p = levels[l][row];
-      const Label above = levels[l - 1][row].cluster;
-      p.cluster = kNewCluster;
-      double best = p.new_probability;
-      for (std::size_t c = 0; above != kNewCluster && c < parent.size(); ++c)
-        if (parent[c] == above && p.probabilities[c] >= best) {
-          best = p.probabilities[c];
-          p.cluster = static_cast<Label>(c);
-        }
-    }
-  }
-}
-
 int predict_paths(const PredictArguments& arguments, const Analysis& analysis, const Table& table,
                   const Context& context) {
   const SavedRun& run = analysis.run();
   const Rows rows = encode(run.setup().plan, table);
-  std::vector<Consensus> estimates;
+  std::vector<Labels> estimates;
   std::vector<std::vector<Prediction>> levels;
   for (std::size_t level = 1; level <= run.levels(); ++level) {
-    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()));
-    levels.push_back(predict(run, rows, estimates.back().labels, {0, arguments.threads, level}));
+    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()).labels);
+    levels.push_back(predict(run, rows, estimates.back(), {0, arguments.threads, level}));
   }
   follow_paths(levels, estimates);
   if (context.json) {
@@ -191,11 +171,14 @@ struct ProfileArguments {
   SelectionFlags selecting;
 };
 
-ordered_json trait_json(const Trait& trait) {
-  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
-          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
-          {"outside_sd", trait.outside_sd}, {"level", trait.level}};
+std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std::vector<std::string>& ids) {
+  std::vector<std::string> names;
+  for (const std::uint32_t row : rows) names.push_back(ids[row]);
+  return names;
 }
+
+/// Rows with less chance to be elsewhere are not called doubtful.
+constexpr double kLeastRival = 0.01;
 
 int profile(const ProfileArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
@@ -204,20 +187,22 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
   const std::vector<AmbiguousRow> doubtful = most_ambiguous(
-      membership(run.labels(arguments.level, 20'000'000), estimate.labels), arguments.ambiguous);
+      analysis.is_greedy() ? tree_membership(analysis.row_tree(), estimate.labels)
+                           : membership(run.labels(arguments.level, 20'000'000), estimate.labels),
+      arguments.ambiguous);
   const std::vector<std::string>& ids = run.table().row_ids;
   if (context.json) {
     ordered_json clusters = ordered_json::array();
     for (const ClusterProfile& entry : profiles) {
       ordered_json traits = ordered_json::array();
-      for (const Trait& trait : entry.traits) traits.push_back(trait_json(trait));
+      for (const Trait& trait : entry.traits) traits.push_back(to_json(trait));
       clusters.push_back({{"cluster", entry.cluster},
                           {"size", entry.size},
                           {"confidence", entry.confidence},
                           {"name", entry.name},
                           {"traits", traits},
-                          {"exemplars", entry.exemplars},
-                          {"outliers", entry.outliers}});
+                          {"exemplars", names_of(entry.exemplars, ids)},
+                          {"outliers", names_of(entry.outliers, ids)}});
     }
     ordered_json rows = ordered_json::array();
     for (const AmbiguousRow& row : doubtful)
@@ -238,15 +223,20 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                         100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
     text += context.dim(fmt::format(
-        "  typical: {}{}\n", fmt::join(entry.exemplars, ", "),
-        entry.outliers.empty() ? "" : fmt::format("; least typical: {}", fmt::join(entry.outliers, ", "))));
+        "  typical: {}{}\n", fmt::join(names_of(entry.exemplars, ids), ", "),
+        entry.outliers.empty()
+            ? ""
+            : fmt::format("; least typical: {}", fmt::join(names_of(entry.outliers, ids), ", "))));
   }
-  if (!doubtful.empty()) text += context.bold("\nRows that could belong elsewhere\n");
-  for (const AmbiguousRow& row : doubtful)
-    text += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
-                        100.0 * row.probability,
-                        row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
-                        100.0 * row.rival_probability);
+  std::string elsewhere;
+  for (const AmbiguousRow& row : doubtful) {
+    if (row.rival_probability < kLeastRival) continue;
+    elsewhere += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
+                             100.0 * row.probability,
+                             row.rival == kNewCluster ? "on its own" : fmt::format("cluster {}", row.rival),
+                             100.0 * row.rival_probability);
+  }
+  if (!elsewhere.empty()) text += context.bold("\nRows that could belong elsewhere\n") + elsewhere;
   write_output("", text);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "coppice/app/text_table.hpp"
 #include "coppice/post/profile.hpp"
 #include "coppice/post/units.hpp"
 
@@ -58,18 +59,6 @@ ordered_json centroid_json(const HierarchyNode& node, const Table& table,
   return centroid;
 }
 
-std::string selection_sentence(const SelectedHierarchy& selected) {
-  const bool binder = selected.selection == Selection::binder;
-  const bool by_loss = binder || selected.selection == Selection::vi;
-  const std::string which =
-      selection_words(selected.selection) +
-      (by_loss ? std::string(", averaged over the levels")
-               : fmt::format(": draw {} of chain {}", selected.origin.draw, selected.origin.chain));
-  return fmt::format(
-      "The hierarchy to report ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n", which,
-      binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
-}
-
 ordered_json distances_json(const NodeDistances& d) {
   return {{"aid", d.aid}, {"aid_ge2", d.aid_ge2}, {"aid_collapsed", d.collapsed},
           {"aod", d.aod}, {"nodes", d.nodes},     {"nodes_collapsed", d.collapsed_nodes}};
@@ -94,6 +83,18 @@ ordered_json all_levels_json(const Quality& quality) {
 }
 
 }  // namespace
+
+std::string selection_sentence(const SelectedHierarchy& selected) {
+  const bool binder = selected.selection == Selection::binder;
+  const bool by_loss = binder || selected.selection == Selection::vi;
+  const std::string which =
+      selection_words(selected.selection) +
+      (by_loss ? std::string(", averaged over the levels")
+               : fmt::format(": draw {} of chain {}", selected.origin.draw, selected.origin.chain));
+  return fmt::format(
+      "The hierarchy to report ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n", which,
+      binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
+}
 
 RunHierarchy run_hierarchy(const Analysis& analysis, Selection selection) {
   RunHierarchy answer;
@@ -164,16 +165,15 @@ QualityReport quality_report(const Analysis& analysis, const SelectedHierarchy& 
 }
 
 std::string quality_text(const QualityReport& report, const Context& context) {
-  const auto line = [](const std::string& name, const auto& d, double leaves) {
-    return fmt::format("{:<16}{:>8}{:>8}{:>8}{:>15}{:>16}{:>8}\n", name,
-                       short_number(static_cast<double>(d.nodes)), short_number(leaves), short_number(d.aid),
-                       short_number(d.aid_ge2), short_number(d.collapsed), short_number(d.aod));
+  TextTable table({16, 8, 8, 8, 15, 16, 8});
+  table.add({"distances", "nodes", "leaves", "AID", "AID, 2+ rows", "AID, collapsed", "AOD"});
+  const auto line = [&](const char* name, const auto& d, double leaves) {
+    table.add({name, short_number(static_cast<double>(d.nodes)), short_number(leaves), short_number(d.aid),
+               short_number(d.aid_ge2), short_number(d.collapsed), short_number(d.aod)});
   };
-  std::string text =
-      context.bold(fmt::format("{:<16}{:>8}{:>8}{:>8}{:>15}{:>16}{:>8}\n", "distances", "nodes", "leaves",
-                               "AID", "AID, 2+ rows", "AID, collapsed", "AOD"));
-  text += line("this hierarchy", report.selected.all, static_cast<double>(report.selected.collapsed_leaves));
-  text += line("mean of draws", report.draws.all, report.draws.collapsed_leaves);
+  line("this hierarchy", report.selected.all, static_cast<double>(report.selected.collapsed_leaves));
+  line("mean of draws", report.draws.all, report.draws.collapsed_leaves);
+  std::string text = table.text(context);
   text += context.dim(fmt::format(
       "Squared distances between rows as modelled (missing cells: the mean of their column), AID within "
       "nodes,\nAOD between siblings. {} draws, {:.0f} % of them without a branch.\n",

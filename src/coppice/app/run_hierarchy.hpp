@@ -21,6 +21,9 @@ struct RunHierarchy {
   std::vector<NodeCaption> captions;  // named by traits against the other rows below the parent
 };
 
+/// Which tree it is, and how far the draws are from it.
+std::string selection_sentence(const SelectedHierarchy& selected);
+
 RunHierarchy run_hierarchy(const Analysis& analysis, Selection selection);
 
 struct HierarchyView {

@@ -3,30 +3,24 @@
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/known_labels.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/post/scores.hpp"
 
 namespace coppice::app {
 namespace {
 
 using nlohmann::ordered_json;
 
-Labels labels_of(const Column& column) {
-  Labels labels;
-  for (const double value : column.values)
-    labels.push_back(is_missing(value) ? kMissingTruth : static_cast<Label>(value));
-  return labels;
-}
-
 /// The column of FILE:COL, in the order of the run's rows: matched by row name if the run has names, else by
 /// position.
 Labels labels_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
   ReadOptions options;
   options.truth = {name};
+  options.labels_only = true;
   options.id = run.config().id;
   const Dataset data = read_dataset(file, options);
-  const Labels labels = labels_of(data.truth.columns.at(0));
+  const Labels labels = known_labels(data.truth.columns.at(0));
   const std::vector<std::string>& ids = run.table().row_ids;
   if (labels.size() < ids.size())
     fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(),
@@ -44,7 +38,7 @@ Labels labels_from_file(const SavedRun& run, const std::string& file, const std:
 }
 
 Labels truth_labels(const SavedRun& run, const std::string& truth) {
-  if (const Column* column = run.contents().truth.find(truth)) return labels_of(*column);
+  if (const Column* column = run.contents().truth.find(truth)) return known_labels(*column);
   if (const std::size_t colon = truth.rfind(':'); colon != std::string::npos)
     return labels_from_file(run, truth.substr(0, colon), truth.substr(colon + 1));
   std::vector<std::string> known;
@@ -52,20 +46,6 @@ Labels truth_labels(const SavedRun& run, const std::string& truth) {
   fail(ErrorCode::configuration,
        "the run has no truth column '{}' ({}); use FILE:COLUMN for labels in another file", truth,
        known.empty() ? "it was fitted without --truth" : fmt::format("it has {}", fmt::join(known, ", ")));
-}
-
-ordered_json score_json(const Scores& scores) {
-  return {{"f_measure", scores.f_measure},
-          {"pairwise_f", scores.pairwise_f},
-          {"ari", scores.ari},
-          {"nmi", scores.nmi},
-          {"vi", scores.vi},
-          {"purity", scores.purity},
-          {"homogeneity", scores.homogeneity},
-          {"completeness", scores.completeness},
-          {"rows", scores.rows},
-          {"classes", scores.classes},
-          {"clusters", scores.clusters}};
 }
 
 int score_run(const std::string& path, std::vector<std::string> truths, Selection selection,
@@ -98,7 +78,7 @@ int score_run(const std::string& path, std::vector<std::string> truths, Selectio
       mean /= count;
       const double sd = std::sqrt(std::max(0.0, squares / count - mean * mean));
       ordered_json entry{{"level", level}};
-      entry.update(score_json(scores));
+      entry.update(to_json(scores));
       entry["draws_ari_mean"] = mean;
       entry["draws_ari_sd"] = sd;
       levels.push_back(entry);

@@ -18,12 +18,17 @@ namespace coppice::app {
 namespace {
 
 struct SimulateArguments {
-  std::string model, output, truth, family = "gaussian";
-  std::size_t rows = 200, columns = 2;
+  std::string model, output, truth;
+  std::optional<std::string> given_family;
+  std::optional<std::size_t> given_rows, given_columns;
   std::optional<double> radius, noise;
   std::uint64_t seed = 1;
   std::vector<std::string> set;
   ParameterFlags parameters;
+
+  std::string family() const { return given_family.value_or("gaussian"); }
+  std::size_t rows() const { return given_rows.value_or(200); }
+  std::size_t columns() const { return given_columns.value_or(2); }
 };
 
 /// A table whose columns have the scale that the families' defaults refer to.
@@ -34,12 +39,13 @@ Table prototype(const SimulateArguments& arguments) {
                                           {"poisson", Kind::count},
                                           {"multinomial", Kind::count},
                                           {"categorical", Kind::category}};
-  const auto kind = kinds.find(arguments.family);
-  for (std::size_t row = 0; row < arguments.rows; ++row) table.row_ids.push_back(fmt::format("{}", row + 1));
-  for (std::size_t j = 0; j < arguments.columns; ++j) {
+  const auto kind = kinds.find(arguments.family());
+  for (std::size_t row = 0; row < arguments.rows(); ++row)
+    table.row_ids.push_back(fmt::format("{}", row + 1));
+  for (std::size_t j = 0; j < arguments.columns(); ++j) {
     Column column{fmt::format("x{}", j + 1), kind == kinds.end() ? Kind::real : kind->second, {}, {}};
     if (column.kind == Kind::category) column.levels = {"a", "b", "c"};
-    for (std::size_t row = 0; row < arguments.rows; ++row) {
+    for (std::size_t row = 0; row < arguments.rows(); ++row) {
       const bool even = row % 2 == 0;
       column.values.push_back(column.kind == Kind::real    ? (even ? -1.0 : 1.0)
                               : column.kind == Kind::count ? (even ? 0.0 : 10.0)
@@ -83,16 +89,16 @@ void write_simulation(const SimulateArguments& arguments, const Table& table, co
 
 int simulate_bananas(const SimulateArguments& arguments) {
   arguments.parameters.check_all_known({}, "bananas");
-  if (!arguments.set.empty()) fail(ErrorCode::usage, "--set belongs to a family; bananas have none");
+  if (!arguments.set.empty() || arguments.given_family || arguments.given_columns)
+    fail(ErrorCode::usage, "bananas have two columns and no family: leave out --columns, --family and --set");
   Bananas bananas;
-  bananas.rows = arguments.rows;
+  bananas.rows = arguments.given_rows.value_or(bananas.rows);
   bananas.radius = arguments.radius.value_or(bananas.radius);
   bananas.noise = arguments.noise.value_or(bananas.noise);
   Stream stream({arguments.seed, 0, 0}, Purpose::prior_data);
   const Table table = bananas.draw(stream);
   Labels labels;
-  for (std::size_t row = 0; row < arguments.rows; ++row)
-    labels.push_back(static_cast<Label>(bananas.arc(row)));
+  for (std::size_t row = 0; row < bananas.rows; ++row) labels.push_back(static_cast<Label>(bananas.arc(row)));
   write_simulation(arguments, table, labels);
   return 0;
 }
@@ -107,7 +113,7 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   Settings settings;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, settings);
   const Table like = prototype(arguments);
-  const FamilyPlan plan = plan_family(like, {}, arguments.family, settings);
+  const FamilyPlan plan = plan_family(like, {}, arguments.family(), settings);
   check_family(model, plan);
   Rows rows = encode(plan, like);
   const Problem problem{plan.family.get(), &rows,
@@ -116,10 +122,14 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const StreamName name{arguments.seed, 0, 0};
   sampler->draw_prior(name);
   sampler->draw_data(name, rows);
-  Labels labels(model.levels(problem.parameters) * arguments.rows);
+  Labels labels(model.levels(problem.parameters) * arguments.rows());
   sampler->shape(labels);
   write_simulation(arguments, decode(plan, rows, like), labels);
-  context.detail(fmt::format("{} clusters", *std::max_element(labels.begin(), labels.end()) + 1));
+  for (std::size_t level = 1; level <= labels.size() / arguments.rows(); ++level) {
+    const auto begin = labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * arguments.rows());
+    const Label last = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(arguments.rows()));
+    context.detail(fmt::format("level {}: {} clusters", level, last + 1));
+  }
   return 0;
 }
 
@@ -194,9 +204,10 @@ void add_simulate(CLI::App& application, Context& context) {
       application.add_subcommand("simulate", "draw clusters and data from a model's prior, or two bananas");
   auto arguments = std::make_shared<SimulateArguments>();
   command->add_option("model", arguments->model, "model, or bananas")->required();
-  command->add_option("--n", arguments->rows, "rows [200]")->check(CLI::Range(1, 100'000'000));
-  command->add_option("--columns", arguments->columns, "columns [2]")->check(CLI::Range(1, 100'000));
-  command->add_option("--family", arguments->family, "family of the columns [gaussian]");
+  command->add_option("--n", arguments->given_rows, "rows [200; bananas: 400]")
+      ->check(CLI::Range(1, 100'000'000));
+  command->add_option("--columns", arguments->given_columns, "columns [2]")->check(CLI::Range(1, 100'000));
+  command->add_option("--family", arguments->given_family, "family of the columns [gaussian]");
   command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE")->allow_extra_args(false);
   command->add_option("--radius", arguments->radius, "bananas: radius of the arcs [5]")
       ->check(CLI::PositiveNumber);

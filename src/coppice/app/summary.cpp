@@ -5,7 +5,10 @@
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/run_hierarchy.hpp"
+#include "coppice/app/run_views.hpp"
+#include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/profile.hpp"
@@ -15,54 +18,26 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json moves_json(const SavedRun& run) {
-  ordered_json moves = ordered_json::array();
-  std::vector<MoveStatistics> totals;
-  for (std::size_t chain = 0; chain < run.config().chains; ++chain) {
-    const ChainStatus status = run.file().status(chain);
-    totals.resize(std::max(totals.size(), status.moves.size()));
-    for (std::size_t i = 0; i < status.moves.size(); ++i) {
-      totals[i].name = status.moves[i].name;
-      totals[i].proposed += status.moves[i].proposed;
-      totals[i].accepted += status.moves[i].accepted;
-    }
-  }
-  for (const MoveStatistics& move : totals) {
-    const double rate = move.proposed == 0
-                            ? std::nan("")
-                            : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
-    moves.push_back(
-        {{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
-  }
-  return moves;
-}
-
-ordered_json head_json(const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  ordered_json answer{{"model", run.model().name},
-                      {"rows", run.rows()},
-                      {"columns", run.table().columns.size()},
-                      {"chains", run.config().chains},
-                      {"draws", run.draws_per_chain()},
-                      {"warmup", run.config().warmup},
-                      {"thin", run.config().thin},
-                      {"seed", run.config().seed},
-                      {"complete", run.complete()},
-                      {"trusted", analysis.verdict().trusted},
-                      {"verdict", analysis.verdict().sentence}};
-  analysis.add_exactness(answer);
-  return answer;
-}
-
-void print_trace_table(const Analysis& analysis, std::string& text, const Context& context) {
-  text += context.bold(fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", "trace", "mean", "sd",
-                                   "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"));
+std::string trace_table(const Analysis& analysis, const Context& context) {
+  TextTable table({15, 10, 10, 10, 10, 8, 10, 10});
+  table.add({"trace", "mean", "sd", "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"});
   for (const TraceSummary& trace : analysis.traces())
-    text +=
-        fmt::format("{:<15}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}{:>10}\n", trace.name, short_number(trace.mean),
-                    short_number(trace.sd), short_number(trace.q05), short_number(trace.q95),
-                    std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat),
-                    short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail)));
+    table.add({trace.name, short_number(trace.mean), short_number(trace.sd), short_number(trace.q05),
+               short_number(trace.q95), std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat),
+               short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail))});
+  return table.text(context);
+}
+
+std::string move_table(const ordered_json& moves, const Context& context) {
+  TextTable table({15, 14, 14, 10});
+  table.add({"move", "proposed", "accepted", "rate"});
+  for (const ordered_json& move : moves)
+    table.add({move["name"].get<std::string>(), std::to_string(move["proposed"].get<std::uint64_t>()),
+               std::to_string(move["accepted"].get<std::uint64_t>()),
+               move["rate"].is_null() || std::isnan(move["rate"].get<double>())
+                   ? "-"
+                   : fmt::format("{:.2f} %", 100.0 * move["rate"].get<double>())});
+  return table.text(context);
 }
 
 int diagnose(const std::string& path, bool strict, const Context& context) {
@@ -76,17 +51,8 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    std::string text = analysis.verdict_lines(context) + "\n";
-    print_trace_table(analysis, text, context);
-    text += "\n" +
-            context.bold(fmt::format("{:<15}{:>14}{:>14}{:>10}\n", "move", "proposed", "accepted", "rate"));
-    for (const ordered_json& move : moves)
-      text += fmt::format("{:<15}{:>14}{:>14}{:>10}\n", move["name"].get<std::string>(),
-                          move["proposed"].get<std::uint64_t>(), move["accepted"].get<std::uint64_t>(),
-                          move["rate"].is_null() || std::isnan(move["rate"].get<double>())
-                              ? "-"
-                              : fmt::format("{:.2f} %", 100.0 * move["rate"].get<double>()));
-    write_output("", text);
+    write_output("", analysis.verdict_lines(context) + "\n" + trace_table(analysis, context) + "\n" +
+                         move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
 }
@@ -117,14 +83,8 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
           {"groups", clusters}};
 }
 
-void print_consensus(const Analysis& analysis, const Consensus& estimate,
-                     const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
-                     std::string& text) {
-  text += fmt::format(
-      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
-      "{:.3f}.\n\n",
-      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
-      estimate.expected_loss, estimate.ball_radius);
+void print_clusters(const Analysis& analysis, const Consensus& estimate,
+                    const std::vector<ClusterProfile>& profiles, const Context& context, std::string& text) {
   text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure",
                                    "what makes it different / who is in it"));
   for (const ClusterProfile& profile : profiles) {
@@ -137,24 +97,83 @@ void print_consensus(const Analysis& analysis, const Consensus& estimate,
   }
 }
 
+void print_consensus(const Analysis& analysis, const Consensus& estimate,
+                     const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
+                     std::string& text) {
+  text += partition_sentence(estimate, selection) + "\n\n";
+  print_clusters(analysis, estimate, profiles, context, text);
+}
+
 std::string head_text(const Analysis& analysis, const Context& context) {
   const SavedRun& run = analysis.run();
+  const std::string how =
+      analysis.is_greedy()
+          ? fmt::format("One greedy fit, seed {}, in {}.", run.config().seed,
+                        duration_words(analysis.seconds()))
+          : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
+                        run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
+                        duration_words(analysis.seconds()));
   return analysis.verdict_lines(context) + "\n" +
-         fmt::format(
-             "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; "
-             "{} "
-             "of sampling.\n",
-             run.model().name, run.config().data, run.rows(), run.table().columns.size(),
-             run.setup().plan.description(), run.config().chains, run.draws_per_chain(), run.config().warmup,
-             run.config().seed, duration_words(analysis.seconds()));
+         fmt::format("{} on {}: {} rows, {} columns ({}).\n{}\n", run.model().name, run.config().data,
+                     run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
+}
+
+/// Blocks are nodes without children, with their rows.
+ordered_json merges_json(const Dendrogram& tree) {
+  ordered_json merges = ordered_json::array();
+  for (auto node = static_cast<Dendrogram::Node>(tree.items()); node < tree.nodes(); ++node) {
+    if (tree.is_block(node)) {
+      const auto rows = tree.block_items(node);
+      merges.push_back({{"node", node},
+                        {"rows", std::vector<std::uint32_t>(rows.begin(), rows.end())},
+                        {"size", tree.size(node)}});
+      continue;
+    }
+    merges.push_back({{"node", node},
+                      {"left", tree.left(node)},
+                      {"right", tree.right(node)},
+                      {"size", tree.size(node)},
+                      {"log_odds", tree.log_odds(node)}});
+  }
+  return merges;
+}
+
+/// The tree of a greedy model, and the clusters of its cut.
+void summarize_tree(const Analysis& analysis, const Context& context, std::string& text,
+                    ordered_json& answer) {
+  const SavedRun& run = analysis.run();
+  const double bound = run.traces().front().front().front();
+  const TreePosterior posterior(analysis.row_tree());
+  const Consensus estimate = analysis.consensus(1, Selection::vi);
+  const std::vector<ClusterProfile> profiles =
+      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  answer["lower_bound"] = bound;
+  answer["expected_clusters"] = posterior.expected_clusters();
+  answer["trees"] = analysis.row_tree().roots().size();
+  answer["merges"] = merges_json(analysis.row_tree());
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  text += fmt::format(
+      "\nLower bound of the log evidence: {:.3f} nats ({:.4f} a row).\nFlat clusters of the tree: {}; {:.1f} "
+      "on "
+      "average over the partitions that cutting it can give.\n\n",
+      bound, bound / static_cast<double>(run.rows()), estimate.clusters, posterior.expected_clusters());
+  print_clusters(analysis, estimate, profiles, context, text);
 }
 
 /// The one level of a flat model.
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
+  const SavedRun& run = analysis.run();
+  if (run.model().views != nullptr) {
+    const ReportedViews report = report_views(run, loss_of(selecting.selection()));
+    answer["views"] = views_json(run, report);
+    text += "\n" + views_text(run, report, context);
+    text += fmt::format("\nRow clusters of the view with most columns; for the others: coppice views {}.\n",
+                        run.file().path());
+  }
   const Consensus estimate = analysis.consensus(1, selecting.selection());
   const std::vector<ClusterProfile> profiles =
-      profile_clusters(analysis.run(), estimate.labels, estimate.row_confidence, 3);
+      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
   answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
   if (const TraceSummary* trace = analysis.clusters_trace(1))
@@ -206,7 +225,9 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
   answer["clusters"] = analysis.mean_clusters();
   answer["consensus"] = ordered_json::array();
   std::string text = head_text(analysis, context);
-  if (run.levels() == 1)
+  if (analysis.is_greedy())
+    summarize_tree(analysis, context, text, answer);
+  else if (run.levels() == 1)
     summarize_flat(analysis, selecting, context, text, answer);
   else
     summarize_hierarchy(analysis, selecting.selection(), context, text, answer);

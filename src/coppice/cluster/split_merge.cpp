@@ -7,10 +7,12 @@
 
 namespace coppice {
 
-RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join)
+RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join,
+                               double power)
     : family_(&family),
       data_(&rows),
       log_join_(log_join),
+      power_(power),
       stats_size_(family.stats_size()),
       stats_(2 * stats_size_),
       bank_(family.bank_size() * kLanes) {
@@ -84,7 +86,7 @@ RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t it
     weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
   if (own < 2) own_cluster = {own, stats(own)};
   family_->add_log_predictive((*data_)[item], bank_.data(), bank_.size(), 1, own_cluster, weights);
-  const double difference = weights[1] - weights[0];
+  const double difference = power_ * (weights[1] - weights[0]);
   const double log_one = log_logistic(difference);
   return {log_one - difference, log_one};
 }
@@ -127,7 +129,7 @@ SplitMerge::SplitMerge(const Family& family, const Rows& rows, const ProductPart
     : family_(&family),
       prior_(&prior),
       options_(options),
-      pair_(family, rows, prior.log_join_table()),
+      pair_(family, rows, prior.log_join_table(), options.power),
       merged_(family.stats_size()) {
   items_.reserve(rows.size());
   target_.reserve(rows.size());
@@ -178,8 +180,8 @@ void SplitMerge::launch(const Clusters& clusters, Stream& stream, Label first, L
 bool SplitMerge::split(Clusters& clusters, Stream& stream, Label cluster, double log_uniform) {
   launch(clusters, stream, cluster, cluster);
   const double log_q = pair_.scan(stream);
-  const double log_ratio =
-      log_weight_of_group(0) + log_weight_of_group(1) - log_weight(clusters, cluster) - log_q;
+  const double gain = log_weight_of_group(0) + log_weight_of_group(1) - log_weight(clusters, cluster);
+  const double log_ratio = options_.power * gain - log_q;
   if (!(log_uniform < log_ratio)) return false;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < items_.size(); ++i)
@@ -195,7 +197,8 @@ bool SplitMerge::merge(Clusters& clusters, Stream& stream, Label first, Label se
   family_->merge(merged_.data(), clusters.stats(second));
   const double log_whole =
       prior_->log_kappa(clusters.size(first) + clusters.size(second)) + family_->log_marginal(merged_.data());
-  const double log_bound = log_whole - log_weight(clusters, first) - log_weight(clusters, second);
+  const double log_bound =
+      options_.power * (log_whole - log_weight(clusters, first) - log_weight(clusters, second));
   if (!(log_uniform < log_bound)) return false;
   launch(clusters, stream, first, second);
   target_.clear();

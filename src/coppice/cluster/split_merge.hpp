@@ -21,7 +21,9 @@ namespace coppice {
 /// Two groups of the same items between which single rows move: the state of a restricted Gibbs scan.
 class RestrictedPair {
  public:
-  RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join);
+  /// Weights are raised to `power`, which is that of the target.
+  RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join,
+                 double power = 1.0);
 
   /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a
   /// fair coin.
@@ -60,6 +62,7 @@ class RestrictedPair {
   const Family* family_;
   const Rows* data_;
   std::span<const double> log_join_;
+  double power_;
   std::size_t stats_size_;
   std::vector<std::uint32_t> items_;
   std::vector<std::uint8_t> sides_;
@@ -71,6 +74,7 @@ class RestrictedPair {
 struct SplitMergeOptions {
   std::size_t scans = 0;       // intermediate scans between launch and proposal
   bool random_launch = false;  // Jain and Neal's fair coins instead of sequential allocation
+  double power = 1.0;          // the target is prior times likelihood to this power
 };
 
 /// How the two groups of a pair start. The law may depend on the two anchors and on the set of items, never

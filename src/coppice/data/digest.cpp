@@ -10,13 +10,17 @@
 
 namespace coppice {
 
-std::string sha256_hex(std::string_view bytes) {
+std::string sha256_bytes(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
   unsigned int length = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), sum.data(), &length, EVP_sha256(), nullptr) != 1)
     fail(ErrorCode::bug, "the cryptographic library has no SHA-256");
+  return {sum.begin(), sum.begin() + length};
+}
+
+std::string sha256_hex(std::string_view bytes) {
   std::string hex;
-  for (unsigned int i = 0; i < length; ++i) hex += fmt::format("{:02x}", sum[i]);
+  for (const char byte : sha256_bytes(bytes)) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return hex;
 }
 

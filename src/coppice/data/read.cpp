@@ -2,6 +2,7 @@
 #include "coppice/data/read.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "coppice/data/npy.hpp"
 #include "coppice/data/raw_table.hpp"
 #include "coppice/data/svmlight.hpp"
+#include "coppice/data/table_blob.hpp"
 
 namespace coppice {
 namespace {
@@ -179,7 +181,7 @@ void add_note(std::vector<std::string>& notes, const std::vector<std::string>& n
     notes.push_back(fmt::format("{} columns {}: {}", names.size(), many, text::list_names(names)));
 }
 
-Dataset assemble(RawTable raw, const Roles& roles) {
+Dataset assemble(RawTable raw, const Roles& roles, bool labels_only) {
   Dataset data;
   data.notes = std::move(raw.notes);
   data.table.row_ids = row_ids_of(raw, roles.id);
@@ -221,7 +223,7 @@ Dataset assemble(RawTable raw, const Roles& roles) {
            "--id, or --drop it",
            "are left out because nearly every row has its own text (use one with --id, or --drop them)");
   add_note(data.notes, constant, "is constant", "are constant");
-  if (data.table.columns.empty())
+  if (data.table.columns.empty() && !labels_only)
     fail(ErrorCode::bad_data, "{}: no column of data is left{}{}; keep at least one", raw.file,
          data.notes.empty() ? "" : ": ", data.notes.empty() ? "" : data.notes.back());
   return data;
@@ -256,14 +258,68 @@ std::vector<std::optional<std::size_t>> match_columns(const RawTable& raw, const
   return matched;
 }
 
+// Brings a column that was not read from a text into the form that is wanted.
+void settle_wanted(RawTable& raw, std::size_t index) {
+  RawColumn& column = raw.columns[index];
+  if (column.is_text) {
+    if (column.want == Want::number)
+      for (std::size_t row = 0; row < raw.rows; ++row)
+        if (!is_missing(column.values[row])) raw.fail_cell(row, index, "is not a number");
+    if (column.declared_levels.empty()) return;
+    // Declared levels come first, as where texts are read.
+    std::vector<std::string> levels = column.declared_levels;
+    std::vector<double> code;
+    for (const std::string& level : column.levels) {
+      const auto known = std::find(levels.begin(), levels.end(), level);
+      code.push_back(static_cast<double>(known - levels.begin()));
+      if (known == levels.end()) levels.push_back(level);
+    }
+    for (double& value : column.values)
+      if (!is_missing(value)) value = code[static_cast<std::size_t>(value)];
+    column.levels = std::move(levels);
+    return;
+  }
+  for (std::size_t row = 0; row < raw.rows; ++row)
+    if (std::isinf(column.values[row])) raw.fail_cell(row, index, "is infinite; leave the cell empty");
+  if (column.want == Want::text || column.want == Want::identity) numbers_to_text(column);
+}
+
 }  // namespace
+
+Dataset dataset_of(RawTable raw, const ReadOptions& options) {
+  Roles roles;
+  roles.assign(raw, options);
+  for (std::size_t index = 0; index < raw.columns.size(); ++index) settle_wanted(raw, index);
+  Dataset data = assemble(std::move(raw), roles, options.labels_only);
+  data.digest = sha256_hex(serialize(data.table));
+  return data;
+}
+
+Table table_like(RawTable raw, const Table& fitted) {
+  if (raw.columns.size() != fitted.columns.size())
+    fail(ErrorCode::usage, "{}: {} columns where {} were fitted", raw.file, raw.columns.size(),
+         fitted.columns.size());
+  Table table;
+  table.row_ids = row_ids_of(raw, std::nullopt);
+  for (std::size_t index = 0; index < raw.columns.size(); ++index) {
+    const Column& known = fitted.columns[index];
+    const ColumnSpec spec{known.name, known.kind, known.levels, {}, {}};
+    raw.columns[index].name = known.name;
+    raw.columns[index].want = want_of(spec, true);
+    raw.columns[index].declared_levels = known.levels;
+    settle_wanted(raw, index);
+    table.columns.push_back(typed_column(raw, index, &spec, kLikeRemedy));
+  }
+  return table;
+}
 
 Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options) {
   Roles roles;
   CsvOptions csv;
   csv.header = options.header;
   std::string digest = sha256_hex(bytes);
-  Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles);
+  Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles,
+                          options.labels_only);
   data.digest = std::move(digest);
   return data;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coppice/data/codebook.hpp"
+#include "coppice/data/raw_table.hpp"
 #include "coppice/data/table.hpp"
 
 namespace coppice {
@@ -18,6 +19,7 @@ struct ReadOptions {
   std::string id;                  // the column of row names; empty: rows are named 1..N
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data
   std::vector<std::string> drop;   // columns to ignore
+  bool labels_only = false;        // the file need not have any column of data
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
 };
@@ -43,5 +45,11 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
 Table read_like(const std::string& path, const Table& fitted, const std::string& id);
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
                       const std::string& id);
+
+/// A Dataset from columns that are in memory; `raw.file` is what messages call them. The digest is that of
+/// the typed table. Throws Error{bad_data} for an infinite number.
+Dataset dataset_of(RawTable raw, const ReadOptions& options);
+/// The same for new rows of a fitted table, whose columns they have in the same order.
+Table table_like(RawTable raw, const Table& fitted);
 
 }  // namespace coppice

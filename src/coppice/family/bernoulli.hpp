@@ -74,6 +74,32 @@ class BernoulliCell {
     return {p, p * (1.0 - p), {1.0 - p, p}};
   }
 
+  std::size_t union_size() const { return 2; }  // ones, zeros
+  void fill_union(const double* stats, double* bank) const {
+    bank[0] = stats[0];
+    bank[kLanes] = stats[1];
+  }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const Lanes ones = one[0] + load_lanes(others);
+    const Lanes zeros = one[kLanes] + load_lanes(others + kLanes);
+    return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
+           tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
+  }
+  static constexpr std::size_t single_size() { return 3; }  // with a missing cell, with a 0, with a 1
+  void fill_single(const double* one, double* values) const {
+    const auto joint = [&](double ones, double zeros) {
+      return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
+             tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
+    };
+    values[0] = joint(one[0], one[kLanes]);
+    values[1] = joint(one[0], one[kLanes] + 1.0);
+    values[2] = joint(one[0] + 1.0, one[kLanes]);
+  }
+  Lanes lane_log_marginal_of_singles(const double*, const double* others, const double* values) const {
+    const Lanes without_one = load_lanes(others + kLanes) > 0.0 ? broadcast(values[1]) : broadcast(values[0]);
+    return load_lanes(others) > 0.0 ? broadcast(values[2]) : without_one;
+  }
+
  private:
   /// log B(a + ones, b + zeros).
   double log_beta(double ones, double zeros) const {

@@ -44,6 +44,7 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
   set_factor(empty_.data(), scale_);
   empty_[kStrength] = k0_;
   for (std::size_t n = 0; n <= largest; ++n) {
+    gamma_step_.push_back(log_gamma_step(static_cast<double>(n)));
     constant_step_.push_back(log_constant_step(static_cast<double>(n), k0_ + static_cast<double>(n)));
     constant_.push_back(log_constant(static_cast<double>(n)));
   }
@@ -58,11 +59,15 @@ double Gaussian::log_constant(double n) const {
 }
 
 double Gaussian::log_constant_step(double n, double k) const {
-  if (const auto index = static_cast<std::size_t>(n); index < constant_step_.size() && k == k0_ + n)
-    return constant_step_[index];
+  const auto index = static_cast<std::size_t>(n);
+  if (index < constant_step_.size() && k == k0_ + n) return constant_step_[index];
+  return log_gamma_step(n) + 0.5 * static_cast<double>(d_) * std::log(k / (k + 1.0));
+}
+
+double Gaussian::log_gamma_step(double n) const {
+  if (const auto index = static_cast<std::size_t>(n); index < gamma_step_.size()) return gamma_step_[index];
   const double d = static_cast<double>(d_);
-  return -0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) - log_gamma(0.5 * (dof_ + n + 1.0 - d)) +
-         0.5 * d * std::log(k / (k + 1.0));
+  return -0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) - log_gamma(0.5 * (dof_ + n + 1.0 - d));
 }
 
 void Gaussian::set_posterior(double* stats, double n, double strength, const double* mean,
@@ -172,7 +177,7 @@ void Gaussian::merge(double* stats, const double* other) const {
   }
   stats[0] = n;
   stats[kStrength] = k;
-  factorize(factor, d_);
+  factorize(factor, d_, empty_.data() + kMean + d_);
   stats[1] = log_determinant(factor, d_);
 }
 

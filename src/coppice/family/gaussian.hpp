@@ -60,6 +60,7 @@ class Gaussian final : public Family {
 
   double log_constant(double n) const;                 // C(n)
   double log_constant_step(double n, double k) const;  // C(n + 1) - C(n)
+  double log_gamma_step(double n) const;               // the part of it without k
   double log_predictive_of_present(const double* stats, const double* row) const;
   std::vector<double> unpack(const double* stats) const;  // Lambda, row-major
   void set_factor(double* stats, const std::vector<double>& lambda) const;
@@ -68,8 +69,8 @@ class Gaussian final : public Family {
   std::vector<double> prior_mean_;
   double k0_, dof_;
   std::vector<double> scale_;
-  std::vector<double> empty_;                     // statistics of no rows
-  std::vector<double> constant_, constant_step_;  // C(n) and C(n + 1) - C(n) by n
+  std::vector<double> empty_;                                  // statistics of no rows
+  std::vector<double> constant_, constant_step_, gamma_step_;  // by n
 };
 
 FamilyEntry gaussian_entry();

@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 namespace coppice {
 
-/// 2 sum log L_jj of a packed factor; products of eight keep the number of logarithms low.
+/// 2 sum log L_jj of a packed factor; products keep the number of logarithms low.
 inline double log_determinant(const double* factor, std::size_t d) {
   double total = 0.0;
   double product = 1.0;
   for (std::size_t j = 0; j < d; ++j) {
     product *= *factor;
     factor += d - j;
-    if (j % 8 == 7) {
+    if (j % 8 == 7 || !(product > 1e-100 && product < 1e100)) {
       total += std::log(product);
       product = 1.0;
     }
@@ -46,11 +45,12 @@ inline bool rank_one(double* factor, double* v, std::size_t d, double sign) {
   return ratio > 1e-6;
 }
 
-/// Cholesky factor of a packed positive definite matrix, in place.
-inline void factorize(double* packed, std::size_t d) {
+/// Cholesky factor of a packed positive definite matrix, in place. `least` is the factor of a matrix that it
+/// is at least as large as: then so are its pivots, and what rounding takes from them is given back.
+inline void factorize(double* packed, std::size_t d, const double* least) {
   for (std::size_t j = 0; j < d; ++j) {
-    // Statistics of real rows are at least the prior's scale; a pivot that is not positive is rounding alone.
-    const double diagonal = std::sqrt(std::max(packed[0], std::numeric_limits<double>::min()));
+    const double diagonal = std::sqrt(std::max(packed[0], *least * *least));
+    least += d - j;
     packed[0] = diagonal;
     for (std::size_t i = 1; i < d - j; ++i) packed[i] /= diagonal;
     double* next = packed + (d - j);

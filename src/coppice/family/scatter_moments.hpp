@@ -25,6 +25,11 @@ class ScatterMoments {
     for (std::size_t j = 0; j < d_; ++j) stats[1 + j] += (point[j] - stats[1 + j]) * (weight / total);
     stats[0] = total;
   }
+  /// The same without the scatter.
+  void move_mean(double* stats, const double* point) const {
+    stats[0] += 1.0;
+    for (std::size_t j = 0; j < d_; ++j) stats[1 + j] += (point[j] - stats[1 + j]) / stats[0];
+  }
   /// Takes out a point of weight 1 that was added.
   void remove(double* stats, const double* point) const {
     const double left = stats[0] - 1.0;

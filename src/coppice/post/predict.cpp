@@ -79,13 +79,6 @@ struct RunningLogSum {
   double value() const { return sum > 0.0 ? largest + std::log(sum) : kMinusInfinity; }
 };
 
-double entropy_of(std::span<const double> probabilities, double rest) {
-  const auto term = [](double p) { return p > 0.0 ? -p * std::log(p) : 0.0; };
-  double entropy = term(rest);
-  for (const double p : probabilities) entropy += term(p);
-  return std::max(entropy, 0.0);
-}
-
 /// All families judge a row by its present cells but one.
 void check_rows(const SavedRun& run, const Rows& rows) {
   if (rows.size() == 0) return;
@@ -148,6 +141,13 @@ void add_membership(const Overlap& overlap, std::size_t cluster, bool all_of_its
 
 }  // namespace
 
+double entropy_of(std::span<const double> probabilities, double rest) {
+  const auto term = [](double p) { return p > 0.0 ? -p * std::log(p) : 0.0; };
+  double entropy = term(rest);
+  for (const double p : probabilities) entropy += term(p);
+  return std::max(entropy, 0.0);
+}
+
 std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws) {
   if (most_draws == 0) {
     const std::size_t cells = std::max<std::size_t>(1, run.rows() * run.setup().rows.width);
@@ -187,6 +187,25 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
   for (std::size_t i = 0; i < rows.size(); ++i)
     finish(predictions[i], densities[i], static_cast<double>(draws));
   return predictions;
+}
+
+void follow_paths(std::span<std::vector<Prediction>> levels, std::span<const Labels> consensus) {
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    std::vector<Label> parent(count_groups(consensus[l], consensus[l].size()));
+    for (std::size_t i = 0; i < consensus[l].size(); ++i)
+      parent[static_cast<std::size_t>(consensus[l][i])] = consensus[l - 1][i];
+    for (std::size_t row = 0; row < levels[l].size(); ++row) {
+      Prediction& p = levels[l][row];
+      const Label above = levels[l - 1][row].cluster;
+      p.cluster = kNewCluster;
+      double best = p.new_probability;
+      for (std::size_t c = 0; above != kNewCluster && c < parent.size(); ++c)
+        if (parent[c] == above && p.probabilities[c] >= best) {
+          best = p.probabilities[c];
+          p.cluster = static_cast<Label>(c);
+        }
+    }
+  }
 }
 
 std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,

@@ -48,6 +48,11 @@ std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws);
 std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span<const Label> consensus,
                                 const PredictOptions& options = {});
 
+/// Makes the clusters of each row a path, given predictions and consensus labels of level 1, 2, ...: at every
+/// level the likeliest child of the cluster above, or none (kNewCluster) there and below, if a new cluster is
+/// likelier than any of the children.
+void follow_paths(std::span<std::vector<Prediction>> levels, std::span<const Labels> consensus);
+
 /// A training row's share in each consensus group: the average over draws of the share of its cluster's other
 /// members that belong to the group. Draws in which the row is alone count as `alone`, or for its own group
 /// if the row is all there is of it. Probabilities and `alone` sum to one.
@@ -61,6 +66,9 @@ struct Membership {
 /// Error{usage} if there are no draws or the labels do not fit them.
 std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,
                                    std::size_t threads = 0);
+
+/// Of probabilities that sum to one together with the rest, in nats.
+double entropy_of(std::span<const double> probabilities, double rest);
 
 struct AmbiguousRow {
   std::size_t row = 0;

@@ -161,7 +161,7 @@ std::vector<double> typicality(const Family& family, const Rows& rows, std::span
 }
 
 void choose_examples(ClusterProfile& profile, std::span<const std::uint32_t> members,
-                     std::span<const double> scores, const Table& table) {
+                     std::span<const double> scores) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < members.size(); ++k)
     if (!is_missing(scores[k])) order.push_back(k);
@@ -169,9 +169,8 @@ void choose_examples(ClusterProfile& profile, std::span<const std::uint32_t> mem
                    [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
   const std::size_t exemplars = std::min(kMostExemplars, (order.size() + 1) / 2);
   const std::size_t outliers = std::min(kMostExemplars, order.size() - exemplars);
-  for (std::size_t k = 0; k < exemplars; ++k) profile.exemplars.push_back(table.row_ids[members[order[k]]]);
-  for (std::size_t k = 0; k < outliers; ++k)
-    profile.outliers.push_back(table.row_ids[members[order[order.size() - 1 - k]]]);
+  for (std::size_t k = 0; k < exemplars; ++k) profile.exemplars.push_back(members[order[k]]);
+  for (std::size_t k = 0; k < outliers; ++k) profile.outliers.push_back(members[order[order.size() - 1 - k]]);
 }
 
 std::string name_of(const ClusterProfile& profile, std::size_t traits) {
@@ -278,8 +277,7 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
     std::stable_sort(profile.traits.begin(), profile.traits.end(),
                      [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
     if (with_examples)
-      choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)),
-                      table);
+      choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)));
     profiles.push_back(std::move(profile));
   }
   name_clusters(profiles);

@@ -40,9 +40,9 @@ struct ClusterProfile {
   double confidence = 0.0;    // mean of its rows' confidence; NaN if none was given
   std::string name;           // its two or three strongest traits; more where two clusters would share a name
   std::vector<Trait> traits;  // strongest first
-  std::vector<std::string>
-      exemplars;  // row ids of highest predictive density under the cluster's other rows, best first
-  std::vector<std::string> outliers;  // of lowest, worst first; none that is an exemplar
+  // Rows of highest predictive density under the cluster's other rows, best first.
+  std::vector<std::uint32_t> exemplars;
+  std::vector<std::uint32_t> outliers;  // of lowest, worst first; none that is an exemplar
 };
 
 /// One profile per cluster of the labels (numbers from 0), in their order, with at most `most_traits` traits

@@ -41,7 +41,7 @@ struct Fitted {
 std::vector<LawCase> cases_of(const Variant& variant) {
   std::vector<LawCase> cases = law_cases();
   std::erase_if(cases, [&](const LawCase& law_case) {
-    return !works_with(variant, Fixture(law_case, 1, 5).family().name());
+    return !works_with(variant, Fixture(law_case, 1, 20).family());
   });
   return cases;
 }
@@ -168,7 +168,9 @@ TEST_P(Conformance, SameNameSameDraws) {
     EXPECT_EQ(first.traces(), second.traces());
     different.insert(first.traces());
   }
-  EXPECT_GT(different.size(), 1u) << "the seed does nothing";
+  if (model_by_name(GetParam().model).greedy_steps == nullptr) {
+    EXPECT_GT(different.size(), 1u) << "the seed does nothing";
+  }
 }
 
 TEST_P(Conformance, PriorAndDataDrawsAreTakenIn) {

@@ -46,7 +46,7 @@ TEST_P(RowOrder, DoesNotMatter) {
     for (const LawCase& law_case : narrow_cases()) {
       if (law_case.name != name) continue;
       const Fixture fixture(law_case, 1, kRows);
-      if (!works_with(GetParam(), fixture.family().name())) continue;
+      if (!works_with(GetParam(), fixture.family())) continue;
       std::vector<std::uint32_t> original(kRows);
       std::iota(original.begin(), original.end(), 0U);
       const auto as_given = run(GetParam(), fixture.family(), fixture.rows, original, 0);
@@ -69,7 +69,7 @@ TEST_P(RowOrder, DoesNotMatter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, RowOrder, ::testing::ValuesIn(all_variants()),
+INSTANTIATE_TEST_SUITE_P(Models, RowOrder, ::testing::ValuesIn(sampler_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_P(ContinueRun, FinishedRunStaysAsItIs) {
   EXPECT_EQ(draws_at(folder.file("whole.coppice")), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ContinueRun, ::testing::ValuesIn(all_variants()),
+INSTANTIATE_TEST_SUITE_P(Models, ContinueRun, ::testing::ValuesIn(sampler_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 // A stop flag that is up from the beginning, or goes up after any number of blocks.

@@ -1,12 +1,22 @@
 #include "coppice/model/nhcm/evidence.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/family/packed_cholesky.hpp"
 
 namespace coppice::nhcm {
+
+const Gaussian& gaussian_of(const Problem& problem) {
+  const auto* family = dynamic_cast<const Gaussian*>(problem.family);
+  if (family == nullptr)
+    fail(ErrorCode::configuration, "the model nhcm works with the family gaussian alone, not with {}",
+         problem.family->name());
+  return *family;
+}
 
 Evidence::Evidence(const Gaussian& prior, double spread, std::size_t rows)
     : moments_(prior.width()),
@@ -16,16 +26,19 @@ Evidence::Evidence(const Gaussian& prior, double spread, std::size_t rows)
       spread_(spread) {
   for (std::size_t j = 0; j < d_; ++j)
     for (std::size_t i = j; i < d_; ++i) scale_.push_back(prior.scale()[i * d_ + j]);
-  std::vector<double> factor = scale_;
-  coppice::factorize(factor.data(), d_);
-  const double log_scale = log_determinant(factor.data(), d_);
+  const Eigen::LLT<Eigen::MatrixXd> factorization(Eigen::Map<const Eigen::MatrixXd>(
+      prior.scale().data(), static_cast<Eigen::Index>(d_), static_cast<Eigen::Index>(d_)));
+  const Eigen::MatrixXd lower = factorization.matrixL();
+  for (Eigen::Index j = 0; j < lower.cols(); ++j)
+    for (Eigen::Index i = j; i < lower.rows(); ++i) scale_factor_.push_back(lower(i, j));
   const auto d = static_cast<double>(d_);
+  log_constant_.push_back(0.5 * dof_ * (log_determinant(scale_factor_.data(), d_)));
   for (std::size_t count = 0; count <= rows; ++count) {
     const auto n = static_cast<double>(count);
-    log_constant_.push_back(-0.5 * n * d * kLogPi + log_gamma_multivariate(d_, 0.5 * (dof_ + n)) -
-                            log_gamma_multivariate(d_, 0.5 * dof_) + 0.5 * dof_ * log_scale);
     log_step_.push_back(-0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) -
                         log_gamma(0.5 * (dof_ + n + 1.0 - d)));
+    // The ratio of two multivariate gamma functions whose arguments differ by a half.
+    log_constant_.push_back(log_constant_.back() + log_step_.back());
   }
 }
 
@@ -33,28 +46,42 @@ void Evidence::clear(double* cluster) const { std::fill_n(cluster, cluster_size(
 
 void Evidence::take_in(double* cluster, const double* sub) const {
   const double n = ScatterMoments::weight(sub);
-  cluster[0] += n;
-  cluster[1] += std::log1p(spread_ * n);
-  moments_.merge(cluster + 2, sub, weight(n));
+  cluster[kRows] += n;
+  cluster[kLogSpread] += std::log1p(spread_ * n);
+  moments_.merge(cluster + kMoments, sub, weight_of(n));
+}
+
+void Evidence::join_places(double* cluster, const double* rest, const double* first,
+                           const double* second) const {
+  const double n[] = {ScatterMoments::weight(first), ScatterMoments::weight(second)};
+  const double w[] = {weight_of(n[0]), weight_of(n[1])};
+  const double total = weight(rest) + w[0] + w[1];
+  cluster[kRows] = rows(rest) + n[0] + n[1];
+  cluster[kLogSpread] = rest[kLogSpread] + std::log1p(spread_ * n[0]) + std::log1p(spread_ * n[1]);
+  cluster[kMoments] = total;
+  for (std::size_t j = 0; j < d_; ++j)
+    cluster[kMoments + 1 + j] = (weight(rest) * mean(rest)[j] + w[0] * ScatterMoments::mean(first)[j] +
+                                 w[1] * ScatterMoments::mean(second)[j]) /
+                                total;
 }
 
 double Evidence::factorize(const double* cluster, double* factor) const {
   const double w = weight(cluster);
   const double* m = mean(cluster);
-  const double* scatter = moments_.scatter(cluster + 2);
+  const double* scatter = moments_.scatter(cluster + kMoments);
   const double pull = k0_ * w / (k0_ + w);
   std::size_t entry = 0;
   for (std::size_t j = 0; j < d_; ++j)
     for (std::size_t i = j; i < d_; ++i, ++entry)
       factor[entry] = scale_[entry] + scatter[entry] + pull * m[j] * m[i];
-  coppice::factorize(factor, d_);
+  coppice::factorize(factor, d_, scale_factor_.data());
   return log_determinant(factor, d_);
 }
 
 double Evidence::log_marginal(const double* cluster, double log_determinant) const {
   const double n = rows(cluster);
   return log_constant_[static_cast<std::size_t>(n)] +
-         0.5 * static_cast<double>(d_) * (std::log(k0_ / (k0_ + weight(cluster))) - cluster[1]) -
+         0.5 * static_cast<double>(d_) * (std::log(k0_ / (k0_ + weight(cluster))) - cluster[kLogSpread]) -
          0.5 * (dof_ + n) * log_determinant;
 }
 
@@ -66,12 +93,12 @@ double Evidence::log_marginal(const double* cluster, std::vector<double>& scratc
 
 double Evidence::locate(const double* cluster, const double* sub, double* centre) const {
   const double n = sub == nullptr ? 0.0 : ScatterMoments::weight(sub);
-  const double w = weight(n);
-  const double a = k0_ + weight(cluster) - w;
-  const double kappa = a / (1.0 + spread_ * a);
-  const double strength = kappa + n;
-  const double of_cluster = kappa * weight(cluster) / (a * strength);
-  const double of_sub = (n - kappa * w / a) / strength;
+  const double w = weight_of(n);
+  const double a = k0_ + std::max(weight(cluster) - w, 0.0);
+  const double share = 1.0 / (1.0 + spread_ * a);  // kappa = a share
+  const double strength = a * share + n;
+  const double of_cluster = share * weight(cluster) / strength;
+  const double of_sub = (n - share * w) / strength;
   for (std::size_t j = 0; j < d_; ++j) {
     centre[j] = of_cluster * mean(cluster)[j];
     if (sub != nullptr) centre[j] += of_sub * ScatterMoments::mean(sub)[j];

@@ -13,8 +13,12 @@
 
 #include "coppice/family/gaussian.hpp"
 #include "coppice/family/scatter_moments.hpp"
+#include "coppice/model/model.hpp"
 
 namespace coppice::nhcm {
+
+/// The family of a problem, which must be the full-covariance Gaussian.
+const Gaussian& gaussian_of(const Problem& problem);
 
 /// Sub-clusters have the statistics of ScatterMoments. Those of a cluster are its number of rows, the sum of
 /// log(1 + q n_t), and the moments of its sub-clusters as weighted points.
@@ -32,15 +36,20 @@ class Evidence {
   /// An entry of the prior's scale, i >= j.
   double scale(std::size_t i, std::size_t j) const { return scale_[j * d_ - (j * j + j) / 2 + i]; }
 
-  /// Weight of a sub-cluster of n rows.
-  double weight(double n) const { return n / (1.0 + spread_ * n); }
+  const double* scale_factor() const { return scale_factor_.data(); }
 
-  std::size_t cluster_size() const { return 2 + moments_.size(); }
+  /// Weight of a sub-cluster of n rows.
+  double weight_of(double n) const { return n / (1.0 + spread_ * n); }
+
+  std::size_t cluster_size() const { return kMoments + moments_.size(); }
   void clear(double* cluster) const;
   void take_in(double* cluster, const double* sub) const;
-  static double rows(const double* cluster) { return cluster[0]; }
-  static double weight(const double* cluster) { return cluster[2]; }
-  static const double* mean(const double* cluster) { return cluster + 3; }
+  static double rows(const double* cluster) { return cluster[kRows]; }
+  static double weight(const double* cluster) { return cluster[kMoments]; }
+  static const double* mean(const double* cluster) { return cluster + kMoments + 1; }
+  /// Statistics whose rows, weight and mean are those of a cluster and two sub-clusters more; the scatter is
+  /// void.
+  void join_places(double* cluster, const double* rest, const double* first, const double* second) const;
 
   std::size_t factor_size() const { return d_ * (d_ + 1) / 2; }
   /// Writes the packed Cholesky factor of Psi; returns log|Psi|.
@@ -56,10 +65,12 @@ class Evidence {
   double log_step(double rows) const { return log_step_[static_cast<std::size_t>(rows)]; }
 
  private:
+  enum : std::size_t { kRows = 0, kLogSpread = 1, kMoments = 2 };  // places in the statistics of a cluster
+
   ScatterMoments moments_;
   std::size_t d_;
   double k0_, dof_, spread_;
-  std::vector<double> scale_;                    // packed lower triangle
+  std::vector<double> scale_, scale_factor_;     // packed lower triangles
   std::vector<double> log_constant_, log_step_;  // by the number of rows
 };
 

@@ -38,8 +38,8 @@ void Gibbs::scan_rows(State& state, const StreamName& name, bool interleaved) {
 
 void Gibbs::scan_subclusters(State& state, const StreamName& name) {
   Stream stream(name, Purpose::structure);
-  for (std::size_t slot = 0; slot < state.sizes().size(); ++slot)
-    if (state.sizes()[slot] != 0) update_subcluster(state, static_cast<Label>(slot), draw_uniform(stream));
+  state.subs_by_first_row(order_);
+  for (const Label sub : order_) update_subcluster(state, sub, draw_uniform(stream));
 }
 
 void Gibbs::allocate(State& state, const StreamName& name) {

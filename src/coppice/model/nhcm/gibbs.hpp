@@ -16,7 +16,8 @@ class Gibbs {
  public:
   /// All rows in order; with `interleaved`, each followed by an update of the sub-cluster it is in.
   void scan_rows(State& state, const StreamName& name, bool interleaved);
-  /// All sub-clusters in the order of their slots, which does not depend on their clusters.
+  /// All sub-clusters in the order of their first rows. The order must not depend on their clusters, as that
+  /// of the slots may: which slot is free depends on what was opened before.
   void scan_subclusters(State& state, const StreamName& name);
   /// The rows of an empty state one by one, in random order.
   void allocate(State& state, const StreamName& name);
@@ -34,6 +35,7 @@ class Gibbs {
 
  private:
   AlignedVector weights_;
+  Labels order_;
   MoveCount rows_, subclusters_;
 };
 

@@ -26,7 +26,7 @@ class NestedGaussianSampler final : public Sampler {
   explicit NestedGaussianSampler(const Problem& problem)
       : options_(problem.parameters),
         rows_(problem.rows->size()),
-        family_(static_cast<const Gaussian&>(*problem.family)),
+        family_(gaussian_of(problem)),
         prior_(options_.nesting, options_.alpha_clusters, options_.alpha_subclusters, rows_),
         state_(family_, *problem.rows, prior_, options_.spread),
         subclusters_(state_.evidence(), rows_) {}
@@ -138,6 +138,10 @@ class NestedGaussianSampler final : public Sampler {
     reader.get(both.data(), both.size());
     reader.end();
     check_labels(both);
+    const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
+    if (!positive(values[0]) || !positive(values[1]) || !(values[2] >= 0.0 && values[2] <= kLargestSpread))
+      fail(ErrorCode::bad_data, "checkpoint has the concentrations {} and {} and the spread {}", values[0],
+           values[1], values[2]);
     prior_.set(values[0], values[1]);
     state_.set_spread(values[2]);
     state_.assign({both.data(), rows_}, {both.data() + rows_, rows_});
@@ -157,7 +161,11 @@ class NestedGaussianSampler final : public Sampler {
     const double alpha_subclusters =
         draw(options_.learn_subclusters, options_.subclusters_prior, options_.alpha_subclusters);
     prior_.set(alpha_clusters, alpha_subclusters);
-    state_.set_spread(draw(options_.learn_spread, options_.spread_prior, options_.spread));
+    double spread = options_.spread;
+    if (options_.learn_spread) do
+        spread = options_.spread_prior.draw(stream);
+      while (!(spread >= kLeastSpread && spread <= kLargestSpread));
+    state_.set_spread(spread);
     Labels both(2 * rows_);
     const std::span<Label> clusters(both.data(), rows_);
     const std::span<Label> subclusters(both.data() + rows_, rows_);
@@ -231,8 +239,8 @@ class NestedGaussianSampler final : public Sampler {
       return state_.log_marginal_with(spread) + options_.spread_prior.log_density(spread) + log_spread;
     };
     const double before = std::log(state_.evidence().spread());
-    state_.set_spread(
-        std::exp(draw_slice(stream, log_density, before, 1.0, std::log(1e-12), std::log(1e12))));
+    state_.set_spread(std::exp(
+        draw_slice(stream, log_density, before, 1.0, std::log(kLeastSpread), std::log(kLargestSpread))));
   }
 
   Options options_;

@@ -38,10 +38,7 @@ Options::Options(const ParameterValues& parameters)
       interleaved(parameters.flag("interleave")),
       subcluster_moves(parameters.integer("subcluster-moves")),
       cluster_moves(parameters.integer("cluster-moves")),
-      single_start(parameters.choice("init") == "single") {
-  if (learn_spread && spread == 0.0)
-    fail(ErrorCode::configuration, "--learn spread needs a --spread above 0 to start from");
-}
+      single_start(parameters.choice("init") == "single") {}
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
@@ -65,7 +62,7 @@ std::vector<Parameter> parameter_table() {
       positive("alpha-subclusters", "1", "how readily a sub-cluster opens"),
       {"spread", Type::real, "3",
        "variance of the sub-clusters' means around their cluster's, in units of the cluster's covariance",
-       0.0, 1e12},
+       0.0, kLargestSpread},
       {"learn", Type::words, "", "what is learned, starting from the values above", 0, 0, false, kLearned},
       prior("alpha-clusters-prior", "1,1", "shape and rate of the Gamma prior of alpha-clusters, if learned"),
       prior("alpha-subclusters-prior", "1,1",
@@ -81,18 +78,13 @@ std::vector<Parameter> parameter_table() {
 }
 
 void check_given(const Settings& given) {
-  std::vector<std::string> learned;
-  if (const auto found = given.find("learn"); found != given.end()) {
-    const std::string& text = found->second.text;
-    for (std::size_t from = 0; from <= text.size();) {
-      const std::size_t comma = std::min(text.find(',', from), text.size());
-      learned.push_back(text.substr(from, comma - from));
-      from = comma + 1;
-    }
-  }
+  const ParameterValues values(parameter_table(), given);
   for (const std::string& name : kLearned)
-    if (given.contains(name + "-prior") && std::find(learned.begin(), learned.end(), name) == learned.end())
+    if (given.contains(name + "-prior") && !learns(values, name))
       fail(ErrorCode::configuration, "--{}-prior goes with --learn {}", name, name);
+  if (learns(values, "spread") && values.real("spread") < kLeastSpread)
+    fail(ErrorCode::configuration, "--learn spread needs a --spread of at least {} to start from",
+         kLeastSpread);
   if (const auto sampler = given.find("sampler");
       sampler != given.end() && sampler->second.text == "published")
     for (const char* name : {"nesting", "interleave", "subcluster-moves", "cluster-moves"})
@@ -102,9 +94,9 @@ void check_given(const Settings& given) {
 
 std::string caveat(const ParameterValues& parameters) {
   if (!Options(parameters).published) return {};
-  return "Not exact: --sampler published follows a procedure that leaves no posterior invariant and finds "
-         "other "
-         "numbers of clusters than the model has; use --sampler exact.";
+  return "Not exact: --sampler published leaves no posterior invariant; its numbers of clusters are not "
+         "those "
+         "of the model. Use --sampler exact.";
 }
 
 }  // namespace coppice::nhcm

@@ -10,6 +10,10 @@
 
 namespace coppice::nhcm {
 
+/// Where a learned spread lives.
+constexpr double kLeastSpread = 1e-12;
+constexpr double kLargestSpread = 1e12;
+
 struct Options {
   explicit Options(const ParameterValues& parameters);
 

@@ -18,10 +18,11 @@ namespace {
 class NestedGaussianPredictor final : public Predictor {
  public:
   explicit NestedGaussianPredictor(const Problem& problem)
-      : family_(static_cast<const Gaussian*>(problem.family)),
+      : family_(&gaussian_of(problem)),
         rows_(problem.rows),
         options_(problem.parameters),
-        evidence_(*family_, options_.spread, rows_->size()) {}
+        evidence_(*family_, options_.spread, rows_->size()),
+        prior_(options_.nesting, options_.alpha_clusters, options_.alpha_subclusters, rows_->size()) {}
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
     const std::size_t rows = rows_->size();
@@ -29,8 +30,7 @@ class NestedGaussianPredictor final : public Predictor {
     const std::span<const Label> subs = labels.subspan(rows, rows);
     sub_of_.assign(subs.begin(), subs.end());
     evidence_.set_spread(traces[spread_trace]);
-    const TwoLevelCrp prior(options_.nesting, traces[alpha_clusters_trace], traces[alpha_subclusters_trace],
-                            rows);
+    prior_.set(traces[alpha_clusters_trace], traces[alpha_subclusters_trace]);
     sub_count_ = static_cast<std::size_t>(*std::max_element(subs.begin(), subs.end())) + 1;
     cluster_count_ = static_cast<std::size_t>(*std::max_element(clusters.begin(), clusters.end())) + 1;
     cluster_of_.assign(sub_count_, -1);
@@ -50,15 +50,20 @@ class NestedGaussianPredictor final : public Predictor {
       ++counts[cluster].rows;
       evidence_.moments().add(moments.data() + sub * moments_size, (*rows_)[row]);
     }
+    for (const Label parent : cluster_of_)
+      if (parent == -1) fail(ErrorCode::bad_data, "the run file is damaged: a draw has an empty sub-cluster");
+    for (std::size_t cluster = 0; cluster < cluster_count_; ++cluster)
+      if (counts[cluster].rows == 0)
+        fail(ErrorCode::bad_data, "the run file is damaged: a draw has an empty cluster");
     // Places: the sub-clusters, a new one in each cluster, a new cluster.
     const std::size_t size = family_->stats_size();
     stats_.resize((sub_count_ + cluster_count_ + 1) * size);
     log_prior_.resize(sub_count_ + cluster_count_ + 1);
     // Weights of a row that comes after all others, so that they sum to 1.
-    const double rate =
-        options_.nesting == TwoLevelCrp::Nesting::global ? prior.alpha_subclusters() : prior.alpha_clusters();
+    const double rate = options_.nesting == TwoLevelCrp::Nesting::global ? prior_.alpha_subclusters()
+                                                                         : prior_.alpha_clusters();
     const double log_total = std::log(static_cast<double>(rows) + rate);
-    const double shift = prior.log_open_shift(sub_count_) - log_total;
+    const double shift = prior_.log_open_shift(sub_count_) - log_total;
     std::vector<double> cluster_stats(evidence_.cluster_size());
     std::vector<double> factor(evidence_.factor_size());
     std::vector<double> centre(evidence_.dimension());
@@ -78,11 +83,11 @@ class NestedGaussianPredictor final : public Predictor {
         const double* own = moments.data() + sub * moments_size;
         put(sub, own);
         log_prior_[sub] =
-            prior.log_join(static_cast<std::uint32_t>(ScatterMoments::weight(own)), counts[cluster]) -
+            prior_.log_join(static_cast<std::uint32_t>(ScatterMoments::weight(own)), counts[cluster]) -
             log_total;
       }
       put(sub_count_ + cluster, nullptr);
-      log_prior_[sub_count_ + cluster] = prior.log_open(counts[cluster]) + shift;
+      log_prior_[sub_count_ + cluster] = prior_.log_open(counts[cluster]) + shift;
     }
   }
 
@@ -99,7 +104,9 @@ class NestedGaussianPredictor final : public Predictor {
       add(level == 1 ? cluster : sub_count_, sub_count_ + cluster);
   }
 
-  std::span<const Label> components() const override { return sub_of_; }
+  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
+    out.assign(1, {static_cast<std::size_t>(sub_of_[row]), 1.0});
+  }
   std::size_t component_count() const override { return sub_count_; }
   const double* stats(std::size_t place) const override {
     return stats_.data() + place * family_->stats_size();
@@ -110,6 +117,7 @@ class NestedGaussianPredictor final : public Predictor {
   const Rows* rows_;
   Options options_;
   Evidence evidence_;
+  TwoLevelCrp prior_;
   Labels sub_of_, cluster_of_;
   std::size_t sub_count_ = 0, cluster_count_ = 0;
   std::vector<double> stats_, log_prior_;

@@ -8,8 +8,7 @@
 
 namespace coppice::nhcm {
 
-double PublishedUpdates::log_density(const State& state, std::span<const Label> subs, Label sub,
-                                     const double* row) {
+void PublishedUpdates::prepare(const State& state, std::span<const Label> subs, Label sub) {
   const Evidence& evidence = state.evidence();
   const std::size_t d = evidence.dimension();
   cluster_.resize(evidence.cluster_size());
@@ -32,18 +31,24 @@ double PublishedUpdates::log_density(const State& state, std::span<const Label> 
       const double* mean = ScatterMoments::mean(state.sub_stats(sub));
       factor_[entry] += kappa * n / (kappa + n) * (mean[j] - centre_[j]) * (mean[i] - centre_[i]);
     }
-  factorize(factor_.data(), d);
-  for (std::size_t j = 0; j < d; ++j) {
-    if (sub != State::kNone)
+  factorize(factor_.data(), d, evidence.scale_factor());
+  log_determinant_ = log_determinant(factor_.data(), d);
+  if (sub != State::kNone)
+    for (std::size_t j = 0; j < d; ++j)
       centre_[j] = (kappa * centre_[j] + n * ScatterMoments::mean(state.sub_stats(sub))[j]) / (kappa + n);
-    centre_[j] = row[j] - centre_[j];
-  }
-  const double ratio = (kappa + n) / (kappa + n + 1.0);
-  const double rows = Evidence::rows(cluster_.data()) + n;
-  return evidence.log_step(rows) + 0.5 * static_cast<double>(d) * std::log(ratio) -
-         0.5 * log_determinant(factor_.data(), d) -
-         0.5 * (evidence.dof() + rows + 1.0) *
-             std::log1p(ratio * squared_distance(factor_.data(), centre_.data(), d));
+  ratio_ = (kappa + n) / (kappa + n + 1.0);
+  rows_there_ = Evidence::rows(cluster_.data()) + n;
+}
+
+double PublishedUpdates::log_density(const State& state, const double* row) {
+  const Evidence& evidence = state.evidence();
+  const std::size_t d = evidence.dimension();
+  distance_.resize(d);
+  for (std::size_t j = 0; j < d; ++j) distance_[j] = row[j] - centre_[j];
+  return evidence.log_step(rows_there_) + 0.5 * static_cast<double>(d) * std::log(ratio_) -
+         0.5 * log_determinant_ -
+         0.5 * (evidence.dof() + rows_there_ + 1.0) *
+             std::log1p(ratio_ * squared_distance(factor_.data(), distance_.data(), d));
 }
 
 std::size_t PublishedUpdates::draw(Stream& stream) {
@@ -63,12 +68,15 @@ void PublishedUpdates::update_row(State& state, const TwoLevelCrp& prior, std::s
   const double* x = state.data()[row];
   log_weights_.clear();
   others_.assign(state.subs_of(cluster).begin(), state.subs_of(cluster).end());
-  for (const Label sub : others_)
+  for (const Label sub : others_) {
+    prepare(state, others_, sub);
     log_weights_.push_back(
         std::log(state.sizes()[static_cast<std::size_t>(sub)] / (counts.rows + alpha - 1.0)) +
-        log_density(state, others_, sub, x));
+        log_density(state, x));
+  }
+  prepare(state, {}, State::kNone);
   log_weights_.push_back(std::log(alpha / (static_cast<double>(state.rows()) + alpha - 1.0)) +
-                         log_density(state, {}, State::kNone, x));
+                         log_density(state, x));
   const std::size_t chosen = draw(stream);
   if (chosen == others_.size()) {
     state.put(row, state.open_sub(cluster));
@@ -82,25 +90,24 @@ void PublishedUpdates::update_row(State& state, const TwoLevelCrp& prior, std::s
 void PublishedUpdates::update_subcluster(State& state, const TwoLevelCrp& prior, Label sub, Stream& stream) {
   state.members(sub, sub, members_);
   const Label own = state.cluster_of(sub);
-  Labels targets;
+  targets_.clear();
   log_weights_.clear();
+  const auto add = [&](Label target, double weight) {
+    prepare(state, others_, State::kNone);
+    double log_weight = std::log(weight);
+    for (const std::uint32_t row : members_) log_weight += log_density(state, state.data()[row]);
+    targets_.push_back(target);
+    log_weights_.push_back(log_weight);
+  };
   for (std::size_t slot = 1; slot < state.counts().size(); ++slot) {
     const auto cluster = static_cast<Label>(slot);
     others_.assign(state.subs_of(cluster).begin(), state.subs_of(cluster).end());
     std::erase(others_, sub);
-    if (others_.empty()) continue;
-    targets.push_back(cluster);
-    double log_weight = std::log(static_cast<double>(others_.size()));
-    for (const std::uint32_t row : members_)
-      log_weight += log_density(state, others_, State::kNone, state.data()[row]);
-    log_weights_.push_back(log_weight);
+    if (!others_.empty()) add(cluster, static_cast<double>(others_.size()));
   }
-  double log_weight = std::log(prior.alpha_clusters());
-  for (const std::uint32_t row : members_)
-    log_weight += log_density(state, {}, State::kNone, state.data()[row]);
-  log_weights_.push_back(log_weight);
-  targets.push_back(State::kNewCluster);
-  const Label to = targets[draw(stream)];
+  others_.clear();
+  add(State::kNewCluster, prior.alpha_clusters());
+  const Label to = targets_[draw(stream)];
   subclusters_.accepted += to != own && state.move_sub(sub, to);
 }
 

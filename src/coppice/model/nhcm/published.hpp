@@ -29,15 +29,18 @@ class PublishedUpdates {
   }
 
  private:
-  /// Log density of a row in a sub-cluster of a group of sub-clusters, or in a new one (kNone), as published.
-  double log_density(const State& state, std::span<const Label> subs, Label sub, const double* row);
+  /// Takes up a sub-cluster of a group of sub-clusters, or a new one (kNone), for log_density.
+  void prepare(const State& state, std::span<const Label> subs, Label sub);
+  /// Log density of a row there, as published.
+  double log_density(const State& state, const double* row);
   void update_row(State& state, const TwoLevelCrp& prior, std::size_t row, Stream& stream);
   void update_subcluster(State& state, const TwoLevelCrp& prior, Label sub, Stream& stream);
   std::size_t draw(Stream& stream);
 
-  std::vector<double> log_weights_, cluster_, factor_, centre_;
+  std::vector<double> log_weights_, cluster_, factor_, centre_, distance_;
+  double rows_there_ = 0.0, ratio_ = 0.0, log_determinant_ = 0.0;
   std::vector<std::uint32_t> members_;
-  Labels others_;
+  Labels others_, targets_;
   MoveCount rows_, subclusters_;
 };
 

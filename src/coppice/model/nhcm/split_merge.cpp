@@ -54,11 +54,6 @@ void SubclusterSplitMerge::gather(const State& state, Label first, Label second,
     if (sub != first && sub != second) evidence.take_in(rest_.data(), state.sub_stats(sub));
 }
 
-void SubclusterSplitMerge::add_up(const Evidence& evidence) {
-  std::copy(rest_.begin(), rest_.end(), cluster_.begin());
-  for (const std::vector<double>& group : groups_) evidence.take_in(cluster_.data(), group.data());
-}
-
 template <typename Choose>
 double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
   const Evidence& evidence = state.evidence();
@@ -67,7 +62,8 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
     evidence.moments().clear(groups_[group].data());
     evidence.moments().add(groups_[group].data(), state.data()[anchors_[group]]);
   }
-  add_up(evidence);
+  std::copy(rest_.begin(), rest_.end(), cluster_.begin());
+  for (const std::vector<double>& group : groups_) evidence.take_in(cluster_.data(), group.data());
   evidence.factorize(cluster_.data(), factor_.data());
   sides_.clear();
   double log_q = 0.0;
@@ -91,18 +87,14 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
     const std::size_t chosen = choose(item, std::exp(log_one));
     log_q += chosen == 1 ? log_one : log_one - difference;
     sides_.push_back(static_cast<std::uint8_t>(chosen));
-    evidence.moments().add(groups_[chosen].data(), row);
-    add_up(evidence);
+    // From here on weights and means are enough: the scatter lives on in the factor.
+    evidence.moments().move_mean(groups_[chosen].data(), row);
+    evidence.join_places(cluster_.data(), rest_.data(), groups_[0].data(), groups_[1].data());
     double* e = centres_[chosen].data();
     for (std::size_t j = 0; j < d; ++j) e[j] *= std::sqrt(ratios[chosen]);
     rank_one(factor_.data(), e, d, 1.0);
   }
   return log_q;
-}
-
-double SubclusterSplitMerge::log_marginal(const State& state) {
-  add_up(state.evidence());
-  return state.evidence().log_marginal(cluster_.data(), scratch_);
 }
 
 bool SubclusterSplitMerge::split(State& state, const TwoLevelCrp& prior, Stream& stream, double log_uniform) {
@@ -117,7 +109,9 @@ bool SubclusterSplitMerge::split(State& state, const TwoLevelCrp& prior, Stream&
   const double log_ratio =
       prior.log_split(size(0), size(1), state.counts()[static_cast<std::size_t>(cluster)],
                       state.subclusters()) +
-      log_marginal(state) - state.log_marginal(cluster) - log_q;
+      state.evidence().log_marginal(cluster_.data(),
+                                    log_determinant(factor_.data(), state.evidence().dimension())) -
+      state.log_marginal(cluster) - log_q;
   if (!(log_uniform < log_ratio)) return false;
   std::size_t kept = 0;
   for (std::size_t item = 0; item < items_.size(); ++item)

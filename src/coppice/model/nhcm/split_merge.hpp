@@ -37,15 +37,13 @@ class SubclusterSplitMerge {
   /// Fills sides_ by choose(item, probability of group 1); returns the log probability of the choices.
   template <typename Choose>
   double allocate(const State& state, Choose&& choose);
-  void add_up(const Evidence& evidence);  // the cluster as it is with both groups
-  double log_marginal(const State& state);
 
   std::uint32_t anchors_[2] = {0, 0};
   std::vector<std::uint32_t> items_;
   std::vector<std::uint8_t> sides_;
-  std::vector<double> rest_;       // the cluster without the two groups
-  std::vector<double> groups_[2];  // moments
-  std::vector<double> cluster_, factor_, scratch_;
+  std::vector<double> rest_;                        // the cluster without the two groups
+  std::vector<double> groups_[2];                   // moments
+  std::vector<double> cluster_, factor_, scratch_;  // the cluster with both groups
   std::vector<double> centres_[2];
   SplitMergeCounts counts_;
 };

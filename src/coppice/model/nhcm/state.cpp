@@ -45,6 +45,7 @@ void State::clear_slots() {
   log_marginal_.clear();
   free_clusters_.clear();
   refresh(open_cluster());  // the one that stays empty
+  refresh_open_shift();
 }
 
 void State::assign(std::span<const Label> clusters, std::span<const Label> subclusters) {
@@ -90,6 +91,7 @@ void State::set_spread(double spread) {
 void State::refresh_weights() {
   for (std::size_t cluster = 0; cluster < counts_.size(); ++cluster)
     if (cluster == kNewCluster || counts_[cluster].rows != 0) refresh_weights(static_cast<Label>(cluster));
+  refresh_open_shift();
 }
 
 double State::log_marginal() const {
@@ -127,7 +129,8 @@ Label State::open_slot(Label cluster) {
     sub_stats_.resize(sub_stats_.size() + sub_size_);
     const std::size_t size = padded(sub_sizes_.size());
     if (log_weight_.size() < size) log_weight_.resize(size, kMinusInfinity);
-    // Lanes that are not used hold zeros, for which the arithmetic of the kernel stays finite.
+    // Lanes that are not used hold zeros or what a closed slot had: the arithmetic of the kernel stays
+    // finite.
     if (bank_.size() < size / kLanes * stride_) bank_.resize(size / kLanes * stride_, 0.0);
   }
   cluster_of_[index(slot)] = cluster;
@@ -145,6 +148,7 @@ Label State::open_sub(Label cluster) {
   evidence_.moments().clear(mutable_sub(sub));
   subs_of_[index(cluster)].push_back(sub);
   ++counts_[index(cluster)].subclusters;
+  refresh_open_shift();
   return sub;
 }
 
@@ -153,6 +157,13 @@ void State::close_sub(Label sub) {
   std::erase(subs_of_[index(cluster)], sub);
   --counts_[index(cluster)].subclusters;
   close_slot(sub);
+  refresh_open_shift();
+}
+
+void State::refresh_open_shift() {
+  const std::size_t count = subclusters();
+  open_shift_[0] = prior_->log_open_shift(count);
+  open_shift_[1] = prior_->log_open_shift(count == 0 ? 0 : count - 1);
 }
 
 Label State::open_cluster() {
@@ -223,9 +234,6 @@ void State::refresh_weights(Label cluster) {
   for (const Label sub : subs_of(cluster))
     log_weight_[index(sub)] = prior_->log_join(sub_sizes_[index(sub)], counts);
   log_weight_[index(openings_[index(cluster)])] = prior_->log_open(counts);
-  const std::size_t others = subclusters();
-  open_shift_[0] = prior_->log_open_shift(others);
-  open_shift_[1] = prior_->log_open_shift(others == 0 ? 0 : others - 1);
 }
 
 // ---- rows ----
@@ -257,122 +265,6 @@ void State::recompute_sub(Label sub) {
   evidence_.moments().clear(mutable_sub(sub));
   for (std::size_t row = 0; row < rows(); ++row)
     if (sub_of_[row] == sub) evidence_.moments().add(mutable_sub(sub), (*data_)[row]);
-}
-
-void State::log_conditional(std::size_t row, double* out) const {
-  std::copy_n(log_weight_.data(), options(), out);
-  const Label own = sub_of_[row];
-  const bool alone = own != kNone && sub_sizes_[index(own)] == 1;
-  const double shift = open_shift_[alone ? 1 : 0];
-  for (const Label opening : openings_)
-    if (opening != kNone) out[opening] += shift;
-  family_->add_log_predictive((*data_)[row], bank_.data(), stride_, options() / kLanes, {}, out);
-  if (own != kNone) own_weights(row, shift, out);
-}
-
-// The densities in the row's own cluster, with the row left out: every slot of it changes. Psi without the
-// row is Psi - c e e', where e is the distance of the row from the centre of the slot through which it came
-// in, so inverse and determinant follow from those with the row, and nothing has to be factorized.
-void State::own_weights(std::size_t row, double open_shift, double* out) const {
-  const Label own = sub_of_[row];
-  const Label cluster = cluster_of(own);
-  const Label opening = openings_[index(cluster)];
-  Counts counts = counts_[index(cluster)];
-  if (--counts.rows == 0) {
-    out[own] = out[opening] = kMinusInfinity;
-    return;
-  }
-  const std::size_t d = evidence_.dimension();
-  const double* x = (*data_)[row];
-  const double* sums = cluster_stats(cluster);
-  const double before = sub_sizes_[index(own)];
-  const double left = before - 1.0;
-
-  // The slot through which the row came in stands first.
-  own_slots_.clear();
-  if (left > 0.0) {
-    own_slots_.push_back(own);
-  } else {
-    --counts.subclusters;
-    out[own] = kMinusInfinity;
-  }
-  own_slots_.push_back(opening);
-  for (const Label sub : subs_of(cluster))
-    if (sub != own) own_slots_.push_back(sub);
-
-  // The cluster's weighted sum and the mean of the row's sub-cluster without the row, L^-1 e, and scratch by
-  // dimension in lanes.
-  own_.resize(3 * d + d * kLanes);
-  double* sum = own_.data();
-  double* mean_left = sum + d;
-  double* entered = mean_left + d;
-  double* rest = entered + d;
-  const double w_before = evidence_.weight(before);
-  const double w_left = evidence_.weight(left);
-  const double* mean_before = ScatterMoments::mean(sub_stats(own));
-  const double step = left > 0.0 ? 1.0 / left : 0.0;
-  for (std::size_t j = 0; j < d; ++j) {
-    mean_left[j] = mean_before[j] + (mean_before[j] - x[j]) * step;
-    sum[j] =
-        Evidence::weight(sums) * Evidence::mean(sums)[j] - w_before * mean_before[j] + w_left * mean_left[j];
-  }
-  const double precision = evidence_.mean_strength() + Evidence::weight(sums) - w_before + w_left;
-  const double q = evidence_.spread();
-  const double* inverse = inverse_diagonals_.data() + index(cluster) * d;
-  double entry_ratio = 0.0;
-  double kept = 1.0;
-  double constant = 0.0;
-  for (std::size_t first = 0; first < own_slots_.size(); first += kLanes) {
-    const std::size_t count = std::min(kLanes, own_slots_.size() - first);
-    const Label* slots = own_slots_.data() + first;
-    alignas(64) double sizes[kLanes] = {};
-    std::fill_n(rest, d * kLanes, 0.0);
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      if (slots[lane] == opening) continue;
-      const bool is_own = slots[lane] == own;
-      sizes[lane] = is_own ? left : static_cast<double>(sub_sizes_[index(slots[lane])]);
-      const double* mean = is_own ? mean_left : ScatterMoments::mean(sub_stats(slots[lane]));
-      for (std::size_t j = 0; j < d; ++j) rest[j * kLanes + lane] = mean[j];
-    }
-    const Lanes n = load_lanes(sizes);
-    const Lanes w = n / (1.0 + q * n);
-    const Lanes a = precision - w;
-    const Lanes share = 1.0 / (1.0 + q * a);  // kappa = a share
-    const Lanes strength = a * share + n;
-    const Lanes inverse_strength = 1.0 / strength;
-    const Lanes of_sum = share * inverse_strength;
-    const Lanes of_mean = (n - share * w) * inverse_strength;
-    for (std::size_t j = 0; j < d; ++j)
-      store_lanes(rest + j * kLanes, x[j] - of_sum * sum[j] - of_mean * load_lanes(rest + j * kLanes));
-    const double* entry = factor(cluster);
-    Lanes square{};
-    Lanes product{};
-    for (std::size_t j = 0; j < d; ++j) {
-      const Lanes z = load_lanes(rest + j * kLanes) * inverse[j];
-      ++entry;
-      square += z * z;
-      if (first == 0) entered[j] = z[0];
-      product += z * entered[j];
-      for (std::size_t i = j + 1; i < d; ++i)
-        store_lanes(rest + i * kLanes, load_lanes(rest + i * kLanes) - *entry++ * z);
-    }
-    const Lanes ratio = strength / (strength + 1.0);
-    if (first == 0) {
-      entry_ratio = ratio[0];
-      kept = std::max(1.0 - entry_ratio * square[0], 1e-15);
-      constant = evidence_.log_step(counts.rows) - 0.5 * (log_determinant_[index(cluster)] + std::log(kept));
-    }
-    const Lanes distance = square + (entry_ratio / kept) * product * product;
-    const Lanes density = constant + 0.5 * static_cast<double>(d) * coppice::log(ratio) -
-                          0.5 * (evidence_.dof() + counts.rows + 1.0) * coppice::log(1.0 + ratio * distance);
-    alignas(64) double densities[kLanes];
-    store_lanes(densities, density);
-    for (std::size_t lane = 0; lane < count; ++lane)
-      out[slots[lane]] =
-          densities[lane] + (slots[lane] == opening
-                                 ? prior_->log_open(counts) + open_shift
-                                 : prior_->log_join(static_cast<std::uint32_t>(sizes[lane]), counts));
-  }
 }
 
 bool State::place(std::size_t row, Label slot) {
@@ -409,44 +301,6 @@ void State::put(std::size_t row, Label sub) {
 }
 
 // ---- whole sub-clusters ----
-
-void State::log_conditional_of_sub(Label sub, std::span<double> out) const {
-  const Label own = cluster_of(sub);
-  const std::uint32_t size = sub_sizes_[index(sub)];
-  std::vector<double>& stats = scratch_;
-  stats.resize(cluster_size_);
-  for (std::size_t slot = 0; slot < counts_.size(); ++slot) {
-    const auto cluster = static_cast<Label>(slot);
-    Counts counts = counts_[slot];
-    if (slot != 0 && counts.rows == 0) {
-      out[slot] = kMinusInfinity;
-      continue;
-    }
-    double log_with = 0.0;
-    double log_without = 0.0;
-    if (cluster == own) {
-      counts.rows -= size;
-      --counts.subclusters;
-      if (counts.rows == 0) {
-        out[slot] = kMinusInfinity;  // the empty cluster stands for it
-        continue;
-      }
-      evidence_.clear(stats.data());
-      for (const Label other : subs_of(own))
-        if (other != sub) evidence_.take_in(stats.data(), sub_stats(other));
-      log_with = log_marginal(own);
-      log_without = evidence_.log_marginal(stats.data(), scratch_factor_);
-    } else {
-      std::copy_n(cluster_stats(cluster), cluster_size_, stats.begin());
-      evidence_.take_in(stats.data(), sub_stats(sub));
-      log_with = evidence_.log_marginal(stats.data(), scratch_factor_);
-      log_without = slot == 0 ? 0.0 : log_marginal(cluster);
-    }
-    const Counts joined{counts.subclusters + 1, counts.rows + size};
-    out[slot] = log_with - log_without + prior_->log_cluster(joined) - prior_->log_cluster(counts) +
-                (slot == 0 ? std::log(prior_->alpha_clusters()) : 0.0);
-  }
-}
 
 bool State::move_sub(Label sub, Label to) {
   const Label from = cluster_of(sub);
@@ -517,6 +371,16 @@ void State::merge_clusters(Label kept, Label gone) {
   counts_[index(gone)] = {};
   close_cluster(gone);
   refresh(kept);
+}
+
+void State::subs_by_first_row(Labels& out) const {
+  seen_.assign(sub_sizes_.size(), false);
+  out.clear();
+  for (const Label sub : sub_of_) {
+    if (sub == kNone || seen_[index(sub)]) continue;
+    seen_[index(sub)] = true;
+    out.push_back(sub);
+  }
 }
 
 void State::members(Label a, Label b, std::vector<std::uint32_t>& out) const {

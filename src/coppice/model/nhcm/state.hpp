@@ -91,6 +91,8 @@ class State {
   /// Takes these sub-clusters of one cluster to a new one.
   void split_cluster(std::span<const Label> subs);
   void merge_clusters(Label kept, Label gone);
+  /// All sub-clusters in the order of their first rows.
+  void subs_by_first_row(Labels& out) const;
   /// Rows of the sub-clusters a or b, in ascending order.
   void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
 
@@ -119,7 +121,10 @@ class State {
   void refresh(Label cluster);
   void refresh_weights(Label cluster);
   void fill_bank(Label slot, Label cluster, const double* sub);
+  void refresh_open_shift();
   void own_weights(std::size_t row, double open_shift, double* out) const;
+  /// The same with everything computed afresh, for a row that dominates its cluster.
+  void own_weights_afresh(std::size_t row, double open_shift, double* out) const;
 
   const Gaussian* family_;
   const Rows* data_;
@@ -140,7 +145,8 @@ class State {
   Labels openings_;
   std::vector<double> cluster_stats_, factors_, inverse_diagonals_, log_determinant_, log_marginal_;
   Labels free_clusters_;
-  mutable std::vector<double> scratch_, scratch_factor_;
+  mutable std::vector<double> scratch_, scratch_factor_, scratch_sub_;
+  mutable std::vector<bool> seen_;
   mutable Labels own_slots_;
   mutable AlignedVector own_;
 };

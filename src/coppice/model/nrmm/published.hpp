@@ -16,9 +16,9 @@
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/merge_tree.hpp"
 #include "coppice/cluster/move_count.hpp"
-#include "coppice/model/nrmm/gibbs.hpp"
 #include "coppice/prior/product_partition.hpp"
 
 namespace coppice::nrmm {

@@ -1,4 +1,4 @@
-#include "coppice/model/nrmm/gibbs.hpp"
+#include "coppice/cluster/gibbs_sweep.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/cluster/draw_weights.hpp"
 
-namespace coppice::nrmm {
+namespace coppice {
 
 void GibbsSweep::update(Clusters& clusters, std::size_t row, double uniform, double log_new) {
   // The new cluster takes the first lane behind the slots, which is in a chunk of its own if the slots fill
@@ -20,6 +20,8 @@ void GibbsSweep::update(Clusters& clusters, std::size_t row, double uniform, dou
   clusters.log_conditional(row, weights);
   for (std::size_t lane = padded; lane < count; ++lane) weights[lane] = kMinusInfinity;
   weights[slots] = log_new;
+  if (power_ != 1.0)
+    for (std::size_t slot = 0; slot < count; ++slot) weights[slot] *= power_;
   const std::size_t chosen = draw_from_log_weights(weights, count, uniform);
   const Label before = clusters.label(row);
   if (chosen == slots)
@@ -60,4 +62,4 @@ void GibbsSweep::allocate(Clusters& clusters, const StreamName& name,
     update(clusters, row, draw_uniform(stream), log_open + log_marginal_alone[row]);
 }
 
-}  // namespace coppice::nrmm
+}  // namespace coppice

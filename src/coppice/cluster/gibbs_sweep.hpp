@@ -10,10 +10,13 @@
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/move_count.hpp"
 
-namespace coppice::nrmm {
+namespace coppice {
 
 class GibbsSweep {
  public:
+  /// Weights are raised to `power`, which is that of the target.
+  explicit GibbsSweep(double power = 1.0) : power_(power) {}
+
   /// One scan over the first rows in order, as many as `log_marginal_alone` has; log_marginal_alone[i] is
   /// log m({x_i}), log_open the prior's log weight of a new cluster. Every row has its own uniform number,
   /// named by the row.
@@ -35,8 +38,9 @@ class GibbsSweep {
   void set_count(const MoveCount& count) { count_ = count; }
 
  private:
+  double power_;
   AlignedVector weights_;
   MoveCount count_;
 };
 
-}  // namespace coppice::nrmm
+}  // namespace coppice

@@ -1,0 +1,73 @@
+"""Greedy trees beside SciPy's Ward linkage on the same tables, in processor seconds, and how they grow with the rows."""
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+
+PROGRAM = sys.argv[1]
+
+
+def binary(seed, rows, columns, clusters):
+    rng = np.random.RandomState(seed)
+    probabilities = rng.beta(0.5, 0.5, size=(clusters, columns))
+    labels = rng.choice(clusters, rows, p=rng.dirichlet(np.full(clusters, 10.0)))
+    return (rng.uniform(size=(rows, columns)) < probabilities[labels]).astype(float)
+
+
+def gaussian(seed, rows, columns, clusters):
+    rng = np.random.RandomState(seed)
+    centres = rng.uniform(-5, 5, size=(clusters, columns))
+    return centres[rng.randint(clusters, size=rows)] + rng.normal(size=(rows, columns))
+
+
+def ours(data, family, how, folder):
+    np.save(f"{folder}/data.npy", data)
+    repeats = 5 if len(data) <= 1000 else 3 if len(data) <= 2000 else 1
+    out = subprocess.run([PROGRAM, f"{folder}/data.npy", family, how, str(repeats)], capture_output=True, text=True,
+                         check=True).stdout.split()
+    return float(out[0]), float(out[1]), int(out[2])
+
+
+def ward(data):
+    best = np.inf
+    for _ in range(3):
+        begin = time.process_time()
+        linkage(data, method="ward")
+        best = min(best, time.process_time() - begin)
+    return best
+
+
+def line(name, data, family, folder, hows):
+    cells = [f"{name:<26}"]
+    for how in ("keep", "recompute", "randomized"):
+        if how not in hows:
+            cells.append(f"{'-':>12}")
+            continue
+        seconds, bound, clusters = ours(data, family, how, folder)
+        cells.append(f"{1000 * seconds:>9.1f} ms")
+    print("".join(cells) + f"{1000 * ward(data):>9.1f} ms{clusters:>10}{bound:>14.1f}", flush=True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"{'table':<26}{'kept':>12}{'recomputed':>12}{'randomised':>12}{'Ward':>12}{'clusters':>10}{'bound':>14}")
+        every = ("randomized", "recompute", "keep")
+        line("binary 100 x 100", binary(303, 100, 100, 6), "bernoulli", folder, every)
+        line("binary 500 x 50", binary(304, 500, 50, 8), "bernoulli", folder, every)
+        line("binary 2000 x 50", binary(306, 2000, 50, 12), "bernoulli", folder, every)
+        line("gaussian 500 x 10", gaussian(305, 500, 10, 8), "gaussian-diagonal", folder, every)
+        line("gaussian 1000 x 10", gaussian(307, 1000, 10, 8), "gaussian-diagonal", folder, every)
+        line("gaussian 5000 x 10", gaussian(308, 5000, 10, 20), "gaussian-diagonal", folder, every)
+        for family, make in (("bernoulli", lambda n: binary(1, n, 50, 12)), ("gaussian-diagonal", lambda n: gaussian(1, n, 10, 12))):
+            sizes = [250, 500, 1000, 2000, 4000]
+            for how in ("keep", "recompute", "randomized"):
+                times = [ours(make(n), family, how, folder)[0] for n in sizes]
+                slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+                print(f"growth in rows, {family}, {how}: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} rows "
+                      f"({', '.join(f'{1000 * t:.1f}' for t in times)} ms)", flush=True)
+
+
+main()

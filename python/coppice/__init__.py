@@ -1,0 +1,29 @@
+"""Coppice: Bayesian nonparametric hierarchical clustering.
+
+Estimators follow scikit-learn's conventions; there is one for each model of the command line. `open` gives a fitted
+estimator from a run file. The functions `plot_...` draw with matplotlib.
+"""
+from coppice._clusterer import open_run as open  # noqa: A004  (the name users expect)
+from coppice._estimators import *  # noqa: F403
+from coppice._estimators import __all__ as _estimator_names
+from coppice._native import __version__, families, models
+from coppice._plots import plot_clusters, plot_coclustering, plot_profiles, plot_traces, plot_tree, plot_views
+from coppice._run import Run
+from coppice._tree import Node, Tree
+
+__all__ = [
+    *_estimator_names,
+    "Node",
+    "Run",
+    "Tree",
+    "__version__",
+    "families",
+    "models",
+    "open",
+    "plot_clusters",
+    "plot_coclustering",
+    "plot_profiles",
+    "plot_traces",
+    "plot_tree",
+    "plot_views",
+]

@@ -1,0 +1,225 @@
+"""A run: draws, traces, configuration and the answers that need them. Its file is the command line's run file."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+import weakref
+from typing import Any
+
+import numpy as np
+
+from coppice import _native
+
+
+def _remove(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Run:
+    """A run file opened for questions.
+
+    Parameters
+    ----------
+    path : path
+        Run file, as written by an estimator or by the command line.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    model : str
+        Name of the model.
+    rows, levels, chains, draws : int
+        Size of the run; `draws` are those of each chain that all chains have.
+    complete : bool
+        Whether it has as many draws as were asked for.
+    trusted : bool
+        Whether the chains agree and are long enough.
+    verdict : str
+        The same in a sentence.
+    caveat : str
+        Why the draws are not those of a posterior; empty if they are.
+    notes : list of str
+        What was chosen for the user.
+    family : str
+        Which family models which columns.
+    configuration : dict
+        All settings of the run.
+    row_ids : list of str
+        Names of the rows.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._open(os.fspath(path))
+
+    def _open(self, path: str) -> None:
+        self._native = _native.Run(path)
+        self._head = self._native.head()
+        self._answers: dict[Any, Any] = {}
+
+    @classmethod
+    def _in_folder(cls, folder: str) -> Run:
+        """A run in a temporary folder that lives as long as the run."""
+        run = cls(os.path.join(folder, "run.coppice"))
+        weakref.finalize(run, _remove, folder)
+        return run
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"bytes": pathlib.Path(self.path).read_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        folder = tempfile.mkdtemp(prefix="coppice-")
+        weakref.finalize(self, _remove, folder)
+        path = os.path.join(folder, "run.coppice")
+        pathlib.Path(path).write_bytes(state["bytes"])
+        self._open(path)
+
+    def __repr__(self) -> str:
+        return f"<coppice.Run of {self.model}: {self.rows} rows, {self.chains} chains of {self.draws} draws>"
+
+    def _in_python_words(self, sentence: str) -> str:
+        """Advice names commands and flags; here they are methods and keyword arguments."""
+        sentence = re.sub(r"coppice resume RUN --draws \+(\d+)",
+                          lambda found: f"resume(draws={self.draws + int(found[1])})", sentence)
+        return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
+
+    def _once(self, key: Any, make: Any) -> Any:
+        if key not in self._answers:
+            self._answers[key] = make()
+        return self._answers[key]
+
+    @property
+    def path(self) -> str:
+        return self._head["path"]
+
+    @property
+    def model(self) -> str:
+        return self._head["model"]
+
+    @property
+    def rows(self) -> int:
+        return self._head["rows"]
+
+    @property
+    def levels(self) -> int:
+        return self._head["levels"]
+
+    @property
+    def chains(self) -> int:
+        return self._head["chains"]
+
+    @property
+    def draws(self) -> int:
+        return self._head["draws"]
+
+    @property
+    def complete(self) -> bool:
+        return self._head["complete"]
+
+    @property
+    def trusted(self) -> bool:
+        return self._head["trusted"]
+
+    @property
+    def verdict(self) -> str:
+        return self._in_python_words(self._head["verdict"])
+
+    @property
+    def caveat(self) -> str:
+        return self._in_python_words(self._head["caveat"])
+
+    @property
+    def notes(self) -> list[str]:
+        return [self._in_python_words(note) for note in self._head["notes"]]
+
+    @property
+    def family(self) -> str:
+        return self._head["family"]
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return json.loads(self._head["configuration"])
+
+    @property
+    def row_ids(self) -> list[str]:
+        return self._once("row_ids", self._native.row_ids)
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """Name, kind and levels of each column as it is modelled."""
+        return self._once("columns", self._native.columns)
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """The same for the columns of new rows, before standardising and principal components."""
+        return self._once("inputs", self._native.inputs)
+
+    @property
+    def trace_names(self) -> list[str]:
+        return self._native.trace_names()
+
+    def traces(self) -> dict[str, np.ndarray]:
+        """Every trace by name, chains x draws."""
+        return dict(zip(self.trace_names, self._once("traces", self._native.traces)))
+
+    def labels(self, level: int = 1) -> np.ndarray:
+        """Clusters of all rows in every draw: chains x draws x rows. Numbers of clusters mean nothing across draws."""
+        return self._native.labels(level)
+
+    def coclustering(self, level: int = 1) -> np.ndarray:
+        """The share of draws in which two rows are together: rows x rows."""
+        return self._once(("coclustering", level), lambda: self._native.coclustering(level, 0))
+
+    def linkage(self, level: int | None = None) -> np.ndarray:
+        """Average-linkage tree of a level, or of the average over all levels, in SciPy's form."""
+        return self._once(("linkage", level), lambda: self._native.linkage(level or 0))
+
+    def consensus(self, level: int = 1, select: str = "vi") -> dict[str, Any]:
+        """The partition to report: labels, confidence of each row, clusters, expected_loss, ball_radius."""
+        return self._once(("consensus", level, select), lambda: self._native.consensus(level, select))
+
+    def membership(self, level: int = 1, select: str = "vi") -> np.ndarray:
+        """How much each row belongs to each cluster; the last column is a cluster of its own."""
+        return self._once(("membership", level, select), lambda: self._native.membership(
+            level, self.consensus(level, select)["labels"]))
+
+    def profiles(self, level: int = 1, select: str = "vi", traits: int = 5) -> list[dict[str, Any]]:
+        """What makes each cluster different: traits in words and numbers, exemplars, outliers."""
+        return self._once(("profiles", level, select, traits), lambda: self._native.profiles(level, select, traits))
+
+    def _all_views(self, select: str) -> tuple[list[dict[str, Any]], np.ndarray]:
+        if not self._head["views"]:
+            raise AttributeError(f"the model {self.model} has one view of all columns")
+        return self._once(("views", select), lambda: self._native.views(select))
+
+    def views(self, select: str = "vi") -> list[dict[str, Any]]:
+        """Views of the columns, largest first: columns, cohesion, and labels, confidence and clusters of the rows."""
+        names = [column["name"] for column in self.columns]
+        return [{**view, "columns": [names[j] for j in view["columns"]]} for view in self._all_views(select)[0]]
+
+    def column_coclustering(self, select: str = "vi") -> np.ndarray:
+        """The share of draws in which two columns are in one view: columns x columns."""
+        return self._all_views(select)[1]
+
+    def imputed(self) -> list[dict[str, Any]]:
+        """What stands in the missing cells: row, column, mean, sd, low and high (90 %), or mode and probability."""
+        return self._once("imputed", self._native.imputed)
+
+    def data(self, original: bool = True) -> np.ndarray:
+        """The table, rows x columns, in the units of the data or as modelled; categories as codes."""
+        return self._once(("data", original), lambda: self._native.cells(original))
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Verdict, trace summaries and acceptance rates."""
+        return {"trusted": self.trusted, "verdict": self.verdict, "caveat": self.caveat, "seconds": self._head["seconds"],
+                "traces": {entry.pop("name"): entry for entry in self._native.trace_summaries()},
+                "moves": self._native.moves()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the run file somewhere else; an existing file is not replaced."""
+        with open(path, "xb") as file:
+            file.write(pathlib.Path(self.path).read_bytes())

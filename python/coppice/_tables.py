@@ -1,0 +1,141 @@
+"""From what users have (NumPy, pandas, polars, Arrow) to the columns the engine takes, without a detour over text."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from coppice import _native
+
+
+def frame_of(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None = None) -> _native.Frame:
+    """The columns of X (those that are `wanted`, in that order), after scikit-learn's checks."""
+    columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
+    if columns is None:
+        ids = _row_ids(X)
+        X = validate_data(estimator, X, reset=fitting, dtype=np.float64, ensure_min_samples=2 if fitting else 1,
+                          ensure_all_finite="allow-nan" if allow_nan else True)
+        names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
+        columns = [(str(name), X[:, j], None) for j, name in enumerate(names)]
+    else:
+        if hasattr(X, "__dataframe__") or hasattr(X, "columns") and not hasattr(X, "column_names"):
+            validate_data(estimator, X, reset=fitting, skip_check_array=True)
+        else:
+            _check_arrow_names(estimator, [name for name, _, _ in columns], fitting)
+        ids = _row_ids(X)
+        _check_cells(estimator, columns, fitting, allow_nan)
+    if ids is None:
+        ids = [str(row) for row in range(len(columns[0][1]))]
+    frame = _native.Frame(ids)
+    by_name = {name: (values, levels) for name, values, levels in columns}
+    for name in by_name if wanted is None else wanted:
+        values, levels = by_name[name]
+        if levels is None:
+            frame.add_numbers(name, values)
+        else:
+            frame.add_texts(name, values, levels)
+    return frame
+
+
+def _check_cells(estimator: Any, columns: list[tuple[str, np.ndarray, list[str] | None]], fitting: bool,
+                 allow_nan: bool) -> None:
+    rows = len(columns[0][1]) if columns else 0
+    least = 2 if fitting else 1
+    if rows < least:
+        raise ValueError(f"Found array with {rows} sample(s) (shape=({rows}, {len(columns)})) while a minimum of {least} is "
+                         f"required by {type(estimator).__name__}.")
+    for name, values, _ in columns:
+        if np.isinf(values).any():
+            raise ValueError(f"Input X contains infinity or a value too large for dtype('float64') (column {name!r}).")
+        if not allow_nan and np.isnan(values).any():
+            raise ValueError(f"Input X contains NaN (column {name!r}).\n{type(estimator).__name__} does not accept missing "
+                             "values encoded as NaN natively.")
+
+
+def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
+    if fitting:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        return
+    known = list(getattr(estimator, "feature_names_in_", names))
+    if names != known:
+        raise ValueError("The feature names should match those that were passed during fit.\n"
+                         f"Passed: {names}\nFitted: {known}")
+
+
+def _row_ids(X: Any) -> list[str] | None:
+    """The index of a pandas frame, if it tells rows apart."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or not getattr(index, "is_unique", False):
+        return None
+    return [str(name) for name in index]
+
+
+def _typed_columns(X: Any) -> list[tuple[str, np.ndarray, list[str] | None]] | None:
+    """Columns of a frame that has texts, categories or an Arrow layout; None if a plain array serves as well."""
+    package = type(X).__module__.split(".")[0]
+    if package == "pandas" and hasattr(X, "columns"):
+        if all(_is_plain_pandas(dtype) for dtype in X.dtypes):
+            return None
+        return [(str(name), *_pandas_column(X.iloc[:, j], name)) for j, name in enumerate(X.columns)]
+    if package == "polars" and hasattr(X, "columns"):
+        return [(name, *_polars_column(X.get_column(name))) for name in X.columns]
+    if hasattr(X, "column_names") and hasattr(X, "column"):
+        return [(name, *_arrow_column(X.column(name), name)) for name in X.column_names]
+    return None
+
+
+def _is_plain_pandas(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _no_kind(name: Any, dtype: Any) -> ValueError:
+    return ValueError(f"column {name!r} has the type {dtype}, which is neither a number nor a text; convert it, for example "
+                      "dates to days")
+
+
+def _coded(values: list[Any]) -> tuple[np.ndarray, list[str]]:
+    """Codes by first appearance, and the texts."""
+    place: dict[str, int] = {}
+    codes = [np.nan if value is None else place.setdefault(str(value), len(place)) for value in values]
+    return np.array(codes, dtype=np.float64), list(place)
+
+
+def _pandas_column(series: Any, name: Any) -> tuple[np.ndarray, list[str] | None]:
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        codes = series.cat.codes.to_numpy(dtype=np.float64)
+        return np.where(codes < 0, np.nan, codes), [str(level) for level in series.cat.categories]
+    if pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_numeric_dtype(series.dtype):
+        return series.to_numpy(dtype=np.float64, na_value=np.nan), None
+    kind = pd.api.types.infer_dtype(series, skipna=True)
+    if kind in ("integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"):
+        return pd.to_numeric(series.astype(object).where(series.notna(), np.nan)).to_numpy(dtype=np.float64), None
+    if kind not in ("string", "categorical", "mixed", "mixed-integer"):
+        raise _no_kind(name, series.dtype)
+    return _coded([None if missing else value for value, missing in zip(series, series.isna())])
+
+
+def _polars_column(series: Any) -> tuple[np.ndarray, list[str] | None]:
+    import polars as pl
+
+    if series.dtype.is_numeric() or series.dtype == pl.Boolean or series.dtype == pl.Null:
+        return np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64), None
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return _coded(series.cast(pl.String).to_list())
+    raise _no_kind(series.name, series.dtype)
+
+
+def _arrow_column(column: Any, name: str) -> tuple[np.ndarray, list[str] | None]:
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        if pa.types.is_boolean(kind):
+            column = column.cast(pa.int8())
+        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64), None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
+        return _coded(column.to_pylist())
+    raise _no_kind(name, kind)

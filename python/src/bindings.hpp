@@ -1,0 +1,47 @@
+// What the parts of the extension module share. Each part adds its own functions and classes to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <initializer_list>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "coppice/data/raw_table.hpp"
+#include "coppice/data/read.hpp"
+
+namespace coppice::python {
+
+namespace nb = nanobind;
+
+/// Values of a vector as a NumPy array that owns them: no copy.
+template <typename Value>
+nb::ndarray<nb::numpy, Value> to_numpy(std::vector<Value> values, std::initializer_list<std::size_t> shape) {
+  auto* kept = new std::vector<Value>(std::move(values));
+  nb::capsule owner(kept, [](void* vector) noexcept { delete static_cast<std::vector<Value>*>(vector); });
+  return nb::ndarray<nb::numpy, Value>(kept->data(), shape.size(), shape.begin(), owner);
+}
+
+/// Columns in memory, as Python hands them over.
+struct Frame {
+  RawTable raw;
+  std::vector<std::string> row_ids;
+};
+
+/// Where a cell is and what it says, for messages.
+Place place_of(const Frame& frame, std::size_t row, std::size_t column);
+
+void add_catalogue(nb::module_& module);
+void add_frame(nb::module_& module);
+void add_fit(nb::module_& module);
+void add_run(nb::module_& module);
+
+}  // namespace coppice::python

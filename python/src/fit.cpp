@@ -1,0 +1,232 @@
+// A fit on threads of its own, while the calling thread listens for Ctrl-C and reports progress.
+#include "coppice/run/fit.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "bindings.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/run/new_run.hpp"
+
+namespace coppice::python {
+namespace {
+
+/// Keeps the latest word of the chains for the thread that shows it.
+class LatestProgress final : public FitObserver {
+ public:
+  struct State {
+    std::size_t done = 0, total = 0;
+    double log_joint = 0.0, clusters = 0.0;
+  };
+
+  void on_progress(std::span<const ChainProgress> chains, std::size_t total) override {
+    State state;
+    double begun = 0.0;
+    for (const ChainProgress& chain : chains) {
+      state.done += chain.sweeps;
+      if (chain.clusters == 0.0) continue;
+      state.log_joint += chain.log_joint;
+      state.clusters += chain.clusters;
+      begun += 1.0;
+    }
+    state.total = total * chains.size();
+    if (begun > 0.0) {
+      state.log_joint /= begun;
+      state.clusters /= begun;
+    }
+    const std::lock_guard lock(mutex_);
+    state_ = state;
+  }
+  void on_draws(std::size_t, std::size_t, std::size_t, std::span<const double>) override {}
+
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  State state_;
+};
+
+/// Runs the chains on another thread and comes back with what stopped them. Python's signals are heard by the
+/// thread that calls, which must be free to hear them.
+class Worker {
+ public:
+  Worker(RunFile& file, const ProblemSetup& setup, std::size_t threads, double time_limit) {
+    options_.threads = threads;
+    options_.time_limit = time_limit;
+    options_.stop = &stop_;
+    options_.observer = &progress_;
+    thread_ = std::thread([this, &file, &setup] {
+      try {
+        end_ = continue_run(file, setup, options_);
+      } catch (...) {
+        problem_ = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      wake_.notify_all();
+    });
+  }
+  ~Worker() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void stop() { stop_ = true; }
+  bool wait(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return wake_.wait_for(lock, time, [this] { return done_; });
+  }
+  LatestProgress::State state() const { return progress_.state(); }
+  FitEnd end() {
+    thread_.join();
+    if (problem_) std::rethrow_exception(problem_);
+    return end_;
+  }
+
+ private:
+  FitOptions options_;
+  std::atomic<bool> stop_{false};
+  LatestProgress progress_;
+  std::thread thread_;
+  std::exception_ptr problem_;
+  FitEnd end_ = FitEnd::finished;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+};
+
+Settings checked_values(const std::vector<Parameter>& table, const nb::dict& given,
+                        const std::string& model) {
+  Settings settings;
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const auto found =
+        std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == name; });
+    if (found == table.end()) fail(ErrorCode::usage, "{} has no parameter '{}'", model, name);
+    settings.emplace(name, parse_parameter(*found, nb::cast<std::string>(value)));
+  }
+  return settings;
+}
+
+/// The run's contents; all that can be wrong with the settings or the data is found here.
+RunContents make_contents(RunConfig config, const Frame& frame, const std::string& codebook_text,
+                          std::vector<std::string>& notes) {
+  ReadOptions reading;
+  Codebook codebook;
+  if (!codebook_text.empty()) {
+    codebook = parse_codebook(codebook_text, "codebook");
+    codebook.source.clear();
+    reading.codebook = &codebook;
+  }
+  RawTable raw = frame.raw;
+  raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
+  Dataset data = dataset_of(std::move(raw), reading);
+  data.table.row_ids = frame.row_ids;
+  notes = std::move(data.notes);
+  return contents_of(std::move(config), std::move(data));
+}
+
+/// Runs the chains; the first Ctrl-C asks them to stop after the sweep, a second one is KeyboardInterrupt. If
+/// anything is thrown here, the worker stops the chains before it goes; what they drew is in the file.
+std::string run_chains(RunFile& file, const ProblemSetup& setup, std::size_t threads, double time_limit,
+                       const nb::object& progress) {
+  constexpr std::chrono::milliseconds kBeat(100);
+  FitEnd end = FitEnd::finished;
+  {
+    Worker worker(file, setup, threads, time_limit);
+    bool stopping = false;
+    for (bool done = false; !done;) {
+      {
+        const nb::gil_scoped_release release;
+        done = worker.wait(kBeat);
+      }
+      if (PyErr_CheckSignals() != 0) {
+        if (stopping || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) throw nb::python_error();
+        PyErr_Clear();
+        worker.stop();
+        stopping = true;
+      }
+      if (progress.is_none()) continue;
+      const LatestProgress::State state = worker.state();
+      progress(state.done, state.total, state.clusters, state.log_joint);
+    }
+    end = worker.end();
+  }
+  file.finish();
+  return end == FitEnd::finished ? "finished" : end == FitEnd::interrupted ? "interrupted" : "out_of_time";
+}
+
+std::string fit(const std::string& model_name, const Frame& frame, const nb::dict& parameters,
+                const nb::dict& run_length, const std::string& family,
+                const std::vector<std::pair<std::string, std::string>>& family_settings,
+                const std::string& codebook, bool standardize, std::size_t pca, const std::string& path,
+                bool overwrite, std::size_t threads, double time_limit, const nb::object& progress) {
+  const ModelEntry& model = model_by_name(model_name);
+  RunConfig config;
+  config.model = model.name;
+  config.parameters = checked_values(model.parameters, parameters, model.name);
+  set_run_length(config, checked_values(run_parameters(), run_length, model.name));
+  config.family = family;
+  for (const auto& [name, toml] : family_settings) config.family_settings[name] = parse_setting(toml);
+  config.standardize = standardize;
+  config.pca = pca;
+  config.data = "X";
+
+  std::optional<RunFile> file;
+  std::unique_ptr<ProblemSetup> setup;
+  {
+    const nb::gil_scoped_release release;
+    std::vector<std::string> notes;
+    RunContents contents = make_contents(std::move(config), frame, codebook, notes);
+    setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    RunFile::check_creatable(path, overwrite);
+    resolve_settings(contents.config, contents.codebook, contents.table, threads, setup);
+    settle_run_length(contents.config, *setup);
+    settle_run_length(contents.config, *setup);
+    std::vector<std::string>& all_notes = contents.config.notes;
+    all_notes.insert(all_notes.end(), notes.begin(), notes.end());
+    file.emplace(RunFile::create(path, contents, overwrite));
+  }
+  return run_chains(*file, *setup, threads, time_limit, progress);
+}
+
+std::string resume(const std::string& path, std::size_t draws, std::size_t threads, double time_limit,
+                   const nb::object& progress) {
+  std::optional<RunFile> file;
+  std::unique_ptr<ProblemSetup> setup;
+  {
+    const nb::gil_scoped_release release;
+    file.emplace(RunFile::open(path, true));
+    const RunConfig config = file->config();
+    if (config.merged)
+      fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
+           path);
+    if (draws > config.draws) file->set_draws(draws);
+    const RunContents contents = file->contents();
+    setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  }
+  return run_chains(*file, *setup, threads, time_limit, progress);
+}
+
+}  // namespace
+
+void add_fit(nb::module_& module) {
+  module.def("fit", &fit, nb::arg("model"), nb::arg("frame"), nb::arg("parameters"), nb::arg("run_length"),
+             nb::arg("family"), nb::arg("family_settings"), nb::arg("codebook"), nb::arg("standardize"),
+             nb::arg("pca"), nb::arg("path"), nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"),
+             nb::arg("progress").none(),
+             "Fits a model and writes the run to a file; 'finished', 'interrupted' or 'out_of_time'.");
+  module.def("resume", &resume, nb::arg("path"), nb::arg("draws"), nb::arg("threads"), nb::arg("time_limit"),
+             nb::arg("progress").none(),
+             "Goes on with a run to its end, or to this many draws of each chain if that is more.");
+}
+
+}  // namespace coppice::python

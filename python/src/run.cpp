@@ -1,0 +1,392 @@
+// A run file and the answers to the questions one can ask of it, as NumPy arrays and plain Python values.
+#include <cmath>
+#include <mutex>
+
+#include "bindings.hpp"
+#include "coppice/app/analysis.hpp"
+#include "coppice/app/report.hpp"
+#include "coppice/app/run_hierarchy.hpp"
+#include "coppice/app/run_tree.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/out/newick.hpp"
+#include "coppice/post/coclustering.hpp"
+#include "coppice/post/impute.hpp"
+#include "coppice/post/predict.hpp"
+#include "coppice/post/profile.hpp"
+#include "coppice/post/row_trees.hpp"
+#include "coppice/post/units.hpp"
+#include "coppice/post/views.hpp"
+
+namespace coppice::python {
+namespace {
+
+using app::Analysis;
+using LabelArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+app::Context silent() {
+  app::Context context;
+  context.quiet = true;
+  return context;
+}
+
+/// Questions are answered one at a time, with the interpreter free for other threads.
+class Run {
+ public:
+  explicit Run(const std::string& path) : analysis_(path, silent()) {}
+
+  template <typename Question>
+  auto ask(Question question) const {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return question(analysis_);
+  }
+  /// For what is at hand and makes Python values.
+  const Analysis& analysis() const { return analysis_; }
+
+ private:
+  Analysis analysis_;
+  mutable std::mutex mutex_;
+};
+
+nb::dict head(const Run& run) {
+  const Analysis& analysis = run.analysis();
+  const SavedRun& saved = analysis.run();
+  nb::dict answer;
+  answer["model"] = saved.model().name;
+  answer["path"] = saved.file().path();
+  answer["rows"] = saved.rows();
+  answer["levels"] = saved.levels();
+  answer["chains"] = saved.config().chains;
+  answer["draws"] = saved.draws_per_chain();
+  answer["asked_draws"] = saved.config().draws;
+  answer["complete"] = saved.complete();
+  answer["trusted"] = analysis.verdict().trusted;
+  answer["verdict"] = analysis.verdict().sentence;
+  answer["caveat"] = analysis.caveat();
+  answer["notes"] = saved.config().notes;
+  answer["seconds"] = analysis.seconds();
+  answer["family"] = saved.setup().plan.description();
+  answer["configuration"] = saved.file().meta("config");
+  answer["created_at"] = saved.file().meta("created_at");
+  answer["version"] = saved.file().meta("coppice_version");
+  answer["data_sha256"] = saved.contents().data_digest;
+  answer["clusters"] = analysis.mean_clusters();
+  answer["views"] = saved.model().views != nullptr;
+  return answer;
+}
+
+nb::list column_list(const Table& table) {
+  nb::list list;
+  for (const Column& column : table.columns) {
+    nb::dict entry;
+    entry["name"] = column.name;
+    entry["kind"] = std::string(kind_name(column.kind));
+    entry["levels"] = column.levels;
+    list.append(entry);
+  }
+  return list;
+}
+
+nb::list trace_summaries(const Run& run) {
+  nb::list list;
+  for (const TraceSummary& trace : run.analysis().traces()) {
+    nb::dict entry;
+    entry["name"] = trace.name;
+    entry["mean"] = trace.mean;
+    entry["sd"] = trace.sd;
+    entry["median"] = trace.median;
+    entry["q05"] = trace.q05;
+    entry["q95"] = trace.q95;
+    entry["rhat"] = trace.rhat;
+    entry["ess_bulk"] = trace.ess_bulk;
+    entry["ess_tail"] = trace.ess_tail;
+    entry["mcse_mean"] = trace.mcse_mean;
+    entry["constant"] = trace.constant;
+    list.append(entry);
+  }
+  return list;
+}
+
+nb::list move_list(const Run& run) {
+  nb::list list;
+  const SavedRun& saved = run.analysis().run();
+  for (std::size_t chain = 0; chain < saved.config().chains; ++chain)
+    for (const MoveStatistics& move : saved.file().status(chain).moves) {
+      nb::dict entry;
+      entry["chain"] = chain;
+      entry["name"] = move.name;
+      entry["proposed"] = move.proposed;
+      entry["accepted"] = move.accepted;
+      list.append(entry);
+    }
+  return list;
+}
+
+nb::ndarray<nb::numpy, double> traces(const Run& run) {
+  const SavedRun& saved = run.analysis().run();
+  std::vector<double> values;
+  for (const auto& trace : saved.traces())
+    for (const auto& chain : trace) values.insert(values.end(), chain.begin(), chain.end());
+  return to_numpy(std::move(values), {saved.traces().size(), saved.config().chains, saved.draws_per_chain()});
+}
+
+nb::ndarray<nb::numpy, Label> labels(const Run& run, std::size_t level) {
+  std::vector<Label> values = run.ask([&](const Analysis& analysis) {
+    const SavedRun& saved = analysis.run();
+    saved.check_level(level);
+    std::vector<Label> all;
+    all.reserve(saved.config().chains * saved.draws_per_chain() * saved.rows());
+    saved.for_each_draw(0, [&](const SavedDraw& draw) {
+      const auto part = level_of(draw.labels, saved.rows(), level);
+      all.insert(all.end(), part.begin(), part.end());
+    });
+    return all;
+  });
+  const SavedRun& saved = run.analysis().run();
+  return to_numpy(std::move(values), {saved.config().chains, saved.draws_per_chain(), saved.rows()});
+}
+
+nb::dict consensus(const Run& run, std::size_t level, const std::string& select) {
+  Consensus estimate = run.ask(
+      [&](const Analysis& analysis) { return analysis.consensus(level, selection_from_name(select)); });
+  const std::size_t rows = estimate.labels.size();
+  nb::dict answer;
+  answer["labels"] = to_numpy(std::move(estimate.labels), {rows});
+  answer["confidence"] = to_numpy(std::move(estimate.row_confidence), {rows});
+  answer["clusters"] = estimate.clusters;
+  answer["expected_loss"] = estimate.expected_loss;
+  answer["ball_radius"] = estimate.ball_radius;
+  return answer;
+}
+
+/// rows x (groups + 1): the last column is a cluster of its own.
+nb::ndarray<nb::numpy, double> memberships(const Run& run, std::size_t level, const LabelArray& labels) {
+  const std::vector<Membership> rows = run.ask([&](const Analysis& analysis) {
+    const std::span<const Label> groups{labels.data(), labels.shape(0)};
+    return analysis.is_greedy() ? tree_membership(analysis.row_tree(), groups)
+                                : membership(analysis.run().labels(level, 100'000'000), groups);
+  });
+  std::vector<double> values;
+  for (const Membership& row : rows) {
+    values.insert(values.end(), row.probabilities.begin(), row.probabilities.end());
+    values.push_back(row.alone);
+  }
+  return to_numpy(std::move(values), {rows.size(), rows.front().probabilities.size() + 1});
+}
+
+Table new_rows(const SavedRun& saved, const Frame& frame) {
+  RawTable raw = frame.raw;
+  raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
+  return apply(transform_from_json(saved.contents().transform),
+               table_like(std::move(raw), empty_table(saved.contents().input_codebook)));
+}
+
+/// Clusters, probabilities (the last column: a new cluster) and log densities of new rows at a level.
+nb::tuple predictions(const Run& run, const Frame& frame, std::size_t level, const std::string& select,
+                      std::size_t threads) {
+  const std::vector<Prediction> rows = run.ask([&](const Analysis& analysis) {
+    const SavedRun& saved = analysis.run();
+    saved.check_level(level);
+    const Rows encoded = encode(saved.setup().plan, new_rows(saved, frame));
+    std::vector<Labels> estimates;
+    std::vector<std::vector<Prediction>> levels;
+    for (std::size_t l = 1; l <= level; ++l) {
+      estimates.push_back(analysis.consensus(l, selection_from_name(select)).labels);
+      levels.push_back(predict(saved, encoded, estimates.back(), {0, threads, l}));
+    }
+    follow_paths(levels, estimates);
+    return levels.back();
+  });
+  std::vector<Label> clusters;
+  std::vector<double> probabilities;
+  std::vector<double> densities;
+  for (const Prediction& row : rows) {
+    clusters.push_back(row.cluster);
+    probabilities.insert(probabilities.end(), row.probabilities.begin(), row.probabilities.end());
+    probabilities.push_back(row.new_probability);
+    densities.push_back(row.log_density);
+  }
+  const std::size_t count = rows.size();
+  const std::size_t width = count == 0 ? 1 : rows.front().probabilities.size() + 1;
+  return nb::make_tuple(to_numpy(std::move(clusters), {count}),
+                        to_numpy(std::move(probabilities), {count, width}),
+                        to_numpy(std::move(densities), {count}));
+}
+
+nb::ndarray<nb::numpy, double> coclustering_matrix(const Run& run, std::size_t level, std::size_t threads) {
+  std::vector<double> matrix =
+      run.ask([&](const Analysis& analysis) { return coclustering(analysis.run().labels(level), threads); });
+  const std::size_t rows = run.analysis().run().rows();
+  return to_numpy(std::move(matrix), {rows, rows});
+}
+
+/// The tree of a greedy model, else that of co-clustering at a level (0: of their average).
+nb::ndarray<nb::numpy, double> linkage(const Run& run, std::size_t level) {
+  std::vector<double> merges = run.ask([&](const Analysis& analysis) {
+    if (!analysis.is_greedy()) return to_scipy(app::run_tree(analysis.run(), level));
+    const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+    if (trees.size() > 1)
+      fail(ErrorCode::configuration,
+           "the fit is not finished: there are {} trees, and a linkage has room for one; go on with resume()",
+           trees.size());
+    return to_scipy(trees.front().linkage);
+  });
+  const std::size_t count = merges.size() / 4;
+  return to_numpy(std::move(merges), {count, 4});
+}
+
+/// The views to report, and how often two columns share one.
+nb::tuple views(const Run& run, const std::string& select) {
+  ReportedViews report = run.ask([&](const Analysis& analysis) {
+    return report_views(analysis.run(), loss_of(selection_from_name(select)));
+  });
+  nb::list list;
+  for (ReportedView& view : report.views) {
+    nb::dict entry;
+    entry["columns"] = view.columns;
+    entry["cohesion"] = view.cohesion;
+    entry["clusters"] = view.rows.clusters;
+    const std::size_t rows = view.rows.labels.size();
+    entry["labels"] = to_numpy(std::move(view.rows.labels), {rows});
+    entry["confidence"] = to_numpy(std::move(view.rows.row_confidence), {rows});
+    list.append(entry);
+  }
+  return nb::make_tuple(list, to_numpy(std::move(report.together), {report.columns, report.columns}));
+}
+
+nb::list node_list(const Run& run, const std::string& select, bool full) {
+  const app::RunHierarchy hierarchy = run.ask(
+      [&](const Analysis& analysis) { return app::run_hierarchy(analysis, selection_from_name(select)); });
+  const Hierarchy& tree = full ? hierarchy.full : hierarchy.shown;
+  nb::list list;
+  for (const HierarchyNode& node : tree.nodes) {
+    nb::dict entry;
+    entry["id"] = node.id;
+    entry["parent"] = nb::none();
+    if (node.parent != HierarchyNode::kNoParent) entry["parent"] = tree.nodes[node.parent].id;
+    entry["level"] = node.level;
+    entry["last_level"] = node.last_level;
+    entry["name"] = hierarchy.captions[node.id].name;
+    entry["support"] = hierarchy.support[node.id].exact;
+    entry["overlap"] = hierarchy.support[node.id].overlap;
+    std::vector<std::int64_t> rows(node.rows.begin(), node.rows.end());
+    entry["rows"] = to_numpy(std::move(rows), {node.rows.size()});
+    list.append(entry);
+  }
+  return list;
+}
+
+std::string newick(const Run& run, const std::string& select, bool full) {
+  return run.ask([&](const Analysis& analysis) {
+    const app::RunHierarchy hierarchy = app::run_hierarchy(analysis, selection_from_name(select));
+    std::vector<double> support;
+    for (const NodeSupport& node : hierarchy.support) support.push_back(node.exact);
+    return hierarchy_to_newick(full ? hierarchy.full : hierarchy.shown, analysis.run().table().row_ids,
+                               support);
+  });
+}
+
+nb::list profile_list(const Run& run, std::size_t level, const std::string& select, std::size_t most) {
+  const std::vector<ClusterProfile> profiles = run.ask([&](const Analysis& analysis) {
+    const Consensus estimate = analysis.consensus(level, selection_from_name(select));
+    return profile_clusters(analysis.run(), estimate.labels, estimate.row_confidence, most);
+  });
+  nb::list list;
+  for (const ClusterProfile& profile : profiles) {
+    nb::dict entry;
+    entry["cluster"] = profile.cluster;
+    entry["size"] = profile.size;
+    entry["confidence"] = profile.confidence;
+    entry["name"] = profile.name;
+    nb::list traits;
+    for (const Trait& trait : profile.traits) {
+      nb::dict words;
+      words["column"] = trait.column;
+      words["words"] = trait.words;
+      words["divergence"] = trait.divergence;
+      words["inside"] = trait.inside;
+      words["outside"] = trait.outside;
+      words["inside_sd"] = trait.inside_sd;
+      words["outside_sd"] = trait.outside_sd;
+      words["level"] = trait.level;
+      traits.append(words);
+    }
+    entry["traits"] = traits;
+    entry["exemplars"] = profile.exemplars;
+    entry["outliers"] = profile.outliers;
+    list.append(entry);
+  }
+  return list;
+}
+
+std::string report_text(const Run& run, const std::string& select) {
+  return run.ask(
+      [&](const Analysis& analysis) { return app::run_page(analysis, selection_from_name(select), {}); });
+}
+
+nb::list imputed_cells(const Run& run) {
+  const Imputation imputation = run.ask([](const Analysis& analysis) { return impute(analysis.run()); });
+  nb::list list;
+  for (const ImputedCell& cell : imputation.cells) {
+    nb::dict entry;
+    entry["row"] = cell.row;
+    entry["column"] = imputation.completed.columns[cell.column].name;
+    entry["mean"] = cell.mean;
+    entry["sd"] = cell.sd;
+    entry["low"] = cell.low;
+    entry["high"] = cell.high;
+    entry["mode"] = cell.level;
+    entry["probability"] = cell.probability;
+    list.append(entry);
+  }
+  return list;
+}
+
+/// rows x columns as modelled, or in the units of the data; categories as codes.
+nb::ndarray<nb::numpy, double> cells(const Run& run, bool original) {
+  const SavedRun& saved = run.analysis().run();
+  const Table& table = saved.table();
+  const std::vector<OriginalUnits> units =
+      original_units(transform_from_json(saved.contents().transform), table);
+  std::vector<double> values(table.rows() * table.columns.size());
+  for (std::size_t j = 0; j < table.columns.size(); ++j)
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const double value = table.columns[j].values[row];
+      values[row * table.columns.size() + j] = original ? units[j].cell(value) : value;
+    }
+  return to_numpy(std::move(values), {table.rows(), table.columns.size()});
+}
+
+}  // namespace
+
+void add_run(nb::module_& module) {
+  using nb::arg;
+  nb::class_<Run>(module, "Run", "A run file opened for questions.")
+      .def(nb::init<const std::string&>(), arg("path"))
+      .def("head", &head)
+      .def("row_ids", [](const Run& run) { return run.analysis().run().table().row_ids; })
+      .def("columns", [](const Run& run) { return column_list(run.analysis().run().table()); })
+      .def("inputs",
+           [](const Run& run) {
+             return column_list(empty_table(run.analysis().run().contents().input_codebook));
+           })
+      .def("trace_names", [](const Run& run) { return run.analysis().run().trace_names(); })
+      .def("trace_summaries", &trace_summaries)
+      .def("moves", &move_list)
+      .def("traces", &traces)
+      .def("labels", &labels, arg("level"))
+      .def("consensus", &consensus, arg("level"), arg("select"))
+      .def("membership", &memberships, arg("level"), arg("labels"))
+      .def("predict", &predictions, arg("frame"), arg("level"), arg("select"), arg("threads"))
+      .def("coclustering", &coclustering_matrix, arg("level"), arg("threads"))
+      .def("linkage", &linkage, arg("level"))
+      .def("views", &views, arg("select"))
+      .def("report", &report_text, arg("select"))
+      .def("nodes", &node_list, arg("select"), arg("full"))
+      .def("newick", &newick, arg("select"), arg("full"))
+      .def("profiles", &profile_list, arg("level"), arg("select"), arg("most_traits"))
+      .def("imputed", &imputed_cells)
+      .def("cells", &cells, arg("original"));
+}
+
+}  // namespace coppice::python

@@ -1,0 +1,340 @@
+#include "coppice/app/report_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "coppice/app/known_labels.hpp"
+#include "coppice/app/report_tree.hpp"
+#include "coppice/app/reproduce.hpp"
+#include "coppice/out/base64.hpp"
+#include "coppice/post/binned_coclustering.hpp"
+#include "coppice/post/predict.hpp"
+#include "coppice/post/units.hpp"
+#include "coppice/version.hpp"
+
+namespace coppice::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostRows = 20'000;      // shown one by one; of more rows evenly spaced ones
+constexpr std::size_t kMostCells = 2'500'000;  // of the heatmap: 13 MB of the file
+constexpr std::size_t kMostBins = 400;         // of a side of the co-clustering matrix
+constexpr std::size_t kMostTraceValues = 400'000;
+constexpr std::size_t kMostAmbiguous = 15;
+constexpr std::size_t kLabelBudget = 20'000'000;
+constexpr double kLeastShare = 0.005;  // memberships below it are left out
+
+/// Five significant digits are more than a picture shows, and half the text.
+double brief(double value) {
+  if (value == 0.0 || !std::isfinite(value)) return value;
+  const double scale = std::pow(10.0, 4.0 - std::floor(std::log10(std::abs(value))));
+  return std::isfinite(scale) && scale > 0.0 ? std::round(value * scale) / scale : value;
+}
+
+double share(double value) { return std::round(value * 1000.0) / 1000.0; }
+
+class Collector {
+ public:
+  Collector(const Analysis& analysis, Selection selection)
+      : analysis_(analysis), run_(analysis.run()), tree_(report_tree(analysis, selection)) {
+    choose_rows();
+    choose_columns();
+  }
+
+  ordered_json collect() const {
+    return {{"format", 1},
+            {"head", head()},
+            {"columns", columns()},
+            {"rows", rows()},
+            {"cells", cells()},
+            {"known", known()},
+            {"tree", tree()},
+            {"levels", levels()},
+            {"traces", traces()},
+            {"moves", moves_json(run_)},
+            {"reproduce", reproduce()}};
+  }
+
+ private:
+  void choose_rows() {
+    const std::size_t rows = run_.rows();
+    std::vector<bool> shown(rows, rows <= kMostRows);
+    if (rows > kMostRows) {
+      for (std::size_t k = 0; k < kMostRows; ++k) shown[k * rows / kMostRows] = true;
+      for (const ReportNode& node : tree_.nodes) shown[node.first] = true;
+    }
+    shown_before_.assign(rows + 1, 0);
+    for (std::size_t place = 0; place < rows; ++place) {
+      if (shown[place]) shown_.push_back(tree_.order[place]);
+      shown_before_[place + 1] = shown_.size();
+    }
+    place_.assign(rows, kNotShown);
+    for (std::size_t place = 0; place < shown_.size(); ++place) place_[shown_[place]] = place;
+  }
+
+  void choose_columns() {
+    columns_.resize(run_.table().columns.size());
+    std::iota(columns_.begin(), columns_.end(), 0U);
+    // Two columns are drawn as a plane, whose axes people expect in the order of the table.
+    if (columns_.size() > 2)
+      std::stable_sort(columns_.begin(), columns_.end(), [&](std::size_t a, std::size_t b) {
+        return tree_.column_strength[a] > tree_.column_strength[b];
+      });
+    columns_.resize(std::min(columns_.size(), std::max<std::size_t>(1, kMostCells / shown_.size())));
+  }
+
+  ordered_json head() const {
+    ordered_json answer = head_json(analysis_);
+    answer["title"] = std::filesystem::path(run_.config().data).filename().string();
+    answer["summary"] = run_.model().summary;
+    answer["family"] = run_.setup().plan.description();
+    answer["seconds"] = brief(analysis_.seconds());
+    answer["clusters"] = analysis_.mean_clusters();
+    answer["levels"] = run_.levels();
+    answer["asked_draws"] = run_.config().draws;
+    answer["notes"] = run_.config().notes;
+    answer["worst_trace"] = analysis_.verdict().worst_trace;
+    return answer;
+  }
+
+  ordered_json columns() const {
+    ordered_json list = ordered_json::array();
+    for (const std::size_t j : columns_) {
+      const Column& column = run_.table().columns[j];
+      list.push_back({{"name", column.name},
+                      {"kind", kind_name(column.kind)},
+                      {"levels", column.levels},
+                      {"strength", brief(tree_.column_strength[j])}});
+    }
+    return list;
+  }
+
+  ordered_json rows() const {
+    std::vector<std::string> ids;
+    for (const std::uint32_t row : shown_) ids.push_back(run_.table().row_ids[row]);
+    return {{"total", run_.rows()}, {"ids", ids}};
+  }
+
+  std::string cells() const {
+    const std::vector<OriginalUnits> units =
+        original_units(transform_from_json(run_.contents().transform), run_.table());
+    std::vector<float> values;
+    values.reserve(shown_.size() * columns_.size());
+    for (const std::uint32_t row : shown_)
+      for (const std::size_t j : columns_)
+        values.push_back(static_cast<float>(units[j].location(run_.table().columns[j].values[row])));
+    return base64_of(std::span<const float>(values));
+  }
+
+  /// Labels that were known before, and how well each level agrees with them.
+  ordered_json known() const {
+    ordered_json list = ordered_json::array();
+    for (const Column& column : run_.contents().truth.columns) {
+      const Labels labels = known_labels(column);
+      std::vector<std::int32_t> codes;
+      for (const std::uint32_t row : shown_) codes.push_back(labels[row]);
+      ordered_json scores = ordered_json::array();
+      const bool any = std::any_of(labels.begin(), labels.end(), [](Label l) { return l != kMissingTruth; });
+      for (const ReportLevel& level : tree_.levels)
+        if (any) scores.push_back(to_json(score(labels, level.estimate.labels)));
+      list.push_back({{"name", column.name},
+                      {"levels", column.levels},
+                      {"codes", base64_of(std::span<const std::int32_t>(codes))},
+                      {"scores", scores}});
+    }
+    return list;
+  }
+
+  ordered_json traits(const std::vector<Trait>& traits) const {
+    ordered_json list = ordered_json::array();
+    for (const Trait& trait : traits) {
+      ordered_json entry = to_json(trait);
+      for (const char* number : {"divergence", "inside", "outside", "inside_sd", "outside_sd"})
+        entry[number] = brief(entry[number].get<double>());
+      entry["kind"] = kind_name(trait.kind);
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+
+  std::vector<std::size_t> places(const std::vector<std::uint32_t>& rows) const {
+    std::vector<std::size_t> list;
+    for (const std::uint32_t row : rows)
+      if (place_[row] != kNotShown) list.push_back(place_[row]);
+    return list;
+  }
+
+  ordered_json tree() const {
+    ordered_json nodes = ordered_json::array();
+    for (const ReportNode& node : tree_.nodes) {
+      ordered_json entry{{"parent", nullptr}};
+      if (node.parent != ReportNode::kNoParent) entry["parent"] = node.parent;
+      entry.update(ordered_json{{"children", node.children},
+                                {"level", node.level},
+                                {"last_level", node.last_level},
+                                {"size", node.size},
+                                {"first", shown_before_[node.first]},
+                                {"end", shown_before_[node.first + node.size]},
+                                {"height", share(node.height)},
+                                {"exact", share(node.exact)},
+                                {"sure", share(node.sure)},
+                                {"name", node.name},
+                                {"against_siblings", traits(node.against_siblings)},
+                                {"against_all", traits(node.against_all)},
+                                {"exemplars", places(node.exemplars)},
+                                {"outliers", places(node.outliers)}});
+      nodes.push_back(std::move(entry));
+    }
+    return {{"hierarchy", tree_.is_hierarchy}, {"sentence", tree_.sentence}, {"nodes", nodes}};
+  }
+
+  ordered_json memberships(const std::vector<Membership>& rows) const {
+    ordered_json list = ordered_json::array();
+    for (const std::uint32_t row : shown_) {
+      const Membership& entry = rows[row];
+      ordered_json parts = ordered_json::array();
+      for (std::size_t g = 0; g < entry.probabilities.size(); ++g)
+        if (entry.probabilities[g] >= kLeastShare) {
+          parts.push_back(g);
+          parts.push_back(share(entry.probabilities[g]));
+        }
+      if (entry.alone >= kLeastShare) {
+        parts.push_back(-1);
+        parts.push_back(share(entry.alone));
+      }
+      list.push_back(std::move(parts));
+    }
+    return list;
+  }
+
+  ordered_json ambiguous(const std::vector<Membership>& rows) const {
+    ordered_json list = ordered_json::array();
+    for (const AmbiguousRow& row : most_ambiguous(rows, kMostAmbiguous)) {
+      if (place_[row.row] == kNotShown) continue;
+      list.push_back({{"row", place_[row.row]},
+                      {"cluster", row.cluster},
+                      {"probability", share(row.probability)},
+                      {"rival", row.rival},
+                      {"rival_probability", share(row.rival_probability)},
+                      {"entropy", share(row.entropy)}});
+    }
+    return list;
+  }
+
+  ordered_json coclustering(const LabelMatrix& draws) const {
+    const std::size_t bins = std::min(kMostBins, run_.rows());
+    std::vector<std::uint32_t> bin_of_row(run_.rows());
+    for (std::size_t place = 0; place < run_.rows(); ++place)
+      bin_of_row[tree_.order[place]] = static_cast<std::uint32_t>(place * bins / run_.rows());
+    std::vector<std::uint16_t> values;
+    for (const double probability : binned_coclustering(draws, bin_of_row, bins, 0))
+      values.push_back(static_cast<std::uint16_t>(std::lround(probability * 65535.0)));
+    return {{"bins", bins}, {"values", base64_of(std::span<const std::uint16_t>(values))}};
+  }
+
+  /// counts[level - 1][number of clusters] over draws from the prior.
+  std::vector<std::map<std::size_t, std::size_t>> prior_clusters(std::size_t draws) const {
+    std::vector<std::map<std::size_t, std::size_t>> counts(run_.levels());
+    const std::unique_ptr<Sampler> sampler = run_.model().make_sampler(run_.setup().problem);
+    Labels labels(run_.levels() * run_.rows());
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+      // A chain of its own: the prior's draws are not those of the fit.
+      sampler->draw_prior({run_.config().seed, run_.config().chains, draw});
+      sampler->shape(labels);
+      count_clusters(labels, counts);
+    }
+    return counts;
+  }
+
+  void count_clusters(std::span<const Label> labels,
+                      std::vector<std::map<std::size_t, std::size_t>>& counts) const {
+    for (std::size_t level = 1; level <= run_.levels(); ++level) {
+      const auto part = level_of(labels, run_.rows(), level);
+      ++counts[level - 1][static_cast<std::size_t>(*std::max_element(part.begin(), part.end())) + 1];
+    }
+  }
+
+  static ordered_json counts_json(const std::map<std::size_t, std::size_t>& counts) {
+    ordered_json list = ordered_json::array();
+    for (const auto& [clusters, count] : counts) list.push_back({clusters, count});
+    return list;
+  }
+
+  ordered_json levels() const {
+    std::vector<std::map<std::size_t, std::size_t>> posterior(run_.levels());
+    run_.for_each_draw(0, [&](const SavedDraw& saved) { count_clusters(saved.labels, posterior); });
+    const std::size_t prior_draws = std::clamp<std::size_t>(2'000'000 / run_.rows(), 100, 1000);
+    const std::vector<std::map<std::size_t, std::size_t>> prior = prior_clusters(prior_draws);
+    ordered_json list = ordered_json::array();
+    for (std::size_t l = 0; l < tree_.levels.size(); ++l) {
+      const ReportLevel& level = tree_.levels[l];
+      const LabelMatrix draws = run_.labels(l + 1, kLabelBudget);
+      const std::vector<Membership> rows = membership(draws, level.estimate.labels);
+      list.push_back({{"level", l + 1},
+                      {"clusters", level.estimate.clusters},
+                      {"node_of", level.node_of},
+                      {"posterior", counts_json(posterior[l])},
+                      {"prior", counts_json(prior[l])},
+                      {"membership", memberships(rows)},
+                      {"ambiguous", ambiguous(rows)},
+                      {"coclustering", coclustering(draws)}});
+    }
+    return list;
+  }
+
+  ordered_json traces() const {
+    const std::size_t draws = run_.draws_per_chain();
+    const std::size_t values =
+        draws * run_.config().chains * std::max<std::size_t>(1, run_.trace_names().size());
+    const std::size_t step = (values + kMostTraceValues - 1) / kMostTraceValues;
+    ordered_json list = ordered_json::array();
+    for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace) {
+      ordered_json entry = to_json(analysis_.traces()[trace]);
+      entry["step"] = step;
+      entry["values"] = ordered_json::array();
+      for (const std::vector<double>& chain : run_.traces()[trace]) {
+        ordered_json thinned = ordered_json::array();
+        for (std::size_t draw = 0; draw < draws; draw += step) thinned.push_back(brief(chain[draw]));
+        entry["values"].push_back(std::move(thinned));
+      }
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+
+  ordered_json reproduce() const {
+    const std::string output = std::filesystem::path(run_.file().path()).filename().string();
+    return {{"command", fit_command(run_.config(), output)},
+            {"toml", fit_toml(run_.config(), output)},
+            {"codebook", to_toml(run_.contents().input_codebook)},
+            {"merged", run_.config().merged},
+            {"data", run_.config().data},
+            {"digest", run_.contents().data_digest},
+            {"created_at", run_.file().meta("created_at")},
+            {"fitted_with", run_.file().meta("coppice_version")},
+            {"reported_with", kVersion},
+            {"compiler", kCompiler}};
+  }
+
+  static constexpr std::size_t kNotShown = static_cast<std::size_t>(-1);
+
+  const Analysis& analysis_;
+  const SavedRun& run_;
+  const ReportTree tree_;
+  std::vector<std::uint32_t> shown_;       // rows of the table, in the order of the tree
+  std::vector<std::size_t> shown_before_;  // how many of the first rows in that order are shown
+  std::vector<std::size_t> place_;         // of each row of the table among the shown
+  std::vector<std::size_t> columns_;       // of the table, the most telling first
+};
+
+}  // namespace
+
+ordered_json report_data(const Analysis& analysis, Selection selection) {
+  return Collector(analysis, selection).collect();
+}
+
+}  // namespace coppice::app

@@ -1,0 +1,100 @@
+// coppice view: the report of a run that may still be drawing, served to a browser on this machine. The page
+// asks for the number of draws now and then and loads itself anew when there are a tenth more.
+#include <algorithm>
+
+#include "coppice/app/interrupt.hpp"
+#include "coppice/app/loopback_server.hpp"
+#include "coppice/app/report.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/out/report_assets.hpp"
+
+namespace coppice::app {
+namespace {
+
+struct ViewArguments {
+  std::string path;
+  SelectionFlags selecting;
+};
+
+struct Progress {
+  std::size_t draws = 0;  // of every chain
+  std::size_t wanted = 0;
+};
+
+Progress progress_of(const std::string& path) {
+  const RunFile file = RunFile::open(path, false);
+  const RunConfig config = file.config();
+  Progress progress{static_cast<std::size_t>(-1), config.draws};
+  for (std::size_t chain = 0; chain < config.chains; ++chain)
+    progress.draws = std::min(progress.draws, file.draws_of(chain));
+  return progress;
+}
+
+/// Pages of a run; the last one is kept as long as the run has no more draws.
+class Pages {
+ public:
+  Pages(std::string path, Selection selection, const Context& context)
+      : path_(std::move(path)), selection_(selection), silent_(context) {
+    silent_.quiet = true;
+  }
+
+  HttpAnswer answer(std::string_view path) {
+    try {
+      if (path == "status") return {200, "application/json", status()};
+      if (path.empty()) return {200, "text/html; charset=utf-8", page()};
+    } catch (const Error& error) {
+      return {500, "text/plain; charset=utf-8", fmt::format("coppice: {}\n", error.what())};
+    }
+    return {404, "text/plain; charset=utf-8", "there is nothing here\n"};
+  }
+
+ private:
+  std::string status() const {
+    const Progress progress = progress_of(path_);
+    return nlohmann::json{{"draws", progress.draws}, {"wanted", progress.wanted}}.dump();
+  }
+
+  const std::string& page() {
+    const Progress progress = progress_of(path_);
+    if (!page_.empty() && progress.draws == draws_) return page_;
+    if (progress.draws == 0) {
+      const nlohmann::json data{
+          {"waiting", "The run has no draws of every chain yet. This page shows them as they come."}};
+      page_ = report_page(report_assets(), "Coppice", data.dump(), {true});
+    } else {
+      page_ = run_page(Analysis(path_, silent_), selection_, {true});
+    }
+    draws_ = progress.draws;
+    return page_;
+  }
+
+  std::string path_;
+  Selection selection_;
+  Context silent_;
+  std::string page_;
+  std::size_t draws_ = 0;
+};
+
+int view(const ViewArguments& arguments, const Context& context) {
+  progress_of(arguments.path);  // a file that is no run is refused before anybody opens a browser
+  Pages pages(arguments.path, arguments.selecting.selection(), context);
+  LoopbackServer server([&](std::string_view path) { return pages.answer(path); });
+  const InterruptGuard interrupt;
+  write_output("", server.address() + "\n");
+  context.note("open this address in a browser on this machine; Ctrl-C ends it");
+  server.serve(*interrupt.flag());
+  return 0;
+}
+
+}  // namespace
+
+void add_view(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand(
+      "view", "the report in a browser on this machine, also of a run that is still drawing");
+  auto arguments = std::make_shared<ViewArguments>();
+  command->add_option("run", arguments->path, "run file")->required();
+  arguments->selecting.add_to(*command);
+  command->callback([=, &context] { context.run = [=, &context] { return view(*arguments, context); }; });
+}
+
+}  // namespace coppice::app

@@ -1,0 +1,37 @@
+#include "coppice/cluster/new_column.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "coppice/base/math.hpp"
+
+namespace coppice {
+
+double log_new_column(const Dendrogram& tree, const Family& family, const Rows& rows) {
+  const std::size_t size = family.stats_size();
+  std::vector<double> stats(tree.nodes() * size);
+  std::vector<double> log_q(tree.nodes(), 0.0);
+  double total = 0.0;
+  for (Dendrogram::Node node = 0; node < tree.nodes(); ++node) {
+    double* own = stats.data() + node * size;
+    family.clear(own);
+    if (tree.is_item(node)) {
+      family.add(own, rows[node]);
+    } else if (tree.is_block(node)) {
+      for (const std::uint32_t item : tree.block_items(node)) family.add(own, rows[item]);
+    } else {
+      std::copy_n(stats.data() + tree.left(node) * size, size, own);
+      family.merge(own, stats.data() + tree.right(node) * size);
+    }
+    log_q[node] = family.log_marginal(own);
+    if (!tree.is_leaf(node))
+      log_q[node] =
+          log_add_exp(log_logistic(tree.log_odds(node)) + log_q[node],
+                      log_logistic(-tree.log_odds(node)) + log_q[tree.left(node)] + log_q[tree.right(node)]);
+    const bool is_root = tree.parent(node) == Dendrogram::kNone;
+    if (is_root) total += log_q[node];
+  }
+  return total;
+}
+
+}  // namespace coppice

@@ -1,0 +1,17 @@
+// A column that was not in the fit, given a tree over the rows: with M(c) the log marginal of its cells in
+// the rows of node c and r_c the probability that c is one cluster,
+//   Q(c) = r_c exp M(c) + (1 - r_c) Q(left) Q(right),
+// so that exp of the result is the joint probability of all its present cells, averaged over the partitions
+// that cutting the tree can give; over several trees the product.
+#pragma once
+
+#include "coppice/family/family.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/shape/dendrogram.hpp"
+
+namespace coppice {
+
+/// The family has the new columns alone, as have the rows; items of the tree are rows.
+double log_new_column(const Dendrogram& tree, const Family& family, const Rows& rows);
+
+}  // namespace coppice

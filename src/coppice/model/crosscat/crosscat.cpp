@@ -1,0 +1,27 @@
+#include "coppice/model/crosscat/crosscat.hpp"
+
+#include "coppice/model/crosscat/options.hpp"
+#include "coppice/model/crosscat/predictor.hpp"
+#include "coppice/model/crosscat/sampler.hpp"
+
+namespace coppice {
+
+ModelEntry crosscat_entry() {
+  ModelEntry entry{"crosscat",
+                   "views of the columns, and clusters of the rows in each (cross Dirichlet process mixture)",
+                   crosscat::parameter_table(),
+                   [](const ParameterValues&) -> std::vector<std::string> {
+                     return {"log_joint", "clusters", "views", "column_entropy", "mean_clusters"};
+                   },
+                   [](const ParameterValues&) -> std::size_t { return 1; },
+                   crosscat::make_sampler,
+                   crosscat::make_predictor,
+                   crosscat::chain_bytes,
+                   crosscat::check_given,
+                   [](const ParameterValues&) { return std::string(); }};
+  entry.views = crosscat::views_of;
+  entry.independent_columns = true;
+  return entry;
+}
+
+}  // namespace coppice

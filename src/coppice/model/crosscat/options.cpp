@@ -1,0 +1,71 @@
+#include "coppice/model/crosscat/options.hpp"
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::crosscat {
+
+std::vector<Parameter> parameter_table() {
+  using Type = Parameter::Type;
+  const auto choice = [](const char* name, const char* fallback, const char* help,
+                         const std::vector<std::string>& choices) {
+    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
+  };
+  const auto count = [](const char* name, const char* fallback, const char* help, double low = 0.0) {
+    return Parameter{name, Type::integer, fallback, help, low, 1e6};
+  };
+  return {
+      {"alpha-rows", Type::real, "1", "concentration of the partition of the rows in each view", 0.0, 1e300,
+       true},
+      {"alpha-columns", Type::real, "1", "concentration of the partition of the columns into views", 0.0,
+       1e300, true},
+      {"temperatures", Type::numbers, "1",
+       "powers of the posterior of coupled replicas, the first 1: 1,0.8 helps small tables and doubles the "
+       "work",
+       0.0, 1.0, true},
+      count("column-sweeps", "1", "how often every column may change its view in a sweep"),
+      count("auxiliaries", "2", "new views that are offered to a column", 1.0),
+      choice("auxiliary", "sequential",
+             "where the rows' clusters of a new view come from: sequential allocation by the column, or the "
+             "prior",
+             {"sequential", "prior"}),
+      count("row-sweeps", "1", "Gibbs scans over the rows of each view in a sweep"),
+      count("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
+      count("split-merge-scans", "5", "restricted scans before the proposal of a split"),
+      choice("split-merge-launch", "random", "how a split starts: sequential allocation, or fair coins",
+             {"random", "sequential"}),
+      choice("init", "prior", "start: a draw from the prior, or single: one view with one cluster",
+             {"prior", "single"}),
+  };
+}
+
+Options::Options(const ParameterValues& parameters)
+    : alpha_rows(parameters.real("alpha-rows")),
+      alpha_columns(parameters.real("alpha-columns")),
+      temperatures(parameters.numbers("temperatures")),
+      column_sweeps(parameters.integer("column-sweeps")),
+      row_sweeps(parameters.integer("row-sweeps")),
+      split_merge_moves(parameters.integer("split-merge-moves")),
+      split_merge{parameters.integer("split-merge-scans"),
+                  parameters.choice("split-merge-launch") == "random"},
+      auxiliaries(parameters.integer("auxiliaries")),
+      auxiliary_from_prior(parameters.choice("auxiliary") == "prior"),
+      starts_single(parameters.choice("init") == "single") {
+  if (temperatures.empty() || temperatures.front() != 1.0)
+    fail(ErrorCode::configuration, "--temperatures must begin with 1, the posterior itself");
+  for (std::size_t i = 1; i < temperatures.size(); ++i)
+    if (!(temperatures[i] < temperatures[i - 1]))
+      fail(ErrorCode::configuration, "--temperatures must fall: {} comes after {}", temperatures[i],
+           temperatures[i - 1]);
+  if (column_sweeps == 0 && row_sweeps + split_merge_moves == 0)
+    fail(ErrorCode::configuration, "these settings leave nothing that moves");
+}
+
+void check_given(const Settings& given) {
+  const auto moves = given.find("split-merge-moves");
+  if (moves == given.end() || moves->second.numbers != std::vector<double>{0.0}) return;
+  for (const char* name : {"split-merge-scans", "split-merge-launch"})
+    if (given.find(name) != given.end())
+      fail(ErrorCode::configuration, "--{} has no meaning with --split-merge-moves 0", name);
+}
+
+}  // namespace coppice::crosscat

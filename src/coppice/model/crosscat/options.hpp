@@ -1,0 +1,29 @@
+// The settings of the cross Dirichlet process mixture, read once from its parameters.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+#include "coppice/cluster/split_merge.hpp"
+
+namespace coppice::crosscat {
+
+struct Options {
+  explicit Options(const ParameterValues& parameters);
+
+  double alpha_rows = 1.0, alpha_columns = 1.0;
+  /// Powers of the target, one for each coupled replica; the first is 1.
+  std::vector<double> temperatures;
+  /// How often each kernel is applied in a sweep; 0: never.
+  std::size_t column_sweeps = 1, row_sweeps = 1, split_merge_moves = 1;
+  SplitMergeOptions split_merge;
+  std::size_t auxiliaries = 2;
+  bool auxiliary_from_prior = false;
+  bool starts_single = false;
+};
+
+std::vector<Parameter> parameter_table();
+void check_given(const Settings& given);
+
+}  // namespace coppice::crosscat

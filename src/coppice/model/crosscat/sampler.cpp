@@ -1,0 +1,225 @@
+#include "coppice/model/crosscat/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/model/crosscat/state.hpp"
+
+namespace coppice::crosscat {
+namespace {
+
+/// At the head of every state, so that one of another version is told from a damaged one.
+constexpr std::uint64_t kStateFormat = 0x6372636100000001;
+/// Indices of streams: every replica has a range of its own, larger than any number of views.
+constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
+
+class CrossSampler final : public Sampler {
+ public:
+  explicit CrossSampler(const Problem& problem)
+      : options_(problem.parameters), columns_(*problem.family, *problem.rows, options_) {
+    for (const double power : options_.temperatures) replicas_.emplace_back(columns_, options_, power);
+    exchanges_.resize(replicas_.size() - 1);
+    begin_single();
+  }
+
+  void init(const StreamName& name) override {
+    exchanges_.assign(exchanges_.size(), {});
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Stream stream(name, Purpose::initialize, r);
+      replicas_[r].draw_prior(stream);
+    }
+    if (options_.starts_single) begin_single();
+    for (State& replica : replicas_) replica.set_counts({});
+  }
+
+  void step(const StreamName& name) override {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      State& state = replicas_[r];
+      for (std::size_t i = 0; i < options_.column_sweeps; ++i) {
+        Stream stream(name, Purpose::structure, r * kStreamsOfReplica + i);
+        state.column_sweep(stream);
+      }
+      // Repeated scans and moves must not use the same numbers again.
+      std::uint64_t index = r * kStreamsOfReplica;
+      for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += columns_.count())
+        state.row_sweep(name, index);
+      index = r * kStreamsOfReplica;
+      for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += columns_.count())
+        state.split_merge(name, index);
+    }
+    Stream stream(name, Purpose::tempering);
+    for (std::size_t r = 0; r + 1 < replicas_.size(); ++r) {
+      const double log_ratio = (options_.temperatures[r] - options_.temperatures[r + 1]) *
+                               (replicas_[r + 1].log_joint() - replicas_[r].log_joint());
+      ++exchanges_[r].proposed;
+      if (!(std::log(draw_uniform(stream)) < log_ratio)) continue;
+      ++exchanges_[r].accepted;
+      replicas_[r].exchange(replicas_[r + 1]);
+    }
+  }
+
+  void rebuild() override {
+    for (State& replica : replicas_) replica.rebuild();
+  }
+
+  double log_joint() const override { return cold().log_joint(); }
+  double log_joint_from_scratch() const override {
+    State fresh(columns_, options_, 1.0);
+    fresh.set(cold().views());
+    return fresh.log_joint();
+  }
+
+  void shape(std::span<Label> labels) const override {
+    const Views views = cold().views();
+    const Labels& rows = views.rows[views.largest()];
+    std::copy(rows.begin(), rows.end(), labels.begin());
+  }
+
+  void traces(std::span<double> values) const override {
+    const Views views = cold().views();
+    const std::vector<std::size_t> sizes = cluster_sizes(views.columns);
+    const auto all = static_cast<double>(views.columns.size());
+    double entropy = 0.0;
+    double mean_clusters = 0.0;
+    for (std::size_t v = 0; v < sizes.size(); ++v) {
+      const double share = static_cast<double>(sizes[v]) / all;
+      entropy -= share * std::log(share);
+      mean_clusters += share * static_cast<double>(cluster_sizes(views.rows[v]).size());
+    }
+    values[log_joint_trace] = log_joint();
+    values[clusters_trace] = static_cast<double>(cluster_sizes(views.rows[views.largest()]).size());
+    values[views_trace] = static_cast<double>(views.count());
+    values[column_entropy_trace] = std::max(entropy, 0.0);
+    values[mean_clusters_trace] = mean_clusters;
+  }
+
+  std::vector<MoveStatistics> moves() const override {
+    MoveCounts counts = cold().counts();
+    for (std::size_t v = 0; v < cold().count(); ++v) {
+      add(counts.splits, cold().view(v).splits());
+      add(counts.merges, cold().view(v).merges());
+    }
+    std::vector<MoveStatistics> list;
+    const auto put = [&](bool used, const char* name, const MoveCount& count) {
+      if (used) list.push_back({name, count.proposed, count.accepted});
+    };
+    put(options_.column_sweeps != 0, "column", counts.columns);
+    put(options_.row_sweeps != 0, "row", counts.rows);
+    put(options_.split_merge_moves != 0, "split", counts.splits);
+    put(options_.split_merge_moves != 0, "merge", counts.merges);
+    for (std::size_t r = 0; r < exchanges_.size(); ++r)
+      put(true, r == 0 ? "exchange" : "exchange_hot", exchanges_[r]);
+    return list;
+  }
+
+  std::string details() const override {
+    ByteWriter writer;
+    cold().views().save(writer);
+    return writer.take();
+  }
+
+  std::string save() const override {
+    ByteWriter writer;
+    writer.put(kStateFormat);
+    for (const State& replica : replicas_) {
+      MoveCounts counts = replica.counts();
+      for (std::size_t v = 0; v < replica.count(); ++v) {
+        add(counts.splits, replica.view(v).splits());
+        add(counts.merges, replica.view(v).merges());
+      }
+      writer.put(counts);
+    }
+    writer.put(exchanges_.data(), exchanges_.size());
+    for (const State& replica : replicas_) replica.views().save(writer);
+    return writer.take();
+  }
+
+  void load(std::string_view bytes) override {
+    ByteReader reader(bytes);
+    if (reader.get<std::uint64_t>() != kStateFormat)
+      fail(ErrorCode::bad_data,
+           "the chains of this run were begun by another version and cannot go on; its draws can be read, to "
+           "go on fit "
+           "it again");
+    std::vector<MoveCounts> counts(replicas_.size());
+    reader.get(counts.data(), counts.size());
+    std::vector<MoveCount> exchanges(exchanges_.size());
+    reader.get(exchanges.data(), exchanges.size());
+    std::vector<Views> views;
+    for (std::size_t r = 0; r < replicas_.size(); ++r)
+      views.push_back(Views::load(reader, columns_.count(), columns_.rows()));
+    reader.end();
+    exchanges_ = exchanges;
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      replicas_[r].set(views[r]);
+      replicas_[r].set_counts(counts[r]);
+    }
+  }
+
+  void draw_prior(const StreamName& name) override {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Stream stream(name, Purpose::prior_shape, r);
+      replicas_[r].draw_prior(stream);
+    }
+  }
+
+  void draw_data(const StreamName& name, Rows& rows) override {
+    const Views views = cold().views();
+    Stream stream(name, Purpose::prior_data);
+    for (std::size_t column = 0; column < columns_.count(); ++column) {
+      const Family& family = columns_.family(column);
+      const Labels& labels = views.rows[static_cast<std::size_t>(views.columns[column])];
+      std::vector<double> empty(family.stats_size());
+      family.clear(empty.data());
+      std::vector<std::vector<double>> thetas(cluster_sizes(labels).size());
+      for (std::vector<double>& theta : thetas) {
+        theta.resize(family.theta_size());
+        family.draw_theta(empty.data(), stream, theta.data());
+      }
+      for (std::size_t row = 0; row < rows.size(); ++row)
+        family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row] + column);
+    }
+    columns_.data_changed();
+    rebuild();
+  }
+
+ private:
+  const State& cold() const { return replicas_.front(); }
+  static void add(MoveCount& total, const MoveCount& more) {
+    total.proposed += more.proposed;
+    total.accepted += more.accepted;
+  }
+  void begin_single() {
+    for (State& replica : replicas_) replica.set({Labels(columns_.count(), 0), {Labels(columns_.rows(), 0)}});
+  }
+
+  Options options_;
+  Columns columns_;
+  std::vector<State> replicas_;
+  std::vector<MoveCount> exchanges_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
+  return std::make_unique<CrossSampler>(problem);
+}
+
+std::size_t chain_bytes(const Problem& problem) {
+  const Options options(problem.parameters);
+  const std::size_t cells = problem.rows->size() * problem.family->width() * sizeof(double);
+  // The columns one by one, and for each replica the rows of its views with their statistics.
+  return cells +
+         options.temperatures.size() * (cells + Clusters::bytes(*problem.family, problem.rows->size(), 16));
+}
+
+Views views_of(const Problem& problem, std::string_view details) {
+  ByteReader reader(details);
+  Views views = Views::load(reader, problem.family->width(), problem.rows->size());
+  reader.end();
+  return views;
+}
+
+}  // namespace coppice::crosscat

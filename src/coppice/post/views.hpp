@@ -1,0 +1,34 @@
+// The views to report of a run: the consensus of the partition of the columns over the draws, and for each of
+// its blocks the consensus of the rows' clusters. Views of different draws are matched by their columns: in
+// each draw the view that has most columns of the block speaks for it (of several the first).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "coppice/post/consensus.hpp"
+#include "coppice/run/saved_run.hpp"
+
+namespace coppice {
+
+struct ReportedView {
+  std::vector<std::size_t> columns;  // of the table, ascending
+  double cohesion =
+      0.0;  // mean probability of two of its columns being in one view; of a lone one, to be alone
+  Consensus rows;
+};
+
+struct ReportedViews {
+  std::size_t columns = 0;
+  std::vector<double> together;     // columns x columns, row by row: in one view
+  Consensus partition;              // of the columns
+  std::vector<ReportedView> views;  // by decreasing number of columns
+};
+
+/// Error{configuration} if the model has no views.
+ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads = 0);
+
+/// The matrix alone.
+std::vector<double> column_coassignment(const SavedRun& run);
+
+}  // namespace coppice

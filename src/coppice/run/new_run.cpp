@@ -1,0 +1,33 @@
+#include "coppice/run/new_run.hpp"
+
+#include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
+
+namespace coppice {
+
+void set_run_length(RunConfig& config, const Settings& given) {
+  const ParameterValues run(run_parameters(), given);
+  config.chains = run.integer("chains");
+  config.warmup = run.integer("warmup");
+  config.draws = run.integer("draws");
+  config.thin = run.integer("thin");
+  config.seed = run.integer("seed");
+  if (static_cast<double>(config.draws) * static_cast<double>(config.thin) > 1e15)
+    fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws,
+         config.thin);
+}
+
+RunContents contents_of(RunConfig config, Dataset data) {
+  RunContents contents;
+  contents.config = std::move(config);
+  contents.input_codebook = data.codebook;
+  contents.codebook = std::move(data.codebook);
+  contents.table = std::move(data.table);
+  contents.truth = std::move(data.truth);
+  contents.data_digest = std::move(data.digest);
+  contents.transform =
+      to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
+  return contents;
+}
+
+}  // namespace coppice

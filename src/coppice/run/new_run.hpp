@@ -1,0 +1,18 @@
+// What a new run begins with, the same for all who start one.
+#pragma once
+
+#include "coppice/base/setting.hpp"
+#include "coppice/data/read.hpp"
+#include "coppice/run/config.hpp"
+#include "coppice/run/run_file.hpp"
+
+namespace coppice {
+
+/// Takes chains, warmup, draws, thin and seed from values that were checked one by one, or their defaults.
+/// Throws Error{usage} if that would be more sweeps than can be counted.
+void set_run_length(RunConfig& config, const Settings& given);
+
+/// The data as the model sees them: standardised or replaced by components, if the configuration says so.
+RunContents contents_of(RunConfig config, Dataset data);
+
+}  // namespace coppice

@@ -1,0 +1,117 @@
+"""Pages of real runs in headless Chromium. Nothing may be asked of a network, and nothing may be written to the console."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("COPPICE_BIN", str(ROOT / "build" / "release" / "coppice"))
+CHROMIUM = os.environ.get("COPPICE_CHROMIUM") or shutil.which("chromium")
+
+HOSTILE = "</script><script>alert(1)</script>"
+STRANGE_ROWS = ["صف واحد", "第一行", "🦉 owl 🌲", "<img src=x onerror=alert(2)>", "comma, \"quote\""]
+
+
+def coppice(*arguments):
+    result = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, f"{arguments}: exit {result.returncode}\n{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="session")
+def animals(folder):
+    """A hierarchy of three levels with known labels."""
+    run = folder / "animals.coppice"
+    coppice("fit", "rbhmc", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--chains", 2,
+            "--warmup", 50, "--draws", 60, "--penalty", 0, "--progress", "none", "-q", "-o", run)
+    page = folder / "animals.html"
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def plane(folder):
+    """Two columns, clusters of sub-clusters."""
+    table, run, page = folder / "bananas.csv", folder / "bananas.coppice", folder / "bananas.html"
+    coppice("simulate", "bananas", "--n", 200, "-o", table)
+    coppice("fit", "nhcm", table, "--id", "row", "--chains", 2, "--warmup", 50, "--draws", 60, "--progress", "none", "-q",
+            "-o", run)
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def hostile(folder):
+    """A flat model on a table whose names try to break the page."""
+    rows = [name.replace('"', '""') for name in STRANGE_ROWS]
+    lines = [f'id,"{HOSTILE}",colour,"{HOSTILE}2"']
+    for k in range(30):
+        name = rows[k] if k < len(rows) else f"row {k}"
+        colour = ["red", "<b>blue</b>", ""][k % 3]
+        lines.append(f'"{name}",{(k % 2) * 10 + k * 0.01},{colour},{k % 2}')
+    table = folder / "hostile & <i>odd<i>.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run = folder / "hostile.coppice"
+    coppice("fit", "nrmm", table, "--id", "id", "--truth", f"{HOSTILE}2", "--chains", 2, "--warmup", 50, "--draws",
+            100, "--progress", "none", "-q", "-o", run)
+    page = folder / "hostile.html"
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def browser():
+    assert CHROMIUM, "chromium is missing; ./dev test installs it"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--disable-gpu"])
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page, and everything it did that it must not do."""
+
+    def __init__(self, browser, address, **options):
+        self.context = browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.faults = []
+        self.page.on("console", lambda message: self.faults.append(f"console {message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.ask(request.url, address))
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-ready]", state="attached")
+
+    def ask(self, url, address):
+        if url.split("#")[0] != address and not url.startswith(("blob:", "data:")):
+            self.faults.append(f"request: {url}")
+
+    def download(self, button):
+        with self.page.expect_download() as started:
+            button.click()
+        return started.value.suggested_filename, pathlib.Path(started.value.path()).read_text(encoding="utf-8")
+
+    def close(self):
+        self.context.close()
+        assert self.faults == []
+
+
+@pytest.fixture
+def visit(browser):
+    visits = []
+
+    def open_page(path, **options):
+        visits.append(Visit(browser, path.as_uri(), **options))
+        return visits[-1]
+
+    yield open_page
+    for entry in visits:
+        entry.close()

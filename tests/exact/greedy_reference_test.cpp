@@ -1,0 +1,157 @@
+// Greedy trees against numbers computed by another program, where the folder of cases stands beside the
+// sources.
+#include <gtest/gtest.h>
+
+#include "coppice/cluster/new_column.hpp"
+#include "coppice/cluster/randomized_merging.hpp"
+#include "coppice/prior/crp.hpp"
+#include "support/reference_case.hpp"
+#include "support/tree_case.hpp"
+#include "support/tree_law.hpp"
+
+namespace coppice::test {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::vector<std::uint32_t>> groups_of(const Labels& labels) {
+  std::vector<std::vector<std::uint32_t>> groups(cluster_sizes(labels).size());
+  for (std::uint32_t row = 0; row < labels.size(); ++row)
+    groups[static_cast<std::size_t>(labels[row])].push_back(row);
+  return groups;
+}
+
+class GreedyReference : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const auto reference = read_reference(std::string(GetParam()) + ".json");
+    if (!reference) GTEST_SKIP() << "the reference cases are not on this machine";
+    input = reference->at("case");
+    result = reference->at("result");
+    table = std::make_unique<TreeCase>(input);
+    fit = std::make_unique<TreeFit>(table->family(), table->rows,
+                                    std::vector<std::string>{"alpha-rows=" + input.at("alpha").dump()});
+  }
+  json input, result;
+  std::unique_ptr<TreeCase> table;
+  std::unique_ptr<TreeFit> fit;
+};
+
+TEST_P(GreedyReference, TreeBoundAndPartitions) {
+  const Dendrogram tree = fit->tree();
+  const std::size_t n = tree.items();
+  ASSERT_EQ(tree.nodes(), 2 * n - 1);
+  for (const json& merge : result.at("merges")) {
+    const auto node = merge.at("node").get<Dendrogram::Node>();
+    EXPECT_EQ(tree.left(node), merge.at("left"));
+    EXPECT_EQ(tree.right(node), merge.at("right"));
+    EXPECT_EQ(items_of(tree, node), merge.at("rows").get<std::vector<std::uint32_t>>());
+    const double log_odds = merge.at("logit_r");
+    EXPECT_NEAR(tree.log_odds(node), log_odds, relative(1e-9, log_odds));
+  }
+  const double bound = result.at("log_lower_bound");
+  EXPECT_NEAR(fit->bound(), bound, relative(1e-9, bound));
+  EXPECT_NEAR(log_evidence(table->family(), table->rows, input.at("alpha")), result.at("log_dpm_exact"),
+              1e-9 * 100);
+  const TreePosterior posterior(tree);
+  EXPECT_EQ(groups_of(posterior.cut()), result.at("cut_0.5").get<std::vector<std::vector<std::uint32_t>>>());
+  EXPECT_EQ(groups_of(posterior.most_probable()),
+            result.at("map_tree_partition").get<std::vector<std::vector<std::uint32_t>>>());
+  for (const auto& [node, omega] : result.at("omega").items())
+    EXPECT_NEAR(std::exp(posterior.log_cluster(static_cast<Dendrogram::Node>(std::stoul(node)))),
+                omega.get<double>(), 1e-12);
+  for (std::uint32_t a = 0; a < n; ++a)
+    for (std::uint32_t b = 0; b < n; ++b)
+      EXPECT_NEAR(posterior.together(a, b), result.at("tree_row_coassign")[a][b].get<double>(), 1e-12);
+}
+
+TEST_P(GreedyReference, Predictives) {
+  const std::unique_ptr<Predictor> predictor = fit->predictor();
+  for (const json& row : result.at("new_rows")) {
+    const std::vector<double> cells = table->encoded(row.at("x"));
+    const double expected = row.at("log_p");
+    EXPECT_NEAR(log_density(*predictor, cells.data()), expected, relative(1e-9, expected)) << row.at("x");
+  }
+  for (const json& missing : result.at("missing")) {
+    const std::size_t cell = table->cell_of(missing.at("col"));
+    for (std::size_t v = 0; v < missing.at("values").size(); ++v) {
+      const double value = missing.at("values")[v].get<double>() - table->family().origin(cell);
+      const double expected = missing.at("log_p")[v];
+      EXPECT_NEAR(log_missing_cell(*predictor, table->family(), missing.at("row"), cell, value), expected,
+                  relative(1e-9, expected));
+    }
+  }
+  for (const json& column : result.at("new_columns")) {
+    json alone{{"columns", {column.at("column")}}, {"X", json::array()}};
+    for (const json& cell : column.at("y")) alone["X"].push_back({cell});
+    const TreeCase added(alone);
+    const double expected = column.at("log_p");
+    EXPECT_NEAR(log_new_column(fit->tree(), added.family(), added.rows), expected, relative(1e-9, expected));
+  }
+}
+
+/// A tree given as nested lists, blocks among them.
+MergeTree::Node grow(const json& shape, MergeTree& forest) {
+  if (shape.is_number()) return forest.leaf(shape.get<std::uint32_t>());
+  if (shape.is_object()) return forest.block(shape.at("block").get<std::vector<std::uint32_t>>());
+  const MergeTree::Node left = grow(shape[0], forest);
+  return forest.join(left, grow(shape[1], forest));
+}
+
+TEST_P(GreedyReference, TreesOfAnyShape) {
+  const double alpha = input.at("alpha");
+  const Crp prior(alpha, table->rows.size());
+  MergeTree forest(table->family(), table->rows, prior);
+  const MergeTree::Node root = grow(input.at("topology"), forest);
+  forest.audit();
+  const json& expected = result.at("fixed_topology");
+  EXPECT_NEAR(forest.log_phi(root), expected.at("log_g"), 1e-9 * 50);
+  EXPECT_NEAR(-forest.log_d(root), expected.at("logit_r_root"), 1e-9 * 70);
+  const auto n = static_cast<double>(table->rows.size());
+  EXPECT_NEAR(forest.log_phi(root) + log_gamma(alpha) - log_gamma(alpha + n), expected.at("log_lower_bound"),
+              1e-9 * 50);
+}
+
+TEST_P(GreedyReference, DivisionsByGivenRows) {
+  if (!input.contains("rbhc")) GTEST_SKIP() << "this case has no division";
+  const json& expected = result.at("rbhc");
+  RandomizedOptions options;
+  options.threshold = input.at("rbhc").at("B");
+  options.subset = input.at("rbhc").at("m");
+  options.levels = input.at("rbhc").at("K");
+  options.priority = input.at("rbhc").at("prio").get<std::vector<double>>();
+  std::vector<std::tuple<std::uint32_t, double, double>> heard;
+  options.on_filter = [&](std::uint32_t row, double left, double right) {
+    heard.emplace_back(row, left, right);
+  };
+  const double alpha = input.at("alpha");
+  const Crp prior(alpha, table->rows.size());
+  MergeTree forest(table->family(), table->rows, prior);
+  RandomizedMerging division(table->family(), table->rows, prior, forest, options);
+  std::vector<std::uint32_t> all(table->rows.size());
+  for (std::uint32_t row = 0; row < all.size(); ++row) all[row] = row;
+  division.start(all);
+  MergeTree::Node root = MergeTree::kNone;
+  while (!division.finished()) division.step({1, 0, 0}, [&](MergeTree::Node made) { root = made; });
+  forest.audit();
+  std::size_t next = 0;
+  for (const json& level : expected.at("log"))
+    for (const json& filter : level.at("filter")) {
+      ASSERT_LT(next, heard.size());
+      const auto& [row, left, right] = heard[next++];
+      EXPECT_EQ(row, filter.at("row").get<std::uint32_t>());
+      EXPECT_NEAR(left, filter.at("log_left"), 1e-9 * 30);
+      EXPECT_NEAR(right, filter.at("log_right"), 1e-9 * 30);
+    }
+  EXPECT_EQ(next, heard.size());
+  EXPECT_NEAR(forest.log_phi(root), expected.at("log_g"), 1e-9 * 50);
+  EXPECT_NEAR(-forest.log_d(root), expected.at("logit_r").begin().value(), 1e-9 * 70);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, GreedyReference, ::testing::Values("bhc_hand", "bhc_mixed"),
+                         [](const ::testing::TestParamInfo<const char*>& info) {
+                           return std::string(info.param);
+                         });
+
+}  // namespace
+}  // namespace coppice::test

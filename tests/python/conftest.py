@@ -1,0 +1,52 @@
+"""Shared data of the package's tests, which run against the installed wheel."""
+import inspect
+import os
+import pathlib
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import coppice
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("COPPICE_BIN", str(ROOT / "build" / "release" / "coppice"))
+SHORT = {"chains": 2, "warmup": 60, "draws": 60, "verbose": 0}
+CLASSES = list(dict.fromkeys(value for value in vars(coppice).values()
+                             if isinstance(value, type) and hasattr(value, "_model")))
+
+
+def short(cls, **settings):
+    """An estimator that is quick to fit."""
+    known = inspect.signature(cls).parameters  # greedy models have no chains
+    settings = {name: value for name, value in {**SHORT, "random_state": 1}.items() if name in known} | settings
+    if cls is coppice.RBHMC:
+        settings.setdefault("penalty", 0.0)  # choosing one takes longer than the fit
+    return cls(**settings)
+
+
+def fitted(cls, X, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # short runs are not to be trusted, and say so
+        return short(cls, **settings).fit(X)
+
+
+def blobs(rows=60, seed=0):
+    """Three standardised blobs and their labels."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(rows) % 3
+    points = np.array([[-4.0, -4.0], [4.0, 0.0], [0.0, 5.0]])[truth] + 0.7 * rng.normal(size=(rows, 2))
+    return (points - points.mean(axis=0)) / points.std(axis=0), truth
+
+
+def command_line(folder, *arguments):
+    return subprocess.run([BINARY, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120,
+                          check=True).stdout
+
+
+@pytest.fixture(scope="session", params=CLASSES, ids=lambda cls: cls.__name__)
+def model(request):
+    """A fitted estimator of every kind."""
+    return fitted(request.param, blobs()[0])

@@ -1,0 +1,216 @@
+"""What every estimator promises beyond scikit-learn's checks."""
+import inspect
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from conftest import CLASSES, blobs, command_line, fitted, short
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+import coppice
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_arguments_are_those_of_the_command_line(cls, tmp_path):
+    models = {entry["name"]: entry for entry in json.loads(command_line(tmp_path, "models", "--json"))}
+    parameters = inspect.signature(cls).parameters
+    assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in parameters.values())
+    for entry in models[cls._model]["parameters"]:
+        default = parameters[entry["name"].replace("-", "_")].default
+        if entry["default"] is None:
+            assert default is None
+        elif isinstance(default, bool):
+            assert entry["default"] == str(default).lower()
+        elif isinstance(default, tuple):
+            assert default == tuple(json.loads(f"[{entry['default'].strip('[]')}]"))
+        elif isinstance(default, (int, float)):
+            assert default == float(entry["default"])
+        else:
+            assert default == entry["default"]
+    if cls is not coppice.BHC:  # greedy: no chains
+        assert [parameters[name].default for name in ("chains", "warmup", "draws", "thin")] == [4, 500, 1000, 1]
+    assert set(models) == {known._model for known in CLASSES}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_docstrings_explain_every_argument(cls):
+    for name in inspect.signature(cls).parameters:
+        assert f"\n    {name} : " in cls.__doc__
+    for name in ("fit", "predict", "predict_proba", "score_samples", "score", "resume", "save", "to_arviz"):
+        assert getattr(cls, name).__doc__
+
+
+def test_alias():
+    assert coppice.DPMixture is coppice.NRMMixture
+    assert coppice.__version__
+
+
+def test_attributes_fit_together(model):
+    X, truth = blobs()
+    rows, run = len(X), model.run_
+    assert max(adjusted_rand_score(truth, labels) for labels in model.level_labels_) > 0.9
+    assert model.level_labels_.shape == (run.levels, rows)
+    np.testing.assert_array_equal(model.level_labels_[0], model.labels_)
+    for coarse, fine in zip(model.level_labels_, model.level_labels_[1:]):
+        assert len({(a, b) for a, b in zip(coarse, fine)}) == len(set(fine))
+    assert model.membership_.shape == (rows, model.n_clusters_ + 1)
+    np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
+    assert model.linkage_.shape == (rows - 1, 4)
+    assert ((0 <= model.confidence_) & (model.confidence_ <= 1)).all()
+    assert run.labels(1).shape == (run.chains, run.draws, rows)
+    assert (run.chains, run.draws) == (getattr(model, "chains", 1), getattr(model, "draws", 1))
+    together = run.coclustering(1)
+    draws = run.labels(1).reshape(-1, rows)
+    assert together[0, 3] == pytest.approx(np.mean(draws[:, 0] == draws[:, 3]))
+    assert set(run.traces()) == set(model.diagnostics_["traces"])
+    assert model.diagnostics_["verdict"] == run.verdict
+    assert run.data().shape == X.shape
+    np.testing.assert_allclose(run.data(), X)
+
+
+def test_predictions(model):
+    X, _ = blobs()
+    for level in range(1, model.run_.levels + 1):
+        probabilities = model.predict_proba(X, level=level)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+        assert probabilities.shape[1] == model.level_labels_[level - 1].max() + 2
+    known = model.predict(X) >= 0
+    assert np.mean(model.predict(X)[known] == model.labels_[known]) > 0.95
+    assert model.predict(np.full((1, 2), 1e6))[0] == -1
+    assert np.isfinite(model.score_samples(X)).all()
+    assert model.score(X) == pytest.approx(model.score_samples(X).mean())
+    with pytest.raises(ValueError, match="level"):
+        model.predict(X, level=99)
+
+
+def test_the_seed_is_that_of_the_command_line(model, tmp_path):
+    """Same data, same seed: the same draws here and there."""
+    X, _ = blobs()
+    np.save(tmp_path / "X.npy", X)
+    names = [name for name in ("chains", "warmup", "draws") if hasattr(model, name)]
+    flags = [part for name in names for part in (f"--{name}", getattr(model, name))]
+    if model._model == "rbhmc":
+        flags += ["--penalty", 0]
+    command_line(tmp_path, "fit", model._model, "X.npy", *flags, "--seed", 1, "-o", "run.coppice")
+    opened = coppice.open(tmp_path / "run.coppice")
+    assert type(opened) is type(model)
+    np.testing.assert_array_equal(opened.run_.labels(1), model.run_.labels(1))
+    np.testing.assert_array_equal(opened.labels_, model.labels_)
+    for name in [*names, "random_state"]:
+        assert getattr(opened, name) == getattr(model, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the file has names for its columns, the array has none
+        np.testing.assert_array_equal(opened.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_saved_run_serves_the_command_line(model, tmp_path):
+    model.save(tmp_path / "saved.coppice")
+    summary = json.loads(command_line(tmp_path, "summary", "saved.coppice", "--json"))
+    assert summary["model"] == model._model
+    assert summary["trusted"] == model.run_.trusted
+    again = coppice.open(tmp_path / "saved.coppice")
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    assert not hasattr(again, "feature_names_in_")
+    np.testing.assert_array_equal(again.predict(blobs()[0]), model.predict(blobs()[0]))
+    with pytest.raises(FileExistsError):
+        model.save(tmp_path / "saved.coppice")
+
+
+def test_reports_are_pages(model, tmp_path):
+    model.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>") and "Content-Security-Policy" in page
+
+
+def test_views():
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, 2, 60), rng.integers(0, 2, 60)
+    X = np.column_stack([6.0 * one, -6.0 * one, 6.0 * other, -6.0 * other]) + rng.normal(size=(60, 4))
+    model = fitted(coppice.CrossCat, X, warmup=200, draws=100)
+    assert sorted(view["columns"] for view in model.views_) == [["x0", "x1"], ["x2", "x3"]]
+    for view in model.views_:
+        assert adjusted_rand_score(one if "x0" in view["columns"] else other, view["labels"]) == 1.0
+    assert model.column_coclustering_.shape == (4, 4)
+    assert model.column_coclustering_[0, 1] > 0.9 > 0.1 > model.column_coclustering_[0, 2]
+    assert not hasattr(fitted(coppice.NRMMixture, X), "views_")
+
+
+def test_pickles_carry_the_run(model):
+    X, _ = blobs()
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.run_.path != model.run_.path
+    np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+
+
+def test_threads_do_not_matter():
+    X, _ = blobs()
+    one, many = (fitted(coppice.NRMMixture, X, n_jobs=jobs) for jobs in (1, -1))
+    np.testing.assert_array_equal(one.run_.labels(), many.run_.labels())
+
+
+def test_resume_draws_what_a_longer_fit_draws():
+    X, _ = blobs()
+    longer = fitted(coppice.NRMMixture, X, draws=90)
+    resumed = fitted(coppice.NRMMixture, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        resumed.resume(draws=90)
+    np.testing.assert_array_equal(resumed.run_.labels(), longer.run_.labels())
+
+
+def test_opened_settings_are_those_of_the_fit(tmp_path):
+    X, _ = blobs()
+    model = fitted(coppice.NRMMixture, X, process="ngg", alpha=2, sigma_prior=(2.0, 3.0), sampler="gibbs",
+                   family="gaussian-diagonal", standardize=True)
+    model.save(tmp_path / "run.coppice")
+    opened = coppice.open(tmp_path / "run.coppice").get_params()
+    for name in ("process", "alpha", "sigma_prior", "sampler", "family", "standardize", "chains", "draws"):
+        assert opened[name] == model.get_params()[name], name
+
+
+def test_an_output_file_is_kept_and_not_replaced(tmp_path):
+    X, _ = blobs()
+    path = tmp_path / "run.coppice"
+    fitted(coppice.NRMMixture, X, output=path)
+    assert path.exists()
+    with pytest.raises(OSError, match="exists"):
+        fitted(coppice.NRMMixture, X, output=path)
+    assert fitted(coppice.NRMMixture, X, output=path, overwrite=True).run_.path == str(path)
+
+
+def test_mistakes_are_value_errors_in_the_words_of_the_package():
+    X, _ = blobs()
+    for settings, words in [({"process": "pitman"}, "process.*dp, ngg"), ({"alpha": -1.0}, "alpha"),
+                            ({"chains": 0}, "chains"), ({"family": "cauchy"}, "no family 'cauchy'"),
+                            ({"family_settings": {"nonsense": 1}}, "nonsense"), ({"n_jobs": 0}, "n_jobs"),
+                            ({"pca": 9}, "9")]:
+        with pytest.raises(ValueError, match=words) as caught:
+            short(coppice.NRMMixture, **settings).fit(X)
+        assert "--" not in str(caught.value)
+    with pytest.raises(OSError, match="nowhere"):
+        coppice.open("nowhere.coppice")
+
+
+def test_verdicts_are_warnings():
+    X, _ = blobs()
+    with pytest.warns(ConvergenceWarning, match="not trust") as caught:
+        model = short(coppice.NRMMixture, draws=10).fit(X)
+    assert not model.run_.trusted
+    assert [str(warning.message) for warning in caught] == [model.run_.verdict]
+    assert "--" not in model.run_.verdict and "resume(draws=" in model.run_.verdict
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning) as caught:
+        not_exact = short(coppice.NRMMixture, sampler="tree-guided-published").fit(X)
+    assert not_exact.run_.caveat and not_exact.run_.caveat in {str(warning.message) for warning in caught}
+
+
+def test_a_time_limit_keeps_the_draws():
+    X, _ = blobs(600)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = short(coppice.NRMMixture, warmup=0, draws=10_000_000, time_limit=1.0).fit(X)
+    assert "time limit reached after" in str(caught[0].message)
+    assert 0 < model.run_.draws < 10_000_000
+    assert not model.run_.complete

@@ -1,0 +1,130 @@
+// Greedy fits in a run file: one draw, which is the forest so far; a fit that is stopped anywhere keeps its
+// forest and, resumed, ends with the tree of one that was not.
+#include <gtest/gtest.h>
+
+#include "support/small_run.hpp"
+#include "support/variants.hpp"
+
+namespace coppice::test {
+namespace {
+
+constexpr std::size_t kRows = 90;
+
+RunContents greedy_contents(const Variant& variant) {
+  RunContents contents = small_contents(variant.model, settings_from(variant.settings), kRows, 1, 0, 1);
+  settle_run_length(contents.config, *set_up_problem(contents.config, contents.codebook, contents.table));
+  return contents;
+}
+
+std::string details_at(const std::string& path) {
+  std::string details;
+  SavedRun(path).for_each_draw(0, [&](const SavedDraw& draw) { details = draw.details; });
+  return details;
+}
+
+std::vector<Variant> greedy_variants() {
+  std::vector<Variant> variants = all_variants();
+  std::erase_if(variants,
+                [](const Variant& variant) { return model_by_name(variant.model).greedy_steps == nullptr; });
+  return variants;
+}
+
+/// Raises the flag after so many looks at it by way of progress.
+class StopAtBlock : public FitObserver {
+ public:
+  explicit StopAtBlock(std::size_t block) : left_(block) {}
+  void on_progress(std::span<const ChainProgress>, std::size_t) override {
+    if (left_-- <= 1) stop = true;
+  }
+  void on_draws(std::size_t, std::size_t, std::size_t, std::span<const double>) override {}
+  std::atomic<bool> stop{false};
+
+ private:
+  std::size_t left_;
+};
+
+class GreedyRun : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(GreedyRun, HasOneDrawAndIsComplete) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("whole.coppice");
+  RunFile::create(path, greedy_contents(GetParam()));
+  EXPECT_EQ(resume(path, {.threads = 2}), FitEnd::finished);
+  const SavedRun run(path);
+  EXPECT_TRUE(run.complete());
+  EXPECT_EQ(run.draws_per_chain(), 1u);
+  EXPECT_EQ(run.labels(1).draws(), 1u);
+  EXPECT_TRUE(run.model().row_tree(run.setup().problem, details_at(path)).is_tree());
+}
+
+TEST_P(GreedyRun, StoppedAnywhereKeepsItsForestAndEndsTheSame) {
+  const ScratchFolder folder;
+  const RunContents contents = greedy_contents(GetParam());
+  const std::string whole = folder.file("whole.coppice");
+  RunFile::create(whole, contents);
+  ASSERT_EQ(resume(whole, {.threads = 1}), FitEnd::finished);
+  const std::string path = folder.file("stopped.coppice");
+  RunFile::create(path, contents);
+  // Never more than one block at a time.
+  std::size_t stops = 0;
+  for (bool finished = false; !finished; ++stops) {
+    StopAtBlock observer(1);
+    finished =
+        resume(path, {.threads = 1, .stop = &observer.stop, .observer = &observer}) == FitEnd::finished;
+    const SavedRun run(path);
+    ASSERT_EQ(run.draws_per_chain(), 1u) << "the forest so far is kept";
+    ASSERT_EQ(run.complete(), finished);
+    ASSERT_LE(run.traces()[0][0][0], SavedRun(whole).traces()[0][0][0] + 1e-9) << "merging raises the bound";
+    ASSERT_LT(stops, 100u);
+  }
+  EXPECT_EQ(draws_at(path), draws_at(whole));
+  EXPECT_EQ(details_at(path), details_at(whole));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GreedyRun, ::testing::ValuesIn(greedy_variants()),
+                         [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
+
+TEST(GreedyRunLength, SamplersKeepTheirs) {
+  RunContents contents = small_contents("nrmm", {}, 10, 3, 5, 7, 2);
+  settle_run_length(contents.config, *set_up_problem(contents.config, contents.codebook, contents.table));
+  EXPECT_EQ(contents.config.chains, 3u);
+  EXPECT_EQ(contents.config.thin, 2u);
+}
+
+/// A single cloud must not be shattered and separate clouds must not be hidden: the share is chosen by the
+/// bound.
+TEST(ChosenShare, FollowsTheData) {
+  Stream stream({11, 0, 0}, Purpose::test);
+  const auto run = [&](double separation) {
+    RunContents contents = small_contents("bhc", {}, 60, 1, 0, 1);
+    contents.table.columns.clear();
+    contents.codebook = {};
+    for (const char* name : {"x", "y"}) {
+      Column column{name, Kind::real, {}, {}};
+      for (std::size_t row = 0; row < 60; ++row)
+        column.values.push_back(static_cast<double>(row % 3) * separation + draw_normal(stream));
+      contents.table.columns.push_back(column);
+    }
+    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    EXPECT_TRUE(resolve_settings(contents.config, contents.codebook, contents.table, 1, setup));
+    EXPECT_EQ(contents.config.notes.size(), 1u);
+    const std::unique_ptr<Sampler> fit = setup->model->make_sampler(setup->problem);
+    while (!fit->finished()) fit->step({1, 0, 0});
+    Labels labels(60);
+    fit->shape(labels);
+    return cluster_sizes(labels).size();
+  };
+  EXPECT_EQ(run(0.0), 1u);
+  EXPECT_EQ(run(8.0), 3u);
+}
+
+TEST(ChosenShare, IsLeftAloneWhereAnythingWasGiven) {
+  RunContents contents = small_contents("bhc", {}, 20, 1, 0, 1);
+  contents.config.family_settings.emplace("mean_strength", Setting::number(0.1));
+  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  EXPECT_FALSE(resolve_settings(contents.config, contents.codebook, contents.table, 1, setup));
+  EXPECT_EQ(contents.config.family_settings.count("share"), 0u);
+}
+
+}  // namespace
+}  // namespace coppice::test

@@ -1,0 +1,217 @@
+// What the program writes into the page (src/coppice/app/report_data.cpp), and its arrays unpacked. Rows stand in
+// the order of the tree and are named by their place in it.
+
+export interface Trait {
+  column: string;
+  kind: Kind;
+  words: string;
+  divergence: number;
+  inside: number;
+  outside: number;
+  inside_sd: number | null;
+  outside_sd: number | null;
+  level: string;
+}
+
+export type Kind = "real" | "count" | "binary" | "category";
+
+export interface Node {
+  parent: number | null;
+  children: number[];
+  level: number;
+  last_level: number;
+  size: number;
+  first: number;
+  end: number;
+  height: number;
+  exact: number | null;
+  sure: number;
+  name: string;
+  against_siblings: Trait[];
+  against_all: Trait[];
+  exemplars: number[];
+  outliers: number[];
+}
+
+export interface Ambiguous {
+  row: number;
+  cluster: number;
+  probability: number;
+  rival: number;
+  rival_probability: number;
+  entropy: number;
+}
+
+export interface Level {
+  level: number;
+  clusters: number;
+  node_of: number[];
+  posterior: [number, number][];
+  prior: [number, number][];
+  membership: number[][];
+  ambiguous: Ambiguous[];
+  coclustering: { bins: number; values: string };
+}
+
+export interface Trace {
+  name: string;
+  mean: number;
+  sd: number;
+  median: number;
+  q05: number;
+  q95: number;
+  rhat: number | null;
+  ess_bulk: number | null;
+  ess_tail: number | null;
+  mcse_mean: number | null;
+  constant: boolean;
+  step: number;
+  values: number[][];
+}
+
+export interface Column {
+  name: string;
+  kind: Kind;
+  levels: string[];
+  strength: number;
+}
+
+export interface Known {
+  name: string;
+  levels: string[];
+  codes: string;
+  scores: Record<string, number>[];
+}
+
+export interface ReportData {
+  format: number;
+  head: {
+    title: string;
+    model: string;
+    summary: string;
+    rows: number;
+    columns: number;
+    chains: number;
+    draws: number;
+    asked_draws: number;
+    warmup: number;
+    thin: number;
+    seed: number;
+    complete: boolean;
+    trusted: boolean;
+    verdict: string;
+    exact?: boolean;
+    caveat?: string;
+    family: string;
+    seconds: number;
+    clusters: number[];
+    levels: number;
+    notes: string[];
+    worst_trace: string;
+  };
+  columns: Column[];
+  rows: { total: number; ids: string[] };
+  cells: string;
+  known: Known[];
+  tree: { hierarchy: boolean; sentence: string; nodes: Node[] };
+  levels: Level[];
+  traces: Trace[];
+  moves: { name: string; proposed: number; accepted: number; rate: number | null }[];
+  reproduce: {
+    command: string;
+    toml: string;
+    codebook: string;
+    merged: boolean;
+    data: string;
+    digest: string;
+    created_at: string;
+    fitted_with: string;
+    reported_with: string;
+    compiler: string;
+  };
+}
+
+export function unpack(text: string): ArrayBuffer {
+  const bytes = atob(text);
+  const array = new Uint8Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) array[i] = bytes.charCodeAt(i);
+  return array.buffer;
+}
+
+/** The data with what every section asks of them. */
+export class Report {
+  readonly cells: Float32Array;
+  readonly width: number;
+  readonly leafOfRow: Int32Array;
+  readonly knownCodes: Int32Array[];
+  private readonly matrices = new Map<number, Uint16Array>();
+
+  constructor(readonly data: ReportData) {
+    this.width = data.columns.length;
+    this.cells = new Float32Array(unpack(data.cells));
+    this.knownCodes = data.known.map((known) => new Int32Array(unpack(known.codes)));
+    this.leafOfRow = new Int32Array(data.rows.ids.length);
+    data.tree.nodes.forEach((node, id) => {
+      if (node.children.length === 0) this.leafOfRow.fill(id, node.first, node.end);
+    });
+  }
+
+  /** How often rows (or bins of rows) share a cluster at a level (from 1), as shares of 65535; row-major. */
+  coclustering(level: number): Uint16Array {
+    let matrix = this.matrices.get(level);
+    if (matrix === undefined) {
+      matrix = new Uint16Array(unpack(this.data.levels[level - 1].coclustering.values));
+      this.matrices.set(level, matrix);
+    }
+    return matrix;
+  }
+  get nodes(): Node[] {
+    return this.data.tree.nodes;
+  }
+  get rows(): number {
+    return this.data.rows.ids.length;
+  }
+  rowName(row: number): string {
+    return this.data.rows.ids[row];
+  }
+  /** A cell as a reader would write it; empty if it is missing. */
+  cellText(row: number, column: number): string {
+    return this.valueText(this.cells[row * this.width + column], this.data.columns[column]);
+  }
+  valueText(value: number, column: Column): string {
+    if (Number.isNaN(value)) return "";
+    if (column.levels.length > 0) return column.levels[Math.round(value)] ?? String(value);
+    return String(Number(value.toPrecision(6)));
+  }
+  /** From the root down to the node. */
+  path(node: number): number[] {
+    const path = [node];
+    for (let up = this.nodes[node].parent; up !== null; up = this.nodes[up].parent) path.unshift(up);
+    return path;
+  }
+  contains(node: number, row: number): boolean {
+    return this.nodes[node].first <= row && row < this.nodes[node].end;
+  }
+  nodeName(id: number): string {
+    const node = this.nodes[id];
+    if (node.parent === null) return "all rows";
+    return node.name === "" ? `cluster of ${plural(node.size, "row")}` : node.name;
+  }
+}
+
+export function plural(count: number, word: string): string {
+  return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** "43 %"; never 0 or 100 for what is not certain. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.01) return "<1 %";
+  if (share < 1 && share > 0.99) return ">99 %";
+  return `${Math.round(100 * share)} %`;
+}
+
+export function brief(value: number | null | undefined): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
+  return String(Number(value.toPrecision(3)));
+}

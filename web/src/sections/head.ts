@@ -1,0 +1,45 @@
+// Can it be trusted, and what was done: the first thing to read.
+import { h } from "../dom";
+import { plural, type Report } from "../data";
+
+function duration(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 100 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function headSection(report: Report): HTMLElement {
+  const { head, levels } = report.data;
+  const clusters =
+    levels.length === 1
+      ? `${plural(levels[0].clusters, "cluster")} reported; ${head.clusters[0].toFixed(1)} on average over the draws`
+      : levels.map((level, i) => `level ${level.level}: ${level.clusters} reported, ${head.clusters[i].toFixed(1)} on average`).join("; ");
+  const card: [string, string][] = [
+    ["Model", `${head.model}: ${head.summary}`],
+    ["Data", `${head.title}: ${plural(head.rows, "row")}, ${plural(head.columns, "column")}`],
+    ["Columns are", head.family],
+    ["Clusters", clusters],
+    [
+      "Draws",
+      `${plural(head.chains, "chain")} of ${plural(head.draws, "draw")}` +
+        `${head.draws < head.asked_draws ? ` of ${head.asked_draws} asked for` : ""} after ${plural(head.warmup, "warm-up sweep")}` +
+        `${head.thin > 1 ? `, one sweep in ${head.thin} kept` : ""}; seed ${head.seed}; ${duration(head.seconds)} of sampling`,
+    ],
+    ...head.notes.map((note): [string, string] => ["Note", note]),
+  ];
+  return h(
+    "header",
+    { id: "verdict" },
+    h("p", { class: "kicker" }, "Coppice report"),
+    h("h1", {}, h("bdi", {}, head.title)),
+    head.caveat ? h("div", { class: "verdict wait", role: "note", "aria-label": "Caveat" }, h("strong", {}, "! "), head.caveat) : null,
+    h(
+      "div",
+      { class: `verdict ${head.trusted ? "good" : "wait"}`, role: "note", "aria-label": "Verdict" },
+      h("strong", {}, head.trusted ? "✓ " : "! "),
+      head.verdict,
+    ),
+    h("dl", { class: "card" }, ...card.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)])),
+  );
+}
