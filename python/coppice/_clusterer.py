@@ -187,6 +187,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         except ValueError as problem:
             if end == "interrupted":
                 raise KeyboardInterrupt("stopped before every chain had a draw") from problem
+            if end == "out_of_time":
+                raise ValueError("the time limit was reached before every chain had a draw; raise time_limit") from problem
             raise
 
     def _tell(self, end: str) -> None:
@@ -200,7 +202,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             reason = "stopped" if end == "interrupted" else "time limit reached"
             warnings.warn(f"{reason} after {run.draws} of {run._head['asked_draws']} draws of each chain; resume() goes on",
                           ConvergenceWarning, stacklevel=3)
-        if run.caveat:
+        if run.caveat and hasattr(self, "chains"):  # a greedy fit has no chains, and never claims to be a posterior
             warnings.warn(run.caveat, UserWarning, stacklevel=3)
         if not run.trusted:
             warnings.warn(run.verdict, ConvergenceWarning, stacklevel=3)

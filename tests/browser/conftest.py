@@ -95,6 +95,7 @@ class Visit:
             self.faults.append(f"request: {url}")
 
     def download(self, button):
+        self.page.wait_for_timeout(200)  # the browser drops downloads that come faster than a person can click
         with self.page.expect_download() as started:
             button.click()
         return started.value.suggested_filename, pathlib.Path(started.value.path()).read_text(encoding="utf-8")

@@ -153,7 +153,7 @@ TEST(Normalization, GaussianOfTwoColumnsIntegratesToOne) {
       for (int k = 0; k <= steps; ++k) {
         const double s = -reach + i * step;
         const double t = -reach + k * step;
-        const double row[2] = {stats.data()[2] + std::sinh(s), stats.data()[3] + std::sinh(t)};
+        const double row[2] = {stats.data()[3] + std::sinh(s), stats.data()[4] + std::sinh(t)};
         total += std::exp(stats.log_predictive(row)) * std::cosh(s) * std::cosh(t) * step * step;
       }
     }

@@ -208,9 +208,11 @@ def test_verdicts_are_warnings():
 
 
 def test_a_time_limit_keeps_the_draws():
-    X, _ = blobs(600)
+    X, _ = blobs()
     with pytest.warns(ConvergenceWarning) as caught:
-        model = short(coppice.NRMMixture, warmup=0, draws=10_000_000, time_limit=1.0).fit(X)
+        model = short(coppice.NRMMixture, warmup=0, draws=10_000_000, time_limit=2.0).fit(X)
     assert "time limit reached after" in str(caught[0].message)
     assert 0 < model.run_.draws < 10_000_000
     assert not model.run_.complete
+    with pytest.raises(ValueError, match="raise time_limit"):
+        short(coppice.NRMMixture, warmup=10_000_000, time_limit=0.2).fit(X)

@@ -311,14 +311,7 @@ void export_data(const ExportArguments& arguments, const SavedRun& run) {
   }
   if (arguments.to != "csv") no_such_format(arguments, "csv or npy");
   const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-  writer->cell("row");
-  for (const Column& column : table.columns) writer->cell(column.name);
-  writer->end_row();
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    writer->cell(table.row_ids[row]);
-    for (const Column& column : table.columns) writer->cell(column.text(row));
-    writer->end_row();
-  }
+  write_table(*writer, table);
   writer->close();
 }
 

@@ -137,14 +137,7 @@ int impute_run(const std::string& path, const std::string& output, bool complete
   std::string text;
   CsvWriter writer(&text);
   if (completed) {
-    writer.cell("row");
-    for (const Column& column : table.columns) writer.cell(column.name);
-    writer.end_row();
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      writer.cell(table.row_ids[row]);
-      for (const Column& column : table.columns) writer.cell(column.text(row));
-      writer.end_row();
-    }
+    write_table(writer, table);
   } else {
     for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"})
       writer.cell(name);

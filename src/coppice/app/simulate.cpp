@@ -60,14 +60,7 @@ Table prototype(const SimulateArguments& arguments) {
 void write_simulation(const SimulateArguments& arguments, const Table& table, const Labels& labels) {
   std::string text;
   CsvWriter writer(&text);
-  writer.cell("row");
-  for (const Column& column : table.columns) writer.cell(column.name);
-  writer.end_row();
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    writer.cell(table.row_ids[row]);
-    for (const Column& column : table.columns) writer.cell(column.text(row));
-    writer.end_row();
-  }
+  write_table(writer, table);
   writer.close();
   write_output(arguments.output, text);
   if (arguments.truth.empty()) return;

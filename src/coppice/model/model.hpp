@@ -31,8 +31,6 @@ struct Problem {
   ParameterValues parameters;
   /// Levels of each cell that is a category, 0 for numbers; empty: all are numbers.
   std::vector<std::size_t> category_levels = {};
-  /// Threads that one sampler may use inside of a step (0: all); they never change what it does.
-  std::size_t threads = 1;
 };
 
 struct MoveStatistics {

@@ -103,4 +103,15 @@ void CsvWriter::close() {
   closed_ = true;
 }
 
+void write_table(CsvWriter& writer, const Table& table) {
+  writer.cell("row");
+  for (const Column& column : table.columns) writer.cell(column.name);
+  writer.end_row();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    writer.cell(table.row_ids[row]);
+    for (const Column& column : table.columns) writer.cell(column.text(row));
+    writer.end_row();
+  }
+}
+
 }  // namespace coppice

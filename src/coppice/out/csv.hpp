@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "coppice/data/table.hpp"
 #include "coppice/out/pending_file.hpp"
 
 namespace coppice {
@@ -57,5 +58,8 @@ class CsvWriter {
   bool row_started_ = false;
   bool closed_ = false;
 };
+
+/// All cells of a table, with a header and the rows' names before them under the name `row`.
+void write_table(CsvWriter& writer, const Table& table);
 
 }  // namespace coppice

@@ -1,18 +1,12 @@
 #include "coppice/model/crosscat/options.hpp"
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::crosscat {
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
-  const auto choice = [](const char* name, const char* fallback, const char* help,
-                         const std::vector<std::string>& choices) {
-    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
-  };
-  const auto count = [](const char* name, const char* fallback, const char* help, double low = 0.0) {
-    return Parameter{name, Type::integer, fallback, help, low, 1e6};
-  };
   return {
       {"alpha-rows", Type::real, "1", "concentration of the partition of the rows in each view", 0.0, 1e300,
        true},
@@ -22,19 +16,20 @@ std::vector<Parameter> parameter_table() {
        "powers of the posterior of coupled replicas, the first 1: 1,0.8 helps small tables and doubles the "
        "work",
        0.0, 1.0, true},
-      count("column-sweeps", "1", "how often every column may change its view in a sweep"),
-      count("auxiliaries", "2", "new views that are offered to a column", 1.0),
-      choice("auxiliary", "sequential",
-             "where the rows' clusters of a new view come from: sequential allocation by the column, or the "
-             "prior",
-             {"sequential", "prior"}),
-      count("row-sweeps", "1", "Gibbs scans over the rows of each view in a sweep"),
-      count("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
-      count("split-merge-scans", "5", "restricted scans before the proposal of a split"),
-      choice("split-merge-launch", "random", "how a split starts: sequential allocation, or fair coins",
-             {"random", "sequential"}),
-      choice("init", "prior", "start: a draw from the prior, or single: one view with one cluster",
-             {"prior", "single"}),
+      count_row("column-sweeps", "1", "how often every column may change its view in a sweep"),
+      count_row("auxiliaries", "2", "new views that are offered to a column", 1.0),
+      choice_row(
+          "auxiliary", "sequential",
+          "where the rows' clusters of a new view come from: sequential allocation by the column, or the "
+          "prior",
+          {"sequential", "prior"}),
+      count_row("row-sweeps", "1", "Gibbs scans over the rows of each view in a sweep"),
+      count_row("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
+      count_row("split-merge-scans", "5", "restricted scans before the proposal of a split"),
+      choice_row("split-merge-launch", "random", "how a split starts: sequential allocation, or fair coins",
+                 {"random", "sequential"}),
+      choice_row("init", "prior", "start: a draw from the prior, or single: one view with one cluster",
+                 {"prior", "single"}),
   };
 }
 

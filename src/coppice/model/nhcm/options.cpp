@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::nhcm {
 namespace {
@@ -42,38 +43,30 @@ Options::Options(const ParameterValues& parameters)
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
-  constexpr double kHuge = 1e300;
-  const auto positive = [](const char* name, const char* fallback, const char* help) {
-    return Parameter{name, Type::real, fallback, help, 0.0, kHuge, true};
-  };
-  const auto choice = [](const char* name, const char* fallback, const char* help,
-                         const std::vector<std::string>& choices) {
-    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
-  };
-  const auto prior = [](const char* name, const char* fallback, const char* help) {
-    return Parameter{name, Type::numbers, fallback, help, 0.0, kHuge, true, {}, 2};
-  };
   return {
-      choice("nesting", "global",
-             "prior: sub-clusters of all rows grouped into clusters (global), or clusters divided into "
-             "sub-clusters (nested)",
-             {"global", "nested"}),
-      positive("alpha-clusters", "1", "how readily a cluster opens"),
-      positive("alpha-subclusters", "1", "how readily a sub-cluster opens"),
+      choice_row("nesting", "global",
+                 "prior: sub-clusters of all rows grouped into clusters (global), or clusters divided into "
+                 "sub-clusters (nested)",
+                 {"global", "nested"}),
+      positive_row("alpha-clusters", "1", "how readily a cluster opens"),
+      positive_row("alpha-subclusters", "1", "how readily a sub-cluster opens"),
       {"spread", Type::real, "3",
        "variance of the sub-clusters' means around their cluster's, in units of the cluster's covariance",
        0.0, kLargestSpread},
       {"learn", Type::words, "", "what is learned, starting from the values above", 0, 0, false, kLearned},
-      prior("alpha-clusters-prior", "1,1", "shape and rate of the Gamma prior of alpha-clusters, if learned"),
-      prior("alpha-subclusters-prior", "1,1",
-            "shape and rate of the Gamma prior of alpha-subclusters, if learned"),
-      prior("spread-prior", "1.5,0.5", "shape and rate of the Gamma prior of the spread, if learned"),
-      choice("sampler", "exact", "exact, or published: not exact, for comparison", {"exact", "published"}),
+      prior_row("alpha-clusters-prior", "1,1",
+                "shape and rate of the Gamma prior of alpha-clusters, if learned"),
+      prior_row("alpha-subclusters-prior", "1,1",
+                "shape and rate of the Gamma prior of alpha-subclusters, if learned"),
+      prior_row("spread-prior", "1.5,0.5", "shape and rate of the Gamma prior of the spread, if learned"),
+      choice_row("sampler", "exact", "exact, or published: not exact, for comparison",
+                 {"exact", "published"}),
       {"interleave", Type::flag, "false", "update a row's sub-cluster after every row"},
       {"subcluster-moves", Type::integer, "5", "split-merge proposals for sub-clusters in a sweep", 0.0, 1e6},
       {"cluster-moves", Type::integer, "5", "split-merge proposals for clusters in a sweep", 0.0, 1e6},
-      choice("init", "sequential", "start: rows one by one (sequential), or all in one sub-cluster (single)",
-             {"sequential", "single"}),
+      choice_row("init", "sequential",
+                 "start: rows one by one (sequential), or all in one sub-cluster (single)",
+                 {"sequential", "single"}),
   };
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::nrmm {
 namespace {
@@ -61,25 +62,18 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
-  constexpr double kHuge = 1e300;
-  const auto choice = [](const char* name, const char* fallback, const char* help,
-                         const std::vector<std::string>& choices) {
-    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
-  };
-  const auto count = [](const char* name, const char* fallback, const char* help, double high = 1e6) {
-    return Parameter{name, Type::integer, fallback, help, 0.0, high};
-  };
   return {
-      choice("process", "dp",
-             "random measure: dp is the Dirichlet process, ngg the normalised generalised gamma process",
-             {"dp", "ngg"}),
-      {"alpha", Type::real, "", "concentration; learned under --alpha-prior if not given", 0.0, kHuge, true},
+      choice_row("process", "dp",
+                 "random measure: dp is the Dirichlet process, ngg the normalised generalised gamma process",
+                 {"dp", "ngg"}),
+      {"alpha", Type::real, "", "concentration; learned under --alpha-prior if not given", 0.0, kNoLimit,
+       true},
       {"alpha-prior",
        Type::numbers,
        "1,1",
        "shape and rate of the Gamma prior of alpha",
        0.0,
-       kHuge,
+       kNoLimit,
        true,
        {},
        2},
@@ -90,42 +84,47 @@ std::vector<Parameter> parameter_table() {
        "1.5,1.5",
        "the two shapes of the Beta prior of sigma",
        0.0,
-       kHuge,
+       kNoLimit,
        true,
        {},
        2},
-      choice(
+      choice_row(
           "sampler", "auto",
           "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also whole "
           "blocks of rows, "
           "led by a tree; auto: a mix of these by the number of rows; tree-guided-published: not exact, for "
           "comparison",
           {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
-      count("split-merge-moves", "5",
-            "split-merge proposals in a sweep (five times as many in the first 50)"),
-      count("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 1000.0),
-      choice("split-merge-launch", "sequential",
-             "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
-             {"sequential", "random"}),
-      choice("guide", "ibhc+bisect",
-             "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
-             "only clustered",
-             kGuides),
-      count("block-moves", "", "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: 5]"),
-      count("guided-split-moves", "", "split-merge proposals led by the guide in a sweep [4; auto: 1]"),
-      count("guided-split-scans", "1", "restricted Gibbs scans between the guide's division and the proposal",
-            1000.0),
-      count("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
-      count("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]", 1e9),
-      count(
+      count_row("split-merge-moves", "5",
+                "split-merge proposals in a sweep (five times as many in the first 50)"),
+      count_row("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0),
+      choice_row(
+          "split-merge-launch", "sequential",
+          "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
+          {"sequential", "random"}),
+      choice_row(
+          "guide", "ibhc+bisect",
+          "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
+          "only clustered",
+          kGuides),
+      count_row("block-moves", "",
+                "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: 5]"),
+      count_row("guided-split-moves", "", "split-merge proposals led by the guide in a sweep [4; auto: 1]"),
+      count_row("guided-split-scans", "1",
+                "restricted Gibbs scans between the guide's division and the proposal", 0.0, 1000.0),
+      count_row("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
+      count_row("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]",
+                0.0, 1e9),
+      count_row(
           "scan-every", "",
           "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 100000 rows]"),
-      count("published-moves", "10", "global moves in a sweep of tree-guided-published"),
-      count("published-depth", "2", "depth of the local moves of tree-guided-published", 1000.0),
-      choice("init", "auto",
-             "start: rows allocated one by one (sequential), the guide's clusters, or one cluster; auto: the "
-             "guide if the sampler has one",
-             {"auto", "sequential", "guide", "single"}),
+      count_row("published-moves", "10", "global moves in a sweep of tree-guided-published"),
+      count_row("published-depth", "2", "depth of the local moves of tree-guided-published", 0.0, 1000.0),
+      choice_row(
+          "init", "auto",
+          "start: rows allocated one by one (sequential), the guide's clusters, or one cluster; auto: the "
+          "guide if the sampler has one",
+          {"auto", "sequential", "guide", "single"}),
   };
 }
 

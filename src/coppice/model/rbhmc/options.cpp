@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::rbhmc {
 namespace {
@@ -64,66 +65,57 @@ Options::Options(const ParameterValues& parameters)
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
-  constexpr double kHuge = 1e300;
-  const auto positive = [](const char* name, const char* fallback, const char* help) {
-    return Parameter{name, Type::real, fallback, help, 0.0, kHuge, true};
-  };
-  const auto choice = [](const char* name, const char* fallback, const char* help,
-                         const std::vector<std::string>& choices) {
-    return Parameter{name, Type::choice, fallback, help, 0, 0, false, choices};
-  };
-  const auto prior = [](const char* name, const char* fallback, const char* help) {
-    return Parameter{name, Type::numbers, fallback, help, 0.0, kHuge, true, {}, 2};
-  };
   return {
       {"levels", Type::integer, "3", "depth of the tree below its root", 1.0, 32.0},
-      positive("alpha", "0.4", "how readily a node branches (nested Chinese restaurant process)"),
-      positive("gamma", "1", "how close a node's component weights stay to its parent's"),
-      positive("gamma0", "0.85", "how many components there are (weights of the root)"),
+      positive_row("alpha", "0.4", "how readily a node branches (nested Chinese restaurant process)"),
+      positive_row("gamma", "1", "how close a node's component weights stay to its parent's"),
+      positive_row("gamma0", "0.85", "how many components there are (weights of the root)"),
       {"learn-concentrations", Type::flag, "false", "learn alpha, gamma and gamma0 under their Gamma priors"},
-      prior("alpha-prior", "1,1", "shape and rate of the prior of alpha, if learned"),
-      prior("gamma-prior", "1,1", "shape and rate of the prior of gamma, if learned"),
-      prior("gamma0-prior", "1,1", "shape and rate of the prior of gamma0, if learned"),
+      prior_row("alpha-prior", "1,1", "shape and rate of the prior of alpha, if learned"),
+      prior_row("gamma-prior", "1,1", "shape and rate of the prior of gamma, if learned"),
+      prior_row("gamma0-prior", "1,1", "shape and rate of the prior of gamma0, if learned"),
       {"penalty",
        Type::real,
        "auto",
        "strength C of the regulariser; 0: the plain nested mixture (BHMC); auto: chosen by held-out rows",
        0.0,
-       kHuge,
+       kNoLimit,
        false,
        {"auto"}},
       {"margin", Type::real, "1",
        "margin eps0 by which a node's score must beat its siblings'; from the data with --penalty auto", 0.0,
-       kHuge},
-      positive("discriminant-sd", "1", "prior standard deviation of the discriminants"),
+       kNoLimit},
+      positive_row("discriminant-sd", "1", "prior standard deviation of the discriminants"),
       {"intercept", Type::flag, "false", "discriminants with an intercept"},
-      choice("regularizer", "hinge",
-             "hinge and centred are sampled exactly (--penalty auto may take either); own and paper are the "
-             "published procedures, "
-             "not exact",
-             kRegularizers),
+      choice_row(
+          "regularizer", "hinge",
+          "hinge and centred are sampled exactly (--penalty auto may take either); own and paper are the "
+          "published procedures, "
+          "not exact",
+          kRegularizers),
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
        0, false, kMoves},
-      choice("path-update", "metropolis",
-             "a row's path: metropolis from the plain conditional; gibbs over all leaves and auxiliary "
-             "branches; prior",
-             kPathUpdates),
+      choice_row("path-update", "metropolis",
+                 "a row's path: metropolis from the plain conditional; gibbs over all leaves and auxiliary "
+                 "branches; prior",
+                 kPathUpdates),
       {"auxiliary-branches", Type::integer, "2", "auxiliary branches of a node, with --path-update gibbs",
        1.0, 100.0},
       {"informed", Type::flag, "true",
        "propose discriminants of new nodes from the data instead of the prior"},
-      choice("discriminant-update", "slice", "elliptical slice sampling, or gauss: augmented Metropolis",
-             kDiscriminantUpdates),
-      choice("leaf-weights", "collapsed", "component weights of leaves: integrated out or drawn",
-             {"collapsed", "drawn"}),
-      choice("theta", "collapsed", "component parameters: integrated out or drawn", {"collapsed", "drawn"}),
+      choice_row("discriminant-update", "slice", "elliptical slice sampling, or gauss: augmented Metropolis",
+                 kDiscriminantUpdates),
+      choice_row("leaf-weights", "collapsed", "component weights of leaves: integrated out or drawn",
+                 {"collapsed", "drawn"}),
+      choice_row("theta", "collapsed", "component parameters: integrated out or drawn",
+                 {"collapsed", "drawn"}),
       {"component-moves", Type::integer, "5", "split-merge proposals for components in a structure move", 0.0,
        1e6},
       {"split-merge-moves", Type::integer, "",
        "split-merge proposals at each level [a tenth of the rows, 1 to 10]", 0.0, 1e6},
       {"regraft-moves", Type::integer, "", "regraft proposals at each level [a fifth of its nodes, 1 to 10]",
        0.0, 1e6},
-      choice("init", "sequential", "starting tree; dispersed: another kind for each chain", kStarts),
+      choice_row("init", "sequential", "starting tree; dispersed: another kind for each chain", kStarts),
       {"replicas", Type::integer, "0", "tempered copies of each chain, with penalties from 0 upwards", 0.0,
        64.0},
   };

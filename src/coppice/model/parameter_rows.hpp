@@ -1,0 +1,35 @@
+// The rows that parameter tables of models have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coppice/base/parameter.hpp"
+
+namespace coppice {
+
+inline constexpr double kNoLimit = 1e300;
+
+/// A number above zero.
+inline Parameter positive_row(const char* name, const char* fallback, const char* help) {
+  return {name, Parameter::Type::real, fallback, help, 0.0, kNoLimit, true};
+}
+
+/// One of a few words.
+inline Parameter choice_row(const char* name, const char* fallback, const char* help,
+                            const std::vector<std::string>& choices) {
+  return {name, Parameter::Type::choice, fallback, help, 0, 0, false, choices};
+}
+
+/// A whole number.
+inline Parameter count_row(const char* name, const char* fallback, const char* help, double low = 0.0,
+                           double high = 1e6) {
+  return {name, Parameter::Type::integer, fallback, help, low, high};
+}
+
+/// Two numbers above zero: the parameters of a prior.
+inline Parameter prior_row(const char* name, const char* fallback, const char* help) {
+  return {name, Parameter::Type::numbers, fallback, help, 0.0, kNoLimit, true, {}, 2};
+}
+
+}  // namespace coppice

@@ -1,0 +1,45 @@
+// Compares greedy trees with merging by the definition, and the cross mixture with its enumeration. Linked
+// with the library as it is, it must agree; linked with a copy of one source file that has one mistake in it,
+// it must not.
+//
+//   tree_mutant greedy|KERNEL agrees|disagrees        (KERNEL: a name of cross_kernels())
+#include <stdexcept>
+
+#include "mutants/verdict.hpp"
+#include "support/cross_law.hpp"
+#include "support/tree_law.hpp"
+
+namespace coppice::test {
+namespace {
+
+/// The distance of every merge from the one by the definition, counted as an error each.
+Agreement compare_merges(std::uint64_t seed) {
+  const Fixture fixture({"trees", "gaussian-diagonal", {{Kind::real}, {Kind::real}}, {}, 0.1}, seed, 40);
+  Agreement agreement;
+  for (const char* scores : {"keep", "recompute"}) {
+    const Dendrogram tree =
+        TreeFit(fixture.family(), fixture.rows, {fmt::format("pair-scores=\"{}\"", scores)}).tree();
+    const std::vector<PlainMerge> plain = merge_plainly(fixture.family(), fixture.rows, 1.0);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const auto node = static_cast<Dendrogram::Node>(tree.items() + i);
+      agreement.check(fmt::format("merge {}", i), {tree.log_odds(node), 1e-9}, plain[i].log_odds, 1e-7);
+    }
+  }
+  return agreement;
+}
+
+Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
+  if (kernel == "greedy") return compare_merges(seed);
+  for (const CrossKernel& known : cross_kernels()) {
+    if (known.name != kernel) continue;
+    const Fixture fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3,
+                          3);
+    return compare_cross(known, fixture.family(), fixture.rows, seed, 20'000);
+  }
+  throw std::invalid_argument("there is no kernel " + kernel);
+}
+
+}  // namespace
+}  // namespace coppice::test
+
+int main(int argc, char** argv) { return coppice::test::judge(argc, argv, coppice::test::compare_kernel); }
