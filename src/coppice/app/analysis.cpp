@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coppice/base/error.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 
@@ -12,18 +13,38 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   if (draws == 0)
     fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
          path, path);
-  if (!run_.complete())
+  if (!run_.complete() && is_greedy())
+    context.note(
+        fmt::format("note: {} is not finished and has {} trees so far; go on with: coppice resume {}", path,
+                    row_tree().roots().size(), path));
+  else if (!run_.complete())
     context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
                              draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
-  verdict_ = judge(traces_, run_.config().chains, draws, caveat().empty());
+  verdict_ = is_greedy() ? greedy_verdict() : judge(traces_, run_.config().chains, draws, caveat().empty());
+}
+
+Verdict Analysis::greedy_verdict() const {
+  if (!run_.complete())
+    return {false,
+            fmt::format(
+                "Not finished: {} trees so far, each with its own probabilities; go on with: coppice resume.",
+                row_tree().roots().size()),
+            ""};
+  return {true, "One greedy tree, finished: a point estimate, with no chains to compare.", ""};
+}
+
+const Dendrogram& Analysis::row_tree() const {
+  if (!row_tree_) row_tree_ = row_tree_of(run_);
+  return *row_tree_;
 }
 
 Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   ConsensusOptions options;
   options.loss = loss_of(selection);
   options.threads = 0;
+  if (is_greedy()) return tree_consensus(row_tree(), run_.labels(level)[0]);
   const bool by_loss = selection == Selection::vi || selection == Selection::binder;
   if (run_.levels() == 1 && by_loss)
     return coppice::consensus(run_.labels(level, options.label_budget), options);

@@ -42,16 +42,23 @@ class Analysis {
   void add_exactness(nlohmann::ordered_json& answer) const;
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
+  /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
+  bool is_greedy() const { return run_.model().greedy_steps != nullptr; }
+  /// The tree of a greedy model; kept for the next question.
+  const Dendrogram& row_tree() const;
   /// Posterior mean of the number of clusters at each level.
   std::vector<double> mean_clusters() const;
   double seconds() const;
 
  private:
+  Verdict greedy_verdict() const;
+
   SavedRun run_;
   std::vector<TraceSummary> traces_;
   Verdict verdict_;
   mutable std::optional<TreeDraws> tree_draws_;
   mutable std::map<Selection, SelectedHierarchy> hierarchies_;
+  mutable std::optional<Dendrogram> row_tree_;
 };
 
 /// --loss and --select, spelt alike everywhere: what makes a partition or a hierarchy the one to report.

@@ -6,10 +6,12 @@
 #include "coppice/app/inference_data.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/out/npy.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/linkage.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 namespace {
@@ -128,14 +130,18 @@ void export_trace(const ExportArguments& arguments, const SavedRun& run) {
   }
 }
 
-void export_matrix(const ExportArguments& arguments, const SavedRun& run) {
+void export_matrix(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
   constexpr std::size_t kMostRows = 20'000;
   if (run.rows() > kMostRows)
     fail(ErrorCode::configuration,
          "a co-clustering matrix of {} rows is more than {} x {}: export labels instead", run.rows(),
          kMostRows, kMostRows);
   const std::size_t rows = run.rows();
-  const std::vector<double> matrix = coclustering(run.labels(std::max<std::size_t>(arguments.level, 1)), 0);
+  const std::size_t level = std::max<std::size_t>(arguments.level, 1);
+  run.check_level(level);
+  const std::vector<double> matrix = analysis.is_greedy() ? TreePosterior(analysis.row_tree()).coclustering()
+                                                          : coclustering(run.labels(level), 0);
   if (arguments.to == "csv") {
     const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
     writer->cell("row");
@@ -159,16 +165,32 @@ void export_matrix(const ExportArguments& arguments, const SavedRun& run) {
   }
 }
 
-void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
-  const std::vector<double> values = to_scipy(run_tree(run, arguments.level));
+/// The linkage of a greedy tree with the log odds of its merges; none for other trees.
+TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& analysis) {
+  if (!analysis.is_greedy()) return {run_tree(analysis.run(), arguments.level), {}, {}};
+  std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+  if (trees.size() > 1)
+    fail(ErrorCode::configuration,
+         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "resume {}",
+         trees.size(), arguments.path);
+  return std::move(trees.front());
+}
+
+void export_linkage(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
+  const TreeLinkage tree = linkage_of_run(arguments, analysis);
+  const std::vector<double> values = to_scipy(tree.linkage);
   if (arguments.to == "npy") {
     write_array<double>(arguments, values, {values.size() / 4, 4});
   } else if (arguments.to == "csv") {
     const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
     for (const char* name : {"left", "right", "height", "size"}) writer->cell(name);
+    if (!tree.log_odds.empty()) writer->cell("log_odds");
     writer->end_row();
     for (std::size_t i = 0; i < values.size(); i += 4) {
       writer->cells(std::span<const double>(values).subspan(i, 4));
+      if (!tree.log_odds.empty()) writer->cell(tree.log_odds[i / 4]);
       writer->end_row();
     }
     writer->close();
@@ -176,7 +198,9 @@ void export_linkage(const ExportArguments& arguments, const SavedRun& run) {
     ordered_json merges = ordered_json::array();
     for (std::size_t i = 0; i < values.size(); i += 4)
       merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
-    write_json(arguments.output, {{"rows", run.table().row_ids}, {"linkage", merges}});
+    ordered_json answer{{"rows", run.table().row_ids}, {"linkage", merges}};
+    if (!tree.log_odds.empty()) answer["log_odds"] = tree.log_odds;
+    write_json(arguments.output, answer);
   } else {
     no_such_format(arguments, "csv, json or npy");
   }
@@ -287,8 +311,8 @@ void export_data(const ExportArguments& arguments, const SavedRun& run) {
 void write_export(const ExportArguments& arguments, const Analysis& analysis) {
   if (arguments.what == "labels") export_labels(arguments, analysis.run());
   if (arguments.what == "trace") export_trace(arguments, analysis.run());
-  if (arguments.what == "coclustering") export_matrix(arguments, analysis.run());
-  if (arguments.what == "linkage") export_linkage(arguments, analysis.run());
+  if (arguments.what == "coclustering") export_matrix(arguments, analysis);
+  if (arguments.what == "linkage") export_linkage(arguments, analysis);
   if (arguments.what == "consensus") export_consensus(arguments, analysis);
   if (arguments.what == "draws") export_draws(arguments, analysis.run());
   if (arguments.what == "data") export_data(arguments, analysis.run());

@@ -42,7 +42,8 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
   if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
   const InterruptGuard guard;
   options.stop = guard.flag();
-  std::unique_ptr<FitObserver> progress = make_progress(context, file.config().chains);
+  std::unique_ptr<FitObserver> progress =
+      make_progress(context, file.config().chains, setup.model->greedy_steps != nullptr);
   options.observer = progress.get();
   const FitEnd end = continue_run(file, setup, options);
   progress.reset();
@@ -54,9 +55,10 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
     return 0;
   }
-  context.note(fmt::format("{}: everything drawn so far is in {}; go on with: coppice resume {}",
-                           end == FitEnd::interrupted ? "stopped" : "time limit reached", file.path(),
-                           file.path()));
+  context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
+                           end == FitEnd::interrupted ? "stopped" : "time limit reached",
+                           setup.model->greedy_steps != nullptr ? "the forest" : "everything drawn",
+                           file.path(), file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
 
@@ -71,12 +73,22 @@ struct FitArguments {
   RunFlags running;
 };
 
+/// A greedy model has no chains: refuses what only samplers have.
+void refuse_sampler_flags(const FitArguments& arguments, const ModelEntry& model) {
+  if (model.greedy_steps == nullptr) return;
+  for (const auto& [name, value] : arguments.parameters.values(run_parameters()))
+    if (name != "seed")
+      fail(ErrorCode::configuration, "--{} belongs to samplers; {} is greedy and makes one tree, once", name,
+           model.name);
+}
+
 RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   RunConfig config;
   config.model = model.name;
   const std::vector<Parameter>* tables[] = {&model.parameters, &run_parameters()};
   arguments.parameters.check_all_known(tables, model.name);
   config.parameters = arguments.parameters.values(model.parameters);
+  refuse_sampler_flags(arguments, model);
   const ParameterValues run(run_parameters(), arguments.parameters.values(run_parameters()));
   config.chains = run.integer("chains");
   config.warmup = run.integer("warmup");
@@ -123,10 +135,15 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
         setup->problem.parameters.is_word(parameter.name))
       context.note(fmt::format("choosing --{} from the data", parameter.name));
   resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+  settle_run_length(contents.config, *setup);
   for (const std::string& note : contents.config.notes) context.note(note);
-  context.note(fmt::format("{} on {} rows: {}; {} chains of {} + {} sweeps; about {} of memory", model.name,
-                           contents.table.rows(), setup->plan.description(), contents.config.chains,
-                           contents.config.warmup, contents.config.draws * contents.config.thin,
+  const std::string length =
+      model.greedy_steps != nullptr
+          ? "one greedy fit"
+          : fmt::format("{} chains of {} + {} sweeps", contents.config.chains, contents.config.warmup,
+                        contents.config.draws * contents.config.thin);
+  context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
+                           setup->plan.description(), length,
                            size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
@@ -340,6 +357,9 @@ void add_resume(CLI::App& application, Context& context) {
       if (config.merged)
         fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
              *path);
+      if (!draws->empty() && model_by_name(config.model).greedy_steps != nullptr)
+        fail(ErrorCode::configuration, "--draws {}: {} is greedy and makes one tree, once", *draws,
+             config.model);
       if (!draws->empty()) {
         const bool more = draws->starts_with('+');
         const Parameter& parameter = run_parameters()[2];

@@ -7,6 +7,7 @@
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/profile.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 namespace {
@@ -204,7 +205,9 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
   const std::vector<AmbiguousRow> doubtful = most_ambiguous(
-      membership(run.labels(arguments.level, 20'000'000), estimate.labels), arguments.ambiguous);
+      analysis.is_greedy() ? tree_membership(analysis.row_tree(), estimate.labels)
+                           : membership(run.labels(arguments.level, 20'000'000), estimate.labels),
+      arguments.ambiguous);
   const std::vector<std::string>& ids = run.table().row_ids;
   if (context.json) {
     ordered_json clusters = ordered_json::array();

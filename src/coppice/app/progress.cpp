@@ -19,7 +19,8 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 /// What all kinds of progress know: how far the chains are, how fast, and whether they agree so far.
 class ProgressBase : public FitObserver {
  public:
-  ProgressBase(std::size_t chains, double interval) : interval_(interval), log_joint_(chains) {}
+  ProgressBase(std::size_t chains, bool greedy, double interval)
+      : interval_(interval), greedy_(greedy), log_joint_(chains) {}
 
   void on_draws(std::size_t chain, std::size_t first, std::size_t count,
                 std::span<const double> traces) override {
@@ -68,12 +69,13 @@ class ProgressBase : public FitObserver {
   };
   virtual void show(const State& state) = 0;
 
-  static std::string words(const State& state) {
-    std::string text = fmt::format("{}/{} sweeps, {:.0f}/s, {}", state.done, state.total, state.rate,
-                                   state.last ? "done" : duration_words(state.left) + " left");
+  std::string words(const State& state) const {
+    std::string text =
+        fmt::format("{}/{} {}, {:.0f}/s, {}", state.done, state.total, greedy_ ? "steps" : "sweeps",
+                    state.rate, state.last ? "done" : duration_words(state.left) + " left");
     text += state.fewest == state.most ? fmt::format(", {:.0f} clusters", state.most)
                                        : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
-    text += fmt::format(", log joint {:.1f}", state.log_joint);
+    text += fmt::format(", {} {:.1f}", greedy_ ? "lower bound" : "log joint", state.log_joint);
     if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);
     return text;
   }
@@ -92,6 +94,7 @@ class ProgressBase : public FitObserver {
   }
 
   double interval_;
+  bool greedy_;
   std::vector<std::vector<double>> log_joint_;
   bool started_ = false;
   bool shown_ = false;
@@ -102,7 +105,7 @@ class ProgressBase : public FitObserver {
 
 class BarProgress final : public ProgressBase {
  public:
-  explicit BarProgress(std::size_t chains) : ProgressBase(chains, 0.1) {}
+  BarProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 0.1) {}
   ~BarProgress() override {
     if (drawn_ && !ended_) std::fputc('\n', stderr);
   }
@@ -130,7 +133,7 @@ class BarProgress final : public ProgressBase {
 
 class PlainProgress final : public ProgressBase {
  public:
-  explicit PlainProgress(std::size_t chains) : ProgressBase(chains, 60.0) {}
+  PlainProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 60.0) {}
 
  private:
   void show(const State& state) override { fmt::print(stderr, "{}\n", words(state)); }
@@ -138,7 +141,7 @@ class PlainProgress final : public ProgressBase {
 
 class JsonProgress final : public ProgressBase {
  public:
-  explicit JsonProgress(std::size_t chains) : ProgressBase(chains, 1.0) {}
+  JsonProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 1.0) {}
 
  private:
   void show(const State& state) override {
@@ -156,12 +159,12 @@ class JsonProgress final : public ProgressBase {
 
 }  // namespace
 
-std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains) {
+std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains, bool greedy) {
   std::string kind = context.progress;
   if (kind == "auto") kind = context.quiet ? "none" : context.stderr_is_terminal() ? "bar" : "plain";
-  if (kind == "bar") return std::make_unique<BarProgress>(chains);
-  if (kind == "plain") return std::make_unique<PlainProgress>(chains);
-  if (kind == "json") return std::make_unique<JsonProgress>(chains);
+  if (kind == "bar") return std::make_unique<BarProgress>(chains, greedy);
+  if (kind == "plain") return std::make_unique<PlainProgress>(chains, greedy);
+  if (kind == "json") return std::make_unique<JsonProgress>(chains, greedy);
   return nullptr;
 }
 

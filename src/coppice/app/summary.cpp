@@ -6,6 +6,7 @@
 #include "coppice/app/progress.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/profile.hpp"
@@ -117,14 +118,8 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
           {"groups", clusters}};
 }
 
-void print_consensus(const Analysis& analysis, const Consensus& estimate,
-                     const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
-                     std::string& text) {
-  text += fmt::format(
-      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
-      "{:.3f}.\n\n",
-      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
-      estimate.expected_loss, estimate.ball_radius);
+void print_clusters(const Analysis& analysis, const Consensus& estimate,
+                    const std::vector<ClusterProfile>& profiles, const Context& context, std::string& text) {
   text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure",
                                    "what makes it different / who is in it"));
   for (const ClusterProfile& profile : profiles) {
@@ -137,16 +132,71 @@ void print_consensus(const Analysis& analysis, const Consensus& estimate,
   }
 }
 
+void print_consensus(const Analysis& analysis, const Consensus& estimate,
+                     const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
+                     std::string& text) {
+  text += fmt::format(
+      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
+      "{:.3f}.\n\n",
+      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
+      estimate.expected_loss, estimate.ball_radius);
+  print_clusters(analysis, estimate, profiles, context, text);
+}
+
 std::string head_text(const Analysis& analysis, const Context& context) {
   const SavedRun& run = analysis.run();
+  const std::string how =
+      analysis.is_greedy()
+          ? fmt::format("One greedy fit, seed {}, in {}.", run.config().seed,
+                        duration_words(analysis.seconds()))
+          : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
+                        run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
+                        duration_words(analysis.seconds()));
   return analysis.verdict_lines(context) + "\n" +
-         fmt::format(
-             "{} on {}: {} rows, {} columns ({}).\n{} chains of {} draws after {} warm-up sweeps, seed {}; "
-             "{} "
-             "of sampling.\n",
-             run.model().name, run.config().data, run.rows(), run.table().columns.size(),
-             run.setup().plan.description(), run.config().chains, run.draws_per_chain(), run.config().warmup,
-             run.config().seed, duration_words(analysis.seconds()));
+         fmt::format("{} on {}: {} rows, {} columns ({}).\n{}\n", run.model().name, run.config().data,
+                     run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
+}
+
+/// Blocks are nodes without children, with their rows.
+ordered_json merges_json(const Dendrogram& tree) {
+  ordered_json merges = ordered_json::array();
+  for (auto node = static_cast<Dendrogram::Node>(tree.items()); node < tree.nodes(); ++node) {
+    if (tree.is_block(node)) {
+      const auto rows = tree.block_items(node);
+      merges.push_back({{"node", node},
+                        {"rows", std::vector<std::uint32_t>(rows.begin(), rows.end())},
+                        {"size", tree.size(node)}});
+      continue;
+    }
+    merges.push_back({{"node", node},
+                      {"left", tree.left(node)},
+                      {"right", tree.right(node)},
+                      {"size", tree.size(node)},
+                      {"log_odds", tree.log_odds(node)}});
+  }
+  return merges;
+}
+
+/// The tree of a greedy model, and the clusters of its cut.
+void summarize_tree(const Analysis& analysis, const Context& context, std::string& text,
+                    ordered_json& answer) {
+  const SavedRun& run = analysis.run();
+  const double bound = run.traces().front().front().front();
+  const TreePosterior posterior(analysis.row_tree());
+  const Consensus estimate = analysis.consensus(1, Selection::vi);
+  const std::vector<ClusterProfile> profiles =
+      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  answer["lower_bound"] = bound;
+  answer["expected_clusters"] = posterior.expected_clusters();
+  answer["trees"] = analysis.row_tree().roots().size();
+  answer["merges"] = merges_json(analysis.row_tree());
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  text += fmt::format(
+      "\nLower bound of the log evidence: {:.3f} nats ({:.4f} a row).\nFlat clusters of the tree: {}; {:.1f} "
+      "on "
+      "average over the partitions that cutting it can give.\n\n",
+      bound, bound / static_cast<double>(run.rows()), estimate.clusters, posterior.expected_clusters());
+  print_clusters(analysis, estimate, profiles, context, text);
 }
 
 /// The one level of a flat model.
@@ -206,7 +256,9 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
   answer["clusters"] = analysis.mean_clusters();
   answer["consensus"] = ordered_json::array();
   std::string text = head_text(analysis, context);
-  if (run.levels() == 1)
+  if (analysis.is_greedy())
+    summarize_tree(analysis, context, text, answer);
+  else if (run.levels() == 1)
     summarize_flat(analysis, selecting, context, text, answer);
   else
     summarize_hierarchy(analysis, selecting.selection(), context, text, answer);

@@ -2,6 +2,8 @@
 // own, of which one is selected. A flat model has none; what is drawn for it, or for one level of a
 // hierarchy, is the average-linkage tree of how rarely two rows share a cluster (height 0: always together,
 // 1: never).
+#include <cmath>
+
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
@@ -10,6 +12,7 @@
 #include "coppice/out/csv.hpp"
 #include "coppice/out/dot.hpp"
 #include "coppice/out/newick.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
 namespace {
@@ -36,12 +39,18 @@ nlohmann::ordered_json tree_json(const Linkage& tree, const std::vector<std::str
   return {{"leaves", names}, {"merges", merges}, {"order", leaf_order(tree)}};
 }
 
-std::string linkage_csv(const Linkage& tree) {
+std::string linkage_csv(const Linkage& tree, std::span<const double> log_odds = {}) {
   std::string text;
   CsvWriter writer(&text);
-  writer.cell("left").cell("right").cell("height").cell("size").end_row();
-  for (const Merge& merge : tree.merges)
-    writer.cell(merge.left).cell(merge.right).cell(merge.height).cell(merge.size).end_row();
+  writer.cell("left").cell("right").cell("height").cell("size");
+  if (!log_odds.empty()) writer.cell("log_odds");
+  writer.end_row();
+  for (std::size_t i = 0; i < tree.merges.size(); ++i) {
+    const Merge& merge = tree.merges[i];
+    writer.cell(merge.left).cell(merge.right).cell(merge.height).cell(merge.size);
+    if (!log_odds.empty()) writer.cell(log_odds[i]);
+    writer.end_row();
+  }
   writer.close();
   return text;
 }
@@ -119,9 +128,65 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
   return 0;
 }
 
+nlohmann::ordered_json greedy_tree_json(const TreeLinkage& tree, const std::vector<std::string>& names) {
+  nlohmann::ordered_json answer = tree_json(tree.linkage, names);
+  for (std::size_t i = 0; i < tree.log_odds.size(); ++i) answer["merges"][i]["log_odds"] = tree.log_odds[i];
+  return answer;
+}
+
+/// The tree of a greedy model, or its trees one after the other if it was stopped.
+int write_greedy_tree(const TreeArguments& arguments, const std::string& format, const Analysis& analysis,
+                      const Context& context) {
+  const std::vector<std::string>& rows = analysis.run().table().row_ids;
+  const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+  if (format == "json") {
+    nlohmann::ordered_json answer = greedy_tree_json(trees.front(), trees.front().names(rows));
+    if (trees.size() > 1) {
+      answer = {{"trees", nlohmann::ordered_json::array()}};
+      for (const TreeLinkage& tree : trees)
+        answer["trees"].push_back(greedy_tree_json(tree, tree.names(rows)));
+    }
+    analysis.add_exactness(answer);
+    write_json(arguments.output, answer);
+    return 0;
+  }
+  if (format == "linkage" && trees.size() > 1)
+    fail(ErrorCode::configuration,
+         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "resume {}",
+         trees.size(), arguments.path);
+  std::string text;
+  if (format == "ascii")
+    text = analysis.caveat_line(context) +
+           "Height: -log of the probability that all rows below are one cluster (0.69: even odds).\n";
+  else
+    analysis.note_caveat(context);
+  for (const TreeLinkage& tree : trees) {
+    const std::vector<std::string> names = tree.names(rows);
+    std::vector<double> support;
+    for (const double log_odds : tree.log_odds) support.push_back(1.0 / (1.0 + std::exp(-log_odds)));
+    if (format == "newick") text += to_newick(tree.linkage, names, support);
+    if (format == "linkage") text += linkage_csv(tree.linkage, tree.log_odds);
+    if (format == "dot") text += to_dot(tree.linkage, names, support);
+    if (format == "ascii") {
+      AsciiTreeOptions options;
+      options.width = arguments.view.width;
+      options.collapse_at = arguments.collapse;
+      options.max_lines = arguments.view.lines;
+      text += ascii_tree(tree.linkage, names, options);
+    }
+  }
+  write_output(arguments.output, text);
+  return 0;
+}
+
 int tree(const TreeArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const std::string format = context.json ? "json" : arguments.format;
+  if (analysis.is_greedy() && arguments.guide == 0) {
+    if (arguments.level > 0) analysis.run().check_level(arguments.level);
+    return write_greedy_tree(arguments, format, analysis, context);
+  }
   const bool one_level = analysis.run().levels() == 1 || arguments.level > 0 || arguments.guide > 0;
   return one_level || format == "linkage" ? write_linkage(arguments, format, analysis, context)
                                           : write_hierarchy(arguments, format, analysis, context);

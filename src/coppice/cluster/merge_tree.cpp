@@ -31,6 +31,7 @@ void MergeTree::clear() {
   potentials_.clear();
   stats_.clear();
   free_.clear();
+  blocks_.clear();
 }
 
 MergeTree::Node MergeTree::allocate() {
@@ -49,6 +50,7 @@ MergeTree::Node MergeTree::allocate() {
 }
 
 void MergeTree::free(Node node) {
+  if (is_leaf(node) && count(node) > 1) blocks_.erase(node);
   nodes_[node].count = 0;
   free_.push_back(node);
 }
@@ -59,6 +61,19 @@ MergeTree::Node MergeTree::leaf(std::uint32_t row) {
   nodes_[node].first_row = row;
   family_->clear(mutable_stats(node));
   family_->add(mutable_stats(node), (*rows_)[row]);
+  potentials_[node].log_marginal = family_->log_marginal(stats(node));
+  weigh(node);
+  return node;
+}
+
+MergeTree::Node MergeTree::block(std::span<const std::uint32_t> rows) {
+  if (rows.size() == 1) return leaf(rows.front());
+  const Node node = allocate();
+  nodes_[node].count = static_cast<std::uint32_t>(rows.size());
+  nodes_[node].first_row = rows.front();
+  blocks_.insert_or_assign(node, std::vector<std::uint32_t>(rows.begin(), rows.end()));
+  family_->clear(mutable_stats(node));
+  for (const std::uint32_t row : rows) family_->add(mutable_stats(node), (*rows_)[row]);
   potentials_[node].log_marginal = family_->log_marginal(stats(node));
   weigh(node);
   return node;
@@ -154,6 +169,7 @@ MergeTree::Node MergeTree::copy(Node root) {
     nodes_[twin] = {above, kNone, kNone, nodes_[node].count, nodes_[node].first_row};
     potentials_[twin] = potentials_[node];
     std::copy_n(stats(node), stats_size_, mutable_stats(twin));
+    if (is_leaf(node) && count(node) > 1) blocks_.insert_or_assign(twin, blocks_.at(node));
     return twin;
   };
   const Node copied = twin_of(root, kNone);
@@ -228,10 +244,15 @@ void MergeTree::audit() const {
     const double log_weight = prior_->log_kappa(links.count) + potentials_[node].log_marginal;
     demand(potentials_[node].log_weight == log_weight, node, "a stale weight");
     if (is_leaf(node)) {
-      demand(links.count == 1 && links.right == kNone, node, "a leaf of several rows");
+      demand(links.right == kNone, node, "a leaf with a child");
       demand(potentials_[node].log_phi == log_weight, node, "a stale potential");
       family_->clear(merged.data());
-      family_->add(merged.data(), (*rows_)[links.first_row]);
+      std::uint32_t count = 0;
+      for_each_row(node, [&](std::uint32_t row) {
+        family_->add(merged.data(), (*rows_)[row]);
+        ++count;
+      });
+      demand(links.count == count, node, "a wrong count");
     } else {
       demand(parent(links.left) == node && parent(links.right) == node, node, "a child with another parent");
       demand(first_row(links.left) < first_row(links.right), node, "children out of order");

@@ -1,6 +1,6 @@
-// A forest of binary trees whose leaves are rows. Every node carries the statistics of the rows c below it
-// and the log potentials of Bayesian hierarchical clustering, with h(c) = kappa(n_c) m(X_c) and children l,
-// r:
+// A forest of binary trees whose leaves are rows, or blocks of rows that stay together. Every node carries
+// the statistics of the rows c below it and the log potentials of Bayesian hierarchical clustering, with h(c)
+// = kappa(n_c) m(X_c) and children l, r:
 //   leaf:  phi = h(c)
 //   inner: phi = h(c) + phi(l) phi(r),   d = phi(l) phi(r) / h(c),   h(c) / phi = 1 / (1 + d).
 // phi is the sum of prod h over all partitions that cutting the tree can give; d > 1 says that the two
@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ class MergeTree {
 
   /// A new tree of one row.
   Node leaf(std::uint32_t row);
+  /// A new tree that is a single leaf of several rows (ascending).
+  Node block(std::span<const std::uint32_t> rows);
   /// A new node above two roots.
   Node join(Node a, Node b);
 
@@ -96,7 +99,12 @@ class MergeTree {
   template <typename Visit>
   void for_each_row(Node top, Visit&& visit) const {
     for_each_node(top, [&](Node node) {
-      if (is_leaf(node)) visit(first_row(node));
+      if (!is_leaf(node)) return;
+      if (count(node) == 1) {
+        visit(first_row(node));
+      } else {
+        for (const std::uint32_t row : blocks_.at(node)) visit(row);
+      }
     });
   }
 
@@ -145,6 +153,7 @@ class MergeTree {
   std::vector<double> stats_;
   std::vector<double> scratch_;
   std::vector<Node> free_;
+  std::map<Node, std::vector<std::uint32_t>> blocks_;  // rows of leaves that have several
 };
 
 template <typename Visit>

@@ -74,6 +74,18 @@ class BernoulliCell {
     return {p, p * (1.0 - p), {1.0 - p, p}};
   }
 
+  std::size_t union_size() const { return 2; }  // ones, zeros
+  void fill_union(const double* stats, double* bank) const {
+    bank[0] = stats[0];
+    bank[kLanes] = stats[1];
+  }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const Lanes ones = one[0] + load_lanes(others);
+    const Lanes zeros = one[kLanes] + load_lanes(others + kLanes);
+    return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
+           tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
+  }
+
  private:
   /// log B(a + ones, b + zeros).
   double log_beta(double ones, double zeros) const {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "coppice/base/math.hpp"
+#include "coppice/family/bernoulli.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -12,7 +15,9 @@ namespace coppice {
 
 class BinomialCell {
  public:
-  BinomialCell(double trials, double a, double b) : trials_(trials), a_(a), b_(b) {}
+  /// The tables, if there are any, reach to the trials of twice all rows.
+  BinomialCell(double trials, double a, double b, std::shared_ptr<const BetaTables> tables)
+      : trials_(trials), a_(a), b_(b), tables_(std::move(tables)) {}
 
   std::size_t stats_size() const { return 3; }  // successes, failures, sum of log binomial coefficients
   std::size_t theta_size() const { return 1; }
@@ -69,6 +74,21 @@ class BinomialCell {
            log_gamma(bank[kLanes] - (trials_ - x));
   }
 
+  std::size_t union_size() const { return 3; }  // successes, failures, sum of log binomial coefficients
+  void fill_union(const double* stats, double* bank) const {
+    for (std::size_t i = 0; i < 3; ++i) bank[i * kLanes] = stats[i];
+  }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const Lanes successes = one[0] + load_lanes(others);
+    const Lanes failures = one[kLanes] + load_lanes(others + kLanes);
+    const Lanes coefficients = one[2 * kLanes] + load_lanes(others + 2 * kLanes);
+    if (tables_ != nullptr)
+      return coefficients + (tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures)) -
+             tables_->total.log_gamma_at(successes + failures) - log_prior_;
+    return coefficients + (coppice::log_gamma(a_ + successes) + coppice::log_gamma(b_ + failures)) -
+           coppice::log_gamma((a_ + b_) + (successes + failures)) - log_prior_;
+  }
+
   CellPredictive predictive(const double* stats) const {
     const double a = a_ + stats[0];
     const double b = b_ + stats[1];
@@ -86,6 +106,8 @@ class BinomialCell {
     return log_factorial(trials_) - log_factorial(x) - log_factorial(trials_ - x);
   }
   double trials_, a_, b_;
+  double log_prior_ = log_beta(a_, b_);
+  std::shared_ptr<const BetaTables> tables_;
 };
 
 FamilyEntry binomial_entry();

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/family/count_table.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -16,9 +18,13 @@ namespace coppice {
 
 class CategoricalCell {
  public:
-  explicit CategoricalCell(std::vector<double> concentration)
+  using Table = std::shared_ptr<const CountTable>;
+  /// One table for each level's concentration, and one for their sum.
+  CategoricalCell(std::vector<double> concentration, std::vector<Table> tables, Table total_table)
       : concentration_(std::move(concentration)),
-        total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)) {}
+        total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)),
+        tables_(std::move(tables)),
+        total_table_(std::move(total_table)) {}
 
   std::size_t levels() const { return concentration_.size(); }
   std::size_t stats_size() const { return levels(); }
@@ -38,9 +44,9 @@ class CategoricalCell {
     for (std::size_t l = 0; l < levels(); ++l) stats[l] += other[l];
   }
   double log_marginal(const double* stats) const {
-    double total = log_gamma(total_) - log_gamma(total_ + count(stats));
+    double total = total_table_->log_gamma_at(0.0) - total_table_->log_gamma_at(count(stats));
     for (std::size_t l = 0; l < levels(); ++l)
-      if (stats[l] != 0.0) total += log_gamma(concentration_[l] + stats[l]) - log_gamma(concentration_[l]);
+      if (stats[l] != 0.0) total += tables_[l]->log_gamma_at(stats[l]) - tables_[l]->log_gamma_at(0.0);
     return total;
   }
   double log_predictive(const double* stats, double x) const {
@@ -90,10 +96,25 @@ class CategoricalCell {
     return result;
   }
 
+  std::size_t union_size() const { return levels() + 1; }  // cells of each level, and of all
+  void fill_union(const double* stats, double* bank) const {
+    for (std::size_t l = 0; l < levels(); ++l) bank[l * kLanes] = stats[l];
+    bank[levels() * kLanes] = count(stats);
+  }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const auto cells = [&](std::size_t l) { return one[l * kLanes] + load_lanes(others + l * kLanes); };
+    Lanes total = total_table_->log_gamma_at(0.0) - total_table_->log_gamma_at(cells(levels()));
+    for (std::size_t l = 0; l < levels(); ++l)
+      total += tables_[l]->log_gamma_at(cells(l)) - tables_[l]->log_gamma_at(0.0);
+    return total;
+  }
+
  private:
   double count(const double* stats) const { return std::accumulate(stats, stats + levels(), 0.0); }
   std::vector<double> concentration_;
   double total_;
+  std::vector<Table> tables_;
+  Table total_table_;
 };
 
 FamilyEntry categorical_entry();

@@ -1,6 +1,8 @@
 // Entries of the families with independent columns: their names, hyper-parameters, defaults and makers.
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 
 #include "coppice/base/error.hpp"
 #include "coppice/family/bernoulli.hpp"
@@ -14,6 +16,11 @@ namespace coppice {
 namespace {
 
 using Type = Parameter::Type;
+
+/// Sums of trials up to this many are tabulated; beyond it log-gamma is evaluated.
+constexpr double kMostTrialsTabulated = 200'000.0;
+/// Stands for a share that was not given.
+constexpr double kNoShare = -1.0;
 
 std::vector<double> same(const FamilyInputs& inputs, double value) {
   return std::vector<double>(inputs.columns.size(), value);
@@ -40,7 +47,7 @@ std::unique_ptr<Family> make_bernoulli(const FamilyInputs& inputs) {
   std::map<std::pair<double, double>, std::shared_ptr<const BetaTables>> tables;
   for (std::size_t j = 0; j < a.size(); ++j) {
     auto& table = tables[{a[j], b[j]}];
-    if (!table) table = std::make_shared<const BetaTables>(a[j], b[j], inputs.rows);
+    if (!table) table = std::make_shared<const BetaTables>(a[j], b[j], 2 * inputs.rows);
     cells.emplace_back(a[j], b[j], table);
   }
   return std::make_unique<IndependentColumns<BernoulliCell>>("bernoulli", std::move(cells));
@@ -58,12 +65,17 @@ std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
   const std::vector<double> a = inputs.per_column_values("a", same(inputs, 0.5), 0.0);
   const std::vector<double> b = inputs.per_column_values("b", same(inputs, 0.5), 0.0);
   std::vector<BinomialCell> cells;
+  std::map<std::tuple<double, double, double>, std::shared_ptr<const BetaTables>> tables;
   for (std::size_t j = 0; j < a.size(); ++j) {
     if (trials[j] != std::floor(trials[j]) || trials[j] < largest[j])
       fail(ErrorCode::configuration,
            "column '{}': trials = {} must be a whole number of at least {}, its largest value",
            inputs.columns[j]->name, trials[j], largest[j]);
-    cells.emplace_back(trials[j], a[j], b[j]);
+    const double most = 2.0 * trials[j] * static_cast<double>(inputs.rows);
+    auto& table = tables[{a[j], b[j], trials[j]}];
+    if (!table && most <= kMostTrialsTabulated)
+      table = std::make_shared<const BetaTables>(a[j], b[j], static_cast<std::size_t>(most));
+    cells.emplace_back(trials[j], a[j], b[j], table);
   }
   return std::make_unique<IndependentColumns<BinomialCell>>("binomial", std::move(cells));
 }
@@ -90,9 +102,20 @@ std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t 
 
 std::unique_ptr<Family> make_categorical(const FamilyInputs& inputs) {
   std::vector<CategoricalCell> cells;
+  std::map<double, CategoricalCell::Table> tables;
+  const auto table_of = [&](double offset) {
+    CategoricalCell::Table& table = tables[offset];
+    if (!table) table = std::make_shared<const CountTable>(offset, 2 * inputs.rows);
+    return table;
+  };
   for (std::size_t j = 0; j < inputs.columns.size(); ++j) {
     const std::size_t levels = std::max<std::size_t>(inputs.columns[j]->levels.size(), 2);
-    cells.emplace_back(level_concentration(inputs, j, levels));
+    std::vector<double> concentration = level_concentration(inputs, j, levels);
+    std::vector<CategoricalCell::Table> of_level;
+    for (const double value : concentration) of_level.push_back(table_of(value));
+    const CategoricalCell::Table total =
+        table_of(std::accumulate(concentration.begin(), concentration.end(), 0.0));
+    cells.emplace_back(std::move(concentration), std::move(of_level), total);
   }
   return std::make_unique<IndependentColumns<CategoricalCell>>("categorical", std::move(cells));
 }
@@ -111,20 +134,38 @@ std::unique_ptr<Family> make_poisson(const FamilyInputs& inputs) {
 std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> strength =
-      inputs.per_column_values("mean_strength", same(inputs, kDefaultMeanStrength), 0.0);
-  const std::vector<double> shape = inputs.per_column_values("shape", same(inputs, 1.5), 0.0);
-  // E[v] = rate / (shape - 1): a cluster is expected to have half the column's standard deviation.
-  std::vector<double> default_rate = from_scale(inputs, [](const ColumnScale& s) { return s.sd * s.sd; });
-  for (std::size_t j = 0; j < shape.size(); ++j)
-    default_rate[j] *= kDefaultClusterSd * kDefaultClusterSd * std::max(shape[j] - 1.0, 0.5);
+  const std::vector<double> share = inputs.per_column_values("share", same(inputs, kNoShare), kNoShare - 1.0);
+  const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
+  std::vector<double> default_strength = same(inputs, kDefaultMeanStrength);
+  std::vector<double> default_shape = same(inputs, 1.5);
+  for (std::size_t j = 0; j < share.size(); ++j) {
+    if (!has_share(j)) continue;
+    if (!(share[j] > 0.0))
+      fail(ErrorCode::configuration, "column '{}': share = {} must be greater than 0",
+           inputs.columns[j]->name, share[j]);
+    default_strength[j] = share[j];
+    default_shape[j] = 2.0;
+  }
+  const std::vector<double> strength = inputs.per_column_values("mean_strength", default_strength, 0.0);
+  const std::vector<double> shape = inputs.per_column_values("shape", default_shape, 0.0);
+  std::vector<double> default_rate;
+  for (std::size_t j = 0; j < shape.size(); ++j) {
+    const ColumnScale scale = column_scale(*inputs.columns[j]);
+    // E[v] = rate / (shape - 1): a cluster is expected to have half the column's standard deviation.
+    default_rate.push_back(has_share(j) ? shape[j] * share[j] * scale.population_variance
+                                        : kDefaultClusterSd * kDefaultClusterSd *
+                                              std::max(shape[j] - 1.0, 0.5) * scale.sd * scale.sd);
+  }
   const std::vector<double> rate = inputs.per_column_values("rate", default_rate, 0.0);
   std::map<double, std::shared_ptr<const HalfStepGammas>> tables;
+  std::map<std::pair<double, double>, std::shared_ptr<const NormalGammaTable>> union_tables;
   std::vector<GaussianDiagonalCell> cells;
   for (std::size_t j = 0; j < shape.size(); ++j) {
     auto& table = tables[shape[j]];
     if (!table) table = std::make_shared<const HalfStepGammas>(shape[j], inputs.rows);
-    cells.emplace_back(mean[j], strength[j], shape[j], rate[j], table);
+    auto& unions = union_tables[{strength[j], shape[j]}];
+    if (!unions) unions = std::make_shared<const NormalGammaTable>(strength[j], shape[j], 2 * inputs.rows);
+    cells.emplace_back(mean[j], strength[j], shape[j], rate[j], table, unions);
   }
   return std::make_unique<IndependentColumns<GaussianDiagonalCell>>("gaussian-diagonal", std::move(cells));
 }
@@ -152,6 +193,18 @@ HalfStepGammas::HalfStepGammas(double start, std::size_t largest) : start_(start
     const double next = log_gamma(start + 0.5 * static_cast<double>(n + 1));
     table_.push_back(next - previous);
     previous = next;
+  }
+}
+
+NormalGammaTable::NormalGammaTable(double mean_strength, double shape, std::size_t largest) {
+  const double log_gamma_shape = log_gamma(shape);
+  for (std::size_t n = 0; n <= largest; ++n) {
+    const auto cells = static_cast<double>(n);
+    const double a = shape + 0.5 * cells;
+    const double k = mean_strength + cells;
+    entries_.push_back(
+        {log_gamma(a) - log_gamma_shape + 0.5 * std::log(mean_strength / k) - 0.5 * cells * kLog2Pi, a,
+         n == 0 ? 0.0 : mean_strength / (cells * k), n == 0 ? 0.0 : 1.0 / cells});
   }
 }
 
@@ -199,15 +252,20 @@ FamilyEntry poisson_entry() {
 }
 
 FamilyEntry gaussian_diagonal_entry() {
-  return {"gaussian-diagonal",
-          "real columns, independent within a cluster; normal-inverse-gamma prior",
-          {Kind::real, Kind::count, Kind::binary},
-          true,
-          {any_number("prior_mean", "prior mean; default: the column's mean"),
-           positive("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
-           positive("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
-           positive("rate", "", "its rate; default: a cluster has half the column's standard deviation")},
-          make_gaussian_diagonal};
+  return {
+      "gaussian-diagonal",
+      "real columns, independent within a cluster; normal-inverse-gamma prior",
+      {Kind::real, Kind::count, Kind::binary},
+      true,
+      {any_number("prior_mean", "prior mean; default: the column's mean"),
+       positive("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
+       positive("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
+       positive("rate", "", "its rate; default: a cluster has half the column's standard deviation"),
+       positive(
+           "share", "",
+           "the share g of a column's variance that is within clusters: mean_strength g, shape 2 and rate "
+           "2 g times that variance, where these are not given")},
+      make_gaussian_diagonal};
 }
 
 FamilyEntry gaussian_known_entry() {

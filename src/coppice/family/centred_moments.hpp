@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "coppice/base/lanes.hpp"
+
 namespace coppice {
 
 /// Statistics are three doubles: cells, their mean, centred sum of squares.
@@ -38,6 +40,23 @@ struct CentredMoments {
     stats[1] += step * other[0] / count;
     stats[0] = count;
   }
+
+  /// For unions of clusters: cells, mean, centred sum of squares, sum.
+  static void fill_union(const double* stats, double* bank) {
+    for (int i = 0; i < kSize; ++i) bank[i * static_cast<int>(kLanes)] = stats[i];
+    bank[3 * kLanes] = stats[0] * stats[1];
+  }
+  /// One cluster together with each of eight; the same whichever of the two comes first.
+  struct Union {
+    Lanes cells, per_cell, squares, sum;  // per_cell: 1 / cells, or 1 if there is none
+    Union(const double* one, const double* others) : cells(one[0] + load_lanes(others)) {
+      per_cell = 1.0 / (cells == 0.0 ? broadcast(1.0) : cells);
+      const Lanes step = one[kLanes] - load_lanes(others + kLanes);
+      const Lanes within = one[2 * kLanes] + load_lanes(others + 2 * kLanes);
+      squares = within + step * step * (one[0] * load_lanes(others) * per_cell);
+      sum = one[3 * kLanes] + load_lanes(others + 3 * kLanes);
+    }
+  };
 };
 
 }  // namespace coppice

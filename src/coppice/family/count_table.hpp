@@ -1,11 +1,12 @@
 // log(offset + n) and log Gamma(offset + n) for whole n: what count families evaluate all the time, tabulated
-// once.
+// once. A table of a family goes to twice its rows, so that the union of any two clusters is in it.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
+#include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
 
 namespace coppice {
@@ -29,6 +30,16 @@ class CountTable {
     const auto index = static_cast<std::size_t>(n);
     return index < log_gammas_.size() ? log_gammas_[index] : log_gamma(offset_ + n);
   }
+
+  /// The same for eight n at once, none of them beyond the table.
+  Lanes log_gamma_at(Lanes n) const {
+    const LanesInt index = __builtin_convertvector(n, LanesInt);
+    Lanes found;
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      found[lane] = log_gammas_[static_cast<std::size_t>(index[lane])];
+    return found;
+  }
+  std::size_t size() const { return log_gammas_.size(); }
 
  private:
   double offset_;

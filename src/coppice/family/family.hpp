@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,21 @@ class Family {
                                   std::size_t chunks, const OwnCluster& own, double* out) const = 0;
 
   virtual CellPredictive predict_cell(const double* stats, std::size_t column) const = 0;
+
+  // Greedy methods ask for the marginals of many unions of two clusters at once. Each cluster has
+  // `union_size()` doubles for that, side by side as in a bank. What add_log_marginals gives is a function of
+  // the two clusters, bit for bit, whichever of them comes first and wherever they stand.
+  virtual std::size_t union_size() const { return stats_size(); }
+  /// Writes a cluster's values: value j at bank[j * kLanes].
+  virtual void fill_union(const double* stats, double* bank) const;
+  /// out[s] += log p(rows of the one cluster and of the cluster in slot s), for 8 * chunks slots; `one` is as
+  /// fill_union wrote it, the values of chunk c start at bank + c * stride.
+  virtual void add_log_marginals(const double* one, const double* bank, std::size_t stride,
+                                 std::size_t chunks, double* out) const;
+
+  /// The family of some cells (ascending) by themselves; nullptr if cells depend on each other given the
+  /// cluster.
+  virtual std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const;
 };
 
 inline double count_of(const double* stats) { return stats[0]; }

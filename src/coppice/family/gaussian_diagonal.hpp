@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -29,11 +30,33 @@ class HalfStepGammas {
   std::vector<double> table_;
 };
 
+/// What the marginal of n cells needs of n alone, for n = 0, 1, ... up to twice all rows.
+class NormalGammaTable {
+ public:
+  NormalGammaTable(double mean_strength, double shape, std::size_t largest);
+  struct Entry {
+    double log_factor;  // log Gamma(a) - log Gamma(a0) + (1/2) log(k0 / k) - (n/2) log 2 pi
+    double shape;       // a
+    double shrinkage;   // k0 / (n k); 0 for n = 0
+    double per_cell;    // 1 / n; 0 for n = 0
+  };
+  const Entry& operator[](std::int64_t n) const { return entries_[static_cast<std::size_t>(n)]; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
 class GaussianDiagonalCell {
  public:
   GaussianDiagonalCell(double prior_mean, double mean_strength, double shape, double rate,
-                       std::shared_ptr<const HalfStepGammas> gammas)
-      : prior_mean_(prior_mean), k0_(mean_strength), a0_(shape), b0_(rate), gammas_(std::move(gammas)) {}
+                       std::shared_ptr<const HalfStepGammas> gammas,
+                       std::shared_ptr<const NormalGammaTable> unions)
+      : prior_mean_(prior_mean),
+        k0_(mean_strength),
+        a0_(shape),
+        b0_(rate),
+        gammas_(std::move(gammas)),
+        unions_(std::move(unions)) {}
 
   std::size_t stats_size() const { return CentredMoments::kSize; }
   std::size_t theta_size() const { return 2; }  // mean, variance
@@ -101,6 +124,27 @@ class GaussianDiagonalCell {
     return bank[4 * kLanes] + (bank[3 * kLanes] - 1.0) * std::log(kept);
   }
 
+  std::size_t union_size() const { return 4; }  // cells, mean, centred sum of squares, sum
+  void fill_union(const double* stats, double* bank) const { CentredMoments::fill_union(stats, bank); }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const Lanes cells = load_lanes(others);
+    const LanesInt index = __builtin_convertvector(one[0] + cells, LanesInt);
+    Lanes log_factor, shape, shrinkage, per_cell;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const NormalGammaTable::Entry& entry = (*unions_)[index[lane]];
+      log_factor[lane] = entry.log_factor;
+      shape[lane] = entry.shape;
+      shrinkage[lane] = entry.shrinkage;
+      per_cell[lane] = entry.per_cell;
+    }
+    const Lanes step = one[kLanes] - load_lanes(others + kLanes);
+    const Lanes within = one[2 * kLanes] + load_lanes(others + 2 * kLanes);
+    const Lanes sum = one[3 * kLanes] + load_lanes(others + 3 * kLanes);
+    const Lanes squares = within + step * step * (one[0] * cells * per_cell);
+    const Lanes rate = b0_ + 0.5 * (squares + sum * sum * shrinkage);
+    return log_factor + log_rate_ - shape * coppice::log(rate);
+  }
+
   CellPredictive predictive(const double* stats) const {
     const double k = k0_ + stats[0];
     const double a = a0_ + 0.5 * stats[0];
@@ -114,7 +158,9 @@ class GaussianDiagonalCell {
     return b0_ + 0.5 * stats[2] + 0.5 * k0_ * stats[0] / (k0_ + stats[0]) * stats[1] * stats[1];
   }
   double prior_mean_, k0_, a0_, b0_;
+  double log_rate_ = a0_ * std::log(b0_);
   std::shared_ptr<const HalfStepGammas> gammas_;
+  std::shared_ptr<const NormalGammaTable> unions_;
 };
 
 FamilyEntry gaussian_diagonal_entry();

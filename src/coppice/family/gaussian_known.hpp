@@ -75,6 +75,16 @@ class GaussianKnownCell {
     return log_normal(x * bank[4 * kLanes] - bank[3 * kLanes], bank[5 * kLanes]);
   }
 
+  std::size_t union_size() const { return 4; }  // cells, mean, centred sum of squares, sum
+  void fill_union(const double* stats, double* bank) const { CentredMoments::fill_union(stats, bank); }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const CentredMoments::Union joint(one, others);
+    const Lanes total = noise_ + joint.cells * prior_variance_;
+    const Lanes quadratic = joint.squares + joint.sum * joint.sum * joint.per_cell * noise_ / total;
+    return -0.5 * (joint.cells * (kLog2Pi + std::log(noise_)) - std::log(noise_) + coppice::log(total) +
+                   quadratic / noise_);
+  }
+
   CellPredictive predictive(const double* stats) const {
     return {prior_mean_ + posterior_mean(stats[0], stats[1]), noise_ + posterior_variance(stats[0]), {}};
   }

@@ -5,9 +5,11 @@
 // A Cell has: stats_size, theta_size, bank_size, origin; clear, add, remove, merge, log_marginal,
 // log_predictive, draw_theta, draw, log_likelihood; fill_bank, lane_log_predictive (eight clusters),
 // own_log_predictive (the predictive of x under a cluster that holds x, with x taken out, from the cluster's
-// cache); predictive.
+// cache); predictive; union_size, fill_union, lane_log_marginal (of one cluster with each of eight).
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,15 +26,18 @@ class IndependentColumns final : public Family {
     std::size_t stats = 1;
     std::size_t theta = 0;
     std::size_t bank = 0;
+    std::size_t joint = 0;
     for (const Cell& cell : cells_) {
-      places_.push_back({stats, theta, bank * kLanes});
+      places_.push_back({stats, theta, bank * kLanes, joint * kLanes});
       stats += cell.stats_size();
       theta += cell.theta_size();
       bank += cell.bank_size();
+      joint += cell.union_size();
     }
     stats_size_ = stats;
     theta_size_ = theta;
     bank_size_ = bank;
+    union_size_ = joint;
   }
 
   std::string_view name() const override { return name_; }
@@ -118,14 +123,36 @@ class IndependentColumns final : public Family {
     return cells_[column].predictive(stats + places_[column].stats);
   }
 
+  std::size_t union_size() const override { return union_size_; }
+  void fill_union(const double* stats, double* bank) const override {
+    for (std::size_t j = 0; j < cells_.size(); ++j)
+      cells_[j].fill_union(stats + places_[j].stats, bank + places_[j].joint);
+  }
+  void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
+                         double* out) const override {
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const double* others = bank + chunk * stride;
+      Lanes total = load_lanes(out + chunk * kLanes);
+      for (std::size_t j = 0; j < cells_.size(); ++j)
+        total += cells_[j].lane_log_marginal(one + places_[j].joint, others + places_[j].joint);
+      store_lanes(out + chunk * kLanes, total);
+    }
+  }
+
+  std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override {
+    std::vector<Cell> chosen;
+    for (const std::size_t j : cells) chosen.push_back(cells_[j]);
+    return std::make_unique<IndependentColumns>(name_, std::move(chosen));
+  }
+
  private:
   struct Place {
-    std::size_t stats, theta, bank;
+    std::size_t stats, theta, bank, joint;
   };
   std::string name_;
   std::vector<Cell> cells_;
   std::vector<Place> places_;
-  std::size_t stats_size_ = 0, theta_size_ = 0, bank_size_ = 0;
+  std::size_t stats_size_ = 0, theta_size_ = 0, bank_size_ = 0, union_size_ = 0;
 };
 
 }  // namespace coppice

@@ -60,7 +60,7 @@ ColumnScale column_scale(const Column& column) {
          column.name);
   // Spread that is only rounding of a constant column counts as none.
   const bool constant = !(sd > 1e-14 * std::abs(mean)) || sd == 0.0;
-  return {mean, constant ? 1.0 : sd};
+  return {mean, constant ? 1.0 : sd, constant ? 1.0 : squares / count};
 }
 
 }  // namespace coppice

@@ -34,6 +34,7 @@ struct FamilyInputs {
 struct ColumnScale {
   double mean = 0.0;
   double sd = 1.0;
+  double population_variance = 1.0;  // the mean square distance from the mean; 1 if there is no spread
 };
 ColumnScale column_scale(const Column& column);
 

@@ -104,10 +104,10 @@ std::string FamilyPlan::description() const {
 }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings) {
+                       const Settings& settings, bool independent) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   const std::vector<FamilyEntry> list = all_families();
-  const std::string real_family = automatic_real_family(table);
+  const std::string real_family = independent ? "gaussian-diagonal" : automatic_real_family(table);
   FamilyPlan plan;
   std::vector<const ColumnSpec*> specs(table.columns.size(), nullptr);
   for (std::size_t j = 0; j < table.columns.size(); ++j) {

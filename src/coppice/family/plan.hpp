@@ -30,9 +30,9 @@ struct FamilyPlan {
 
 /// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
 /// family, a family does not take the missing cells there are, or a setting belongs to none of the families
-/// used.
+/// used. With `independent`, "auto" takes real columns as independent within a cluster.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings);
+                       const Settings& settings, bool independent = false);
 
 /// The table's rows for the plan's family; the table may be another one with the same columns.
 Rows encode(const FamilyPlan& plan, const Table& table);

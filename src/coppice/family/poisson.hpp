@@ -73,6 +73,16 @@ class PoissonCell {
     return bank[3 * kLanes] - log_gamma(shape) + shape * bank[4 * kLanes] - log_factorial(x);
   }
 
+  std::size_t union_size() const { return 3; }  // cells, their sum, sum of log x!
+  void fill_union(const double* stats, double* bank) const {
+    for (std::size_t i = 0; i < 3; ++i) bank[i * kLanes] = stats[i];
+  }
+  Lanes lane_log_marginal(const double* one, const double* others) const {
+    const Lanes shape = shape_ + (one[kLanes] + load_lanes(others + kLanes));
+    return coppice::log_gamma(shape) - shape * coppice::log(rate_ + (one[0] + load_lanes(others))) -
+           (one[2 * kLanes] + load_lanes(others + 2 * kLanes)) + log_prior_;
+  }
+
   CellPredictive predictive(const double* stats) const {
     const double shape = shape_ + stats[1];
     const double rate = rate_ + stats[0];
@@ -86,6 +96,7 @@ class PoissonCell {
     stats[2] += sign * log_factorial(x);
   }
   double shape_, rate_;
+  double log_prior_ = shape_ * std::log(rate_) - log_gamma(shape_);
 };
 
 FamilyEntry poisson_entry();

@@ -5,11 +5,13 @@ namespace coppice {
 RowFamily::RowFamily(std::vector<std::unique_ptr<Family>> blocks) {
   for (std::unique_ptr<Family>& family : blocks) {
     const Family& added = *family;
-    blocks_.push_back({std::move(family), width_, stats_size_, theta_size_, bank_size_ * kLanes});
+    blocks_.push_back(
+        {std::move(family), width_, stats_size_, theta_size_, bank_size_ * kLanes, union_size_ * kLanes});
     width_ += added.width();
     stats_size_ += added.stats_size();
     theta_size_ += added.theta_size();
     bank_size_ += added.bank_size();
+    union_size_ += added.union_size();
   }
 }
 
@@ -92,6 +94,30 @@ void RowFamily::add_log_predictive(const double* row, const double* bank, std::s
 CellPredictive RowFamily::predict_cell(const double* stats, std::size_t column) const {
   const Block& block = block_of(column);
   return block.family->predict_cell(stats + block.stats, column - block.column);
+}
+
+void RowFamily::fill_union(const double* stats, double* bank) const {
+  for (const Block& block : blocks_) block.family->fill_union(stats + block.stats, bank + block.joint);
+}
+
+void RowFamily::add_log_marginals(const double* one, const double* bank, std::size_t stride,
+                                  std::size_t chunks, double* out) const {
+  for (const Block& block : blocks_)
+    block.family->add_log_marginals(one + block.joint, bank + block.joint, stride, chunks, out);
+}
+
+std::unique_ptr<Family> RowFamily::of_cells(std::span<const std::size_t> cells) const {
+  std::vector<std::unique_ptr<Family>> parts;
+  for (std::size_t next = 0; next < cells.size();) {
+    const Block& block = block_of(cells[next]);
+    std::vector<std::size_t> own;
+    while (next < cells.size() && cells[next] < block.column + block.family->width())
+      own.push_back(cells[next++] - block.column);
+    parts.push_back(block.family->of_cells(own));
+    if (!parts.back()) return nullptr;
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  return std::make_unique<RowFamily>(std::move(parts));
 }
 
 }  // namespace coppice

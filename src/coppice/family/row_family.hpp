@@ -33,16 +33,21 @@ class RowFamily final : public Family {
   void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
+  std::size_t union_size() const override { return union_size_; }
+  void fill_union(const double* stats, double* bank) const override;
+  void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
+                         double* out) const override;
+  std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override;
 
  private:
   struct Block {
     std::unique_ptr<Family> family;
-    std::size_t column, stats, theta, bank;  // where its part begins
+    std::size_t column, stats, theta, bank, joint;  // where its part begins
   };
   const Block& block_of(std::size_t column) const;
 
   std::vector<Block> blocks_;
-  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0;
+  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0, union_size_ = 0;
 };
 
 }  // namespace coppice

@@ -17,8 +17,10 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
+#include "coppice/shape/dendrogram.hpp"
 #include "coppice/shape/partition.hpp"
 #include "coppice/shape/row_tree.hpp"
+#include "coppice/shape/views.hpp"
 
 namespace coppice {
 
@@ -29,6 +31,8 @@ struct Problem {
   ParameterValues parameters;
   /// Levels of each cell that is a category, 0 for numbers; empty: all are numbers.
   std::vector<std::size_t> category_levels = {};
+  /// Threads that one sampler may use inside of a step (0: all); they never change what it does.
+  std::size_t threads = 1;
 };
 
 struct MoveStatistics {
@@ -43,8 +47,10 @@ class Sampler {
 
   /// A starting state from the data and the stream (sweep 0 of the name is the start's own).
   virtual void init(const StreamName& name) = 0;
-  /// One sweep.
+  /// One sweep; of a greedy model that is finished: nothing.
   virtual void step(const StreamName& name) = 0;
+  /// Whether a greedy model has nothing left to do. Samplers have always.
+  virtual bool finished() const { return false; }
   /// Makes the state a function of what save() keeps: canonical labels, statistics anew from the rows.
   virtual void rebuild() = 0;
 
@@ -81,6 +87,11 @@ class Sampler {
   [[noreturn]] static void fail_to_grow() { fail(ErrorCode::bug, "this model does not take in rows"); }
 };
 
+struct CellComponent {
+  std::size_t component = 0;
+  double weight = 1.0;
+};
+
 /// The predictive of new rows under one stored draw.
 class Predictor {
  public:
@@ -94,9 +105,9 @@ class Predictor {
   /// out[c] = log p(row, row joins cluster c of the level | draw); the last of clusters(level) + 1 is a new
   /// cluster.
   virtual void log_weights(const double* row, std::size_t level, std::span<double> out) const = 0;
-  /// The component that generated each training row, and the statistics of components, for predictives of
-  /// single cells.
-  virtual std::span<const Label> components() const = 0;
+  /// The predictive of a training row's missing cell is a mixture of the predictives of components, or just
+  /// one of them. Weights sum to one.
+  virtual void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const = 0;
   virtual std::size_t component_count() const = 0;
   virtual const double* stats(std::size_t component) const = 0;
 };
@@ -133,6 +144,20 @@ struct ModelEntry {
   RowTree (*guide)(const Problem&, const StreamName&) = nullptr;
   /// The only family it works with; empty: any.
   std::string family = {};
+
+  /// The steps a greedy fit takes at most; nullptr if the model is no greedy one. A greedy model has one
+  /// chain and one draw, which is the state when the fit ends or is stopped.
+  std::size_t (*greedy_steps)(const Problem&) = nullptr;
+  /// The tree over the rows that a draw's details hold, or the forest of a fit that was stopped; nullptr if
+  /// draws hold none.
+  Dendrogram (*row_tree)(const Problem&, std::string_view details) = nullptr;
+  /// The views of the columns that a draw's details hold; nullptr if the model has one view of all columns.
+  Views (*views)(const Problem&, std::string_view details) = nullptr;
+  /// A lower bound on the log evidence of the data, by which hyper-parameters are chosen that nobody gave;
+  /// nullptr if the model has none.
+  double (*evidence_bound)(const Problem&) = nullptr;
+  /// Whether --family auto takes real columns as independent within a cluster.
+  bool independent_columns = false;
 };
 
 }  // namespace coppice

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/bhc/bhc.hpp"
 #include "coppice/model/nhcm/nhcm.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
 #include "coppice/model/rbhmc/rbhmc.hpp"
@@ -11,7 +12,7 @@
 namespace coppice {
 
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry()};
+  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry()};
   return models;
 }
 

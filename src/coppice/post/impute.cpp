@@ -16,7 +16,7 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kPredictiveBudget = 40'000'000;
+constexpr std::size_t kPredictiveBudget = 20'000'000;
 constexpr std::size_t kLeastDraws = 100;
 constexpr std::size_t kCellsOfChunk = 64;
 constexpr double kTail = 0.05;                        // below and above the interval
@@ -28,21 +28,28 @@ struct Component {
   double sd = 0.0;
 };
 
-/// The average of normal distributions: the components that the indices name.
+/// A component's share in the predictive of a cell.
+struct Part {
+  std::uint32_t component;
+  double weight;
+};
+
+/// A weighted average of normal distributions.
 class NormalMixture {
  public:
-  NormalMixture(std::span<const Component> components, std::span<const std::uint32_t> indices)
-      : components_(components), indices_(indices) {
-    for (std::size_t k = 0; k < size(); ++k) mean_ += at(k).mean;
-    mean_ /= static_cast<double>(size());
+  NormalMixture(std::span<const Component> components, std::span<const Part> parts)
+      : components_(components), parts_(parts) {
+    for (const Part& part : parts_) total_ += part.weight;
+    for (const Part& part : parts_) mean_ += part.weight * of(part).mean;
+    mean_ /= total_;
     double within = 0.0;
     double between = 0.0;
-    for (std::size_t k = 0; k < size(); ++k) {
-      within += at(k).sd * at(k).sd;
-      between += (at(k).mean - mean_) * (at(k).mean - mean_);
-      if (std::isinf(at(k).sd)) boundless_ += 1.0;
+    for (const Part& part : parts_) {
+      within += part.weight * of(part).sd * of(part).sd;
+      between += part.weight * (of(part).mean - mean_) * (of(part).mean - mean_);
+      if (std::isinf(of(part).sd)) boundless_ += part.weight;
     }
-    sd_ = std::sqrt((within + between) / static_cast<double>(size()));
+    sd_ = std::sqrt((within + between) / total_);
   }
 
   double mean() const { return mean_; }
@@ -51,23 +58,21 @@ class NormalMixture {
   double high() const { return quantile(1.0 - kTail, kTailQuantile); }
 
  private:
-  std::size_t size() const { return indices_.size(); }
-  const Component& at(std::size_t k) const { return components_[indices_[k]]; }
+  const Component& of(const Part& part) const { return components_[part.component]; }
 
   /// Newton's method inside a bracket that halves where Newton leaves it; `z` is the standard normal quantile
   /// of p.
   double quantile(double p, double z) const {
     // A normal of infinite variance has half its mass at either end.
-    const double n = static_cast<double>(size());
-    if (0.5 * boundless_ >= p * n) return -std::numeric_limits<double>::infinity();
-    if (0.5 * boundless_ >= (1.0 - p) * n) return std::numeric_limits<double>::infinity();
+    if (0.5 * boundless_ >= p * total_) return -std::numeric_limits<double>::infinity();
+    if (0.5 * boundless_ >= (1.0 - p) * total_) return std::numeric_limits<double>::infinity();
     // The mixture's quantile lies between those of its components.
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
-    for (std::size_t k = 0; k < size(); ++k) {
-      if (std::isinf(at(k).sd)) continue;
-      low = std::min(low, at(k).mean + z * at(k).sd);
-      high = std::max(high, at(k).mean + z * at(k).sd);
+    for (const Part& part : parts_) {
+      if (std::isinf(of(part).sd)) continue;
+      low = std::min(low, of(part).mean + z * of(part).sd);
+      high = std::max(high, of(part).mean + z * of(part).sd);
     }
     if (boundless_ > 0.0) widen(p, low, high);
     double x = 0.5 * (low + high);
@@ -94,39 +99,38 @@ class NormalMixture {
   double cdf(double x, double& density) const {
     double total = 0.0;
     density = 0.0;
-    for (std::size_t k = 0; k < size(); ++k) {
-      const double z = (x - at(k).mean) / at(k).sd;
-      total += 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2.0);
-      density += std::exp(-0.5 * z * z) / at(k).sd;
+    for (const Part& part : parts_) {
+      const double z = (x - of(part).mean) / of(part).sd;
+      total += part.weight * 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2.0);
+      density += part.weight * std::exp(-0.5 * z * z) / of(part).sd;
     }
-    const double n = static_cast<double>(size());
-    density *= std::numbers::inv_sqrtpi / std::numbers::sqrt2 / n;
-    return total / n;
+    density *= std::numbers::inv_sqrtpi / std::numbers::sqrt2 / total_;
+    return total / total_;
   }
 
   std::span<const Component> components_;
-  std::span<const std::uint32_t> indices_;
-  double mean_ = 0.0, sd_ = 0.0, boundless_ = 0.0;
+  std::span<const Part> parts_;
+  double total_ = 0.0, mean_ = 0.0, sd_ = 0.0, boundless_ = 0.0;
 };
 
 bool has_levels(Kind kind) { return kind == Kind::binary || kind == Kind::category; }
 
 /// The predictive of a binary or category cell; families of numbers on a binary column give the mean as P(1).
-void add_probabilities(const CellPredictive& predictive, std::vector<double>& total) {
+void add_probabilities(const CellPredictive& predictive, double weight, std::vector<double>& total) {
   if (predictive.probabilities.empty()) {
     const double p = std::clamp(predictive.mean, 0.0, 1.0);
-    total[0] += 1.0 - p;
-    total[1] += p;
+    total[0] += weight * (1.0 - p);
+    total[1] += weight * p;
     return;
   }
-  for (std::size_t l = 0; l < total.size(); ++l) total[l] += predictive.probabilities[l];
+  for (std::size_t l = 0; l < total.size(); ++l) total[l] += weight * predictive.probabilities[l];
 }
 
 /// Collects, draw by draw, what the cells' clusters predict.
 class CellCollector {
  public:
   CellCollector(const SavedRun& run, std::vector<ImputedCell>& cells, std::size_t draws)
-      : run_(run), cells_(cells), draws_(draws), place_(run.table().columns.size()) {
+      : run_(run), cells_(cells), place_(run.table().columns.size()) {
     const std::vector<std::size_t>& order = run.setup().plan.order;
     for (std::size_t j = 0; j < order.size(); ++j) place_[order[j]] = j;
     std::vector<bool> wanted(place_.size());
@@ -135,6 +139,7 @@ class CellCollector {
       wanted[cell.column] = true;
       const Column& column = run_.table().columns[cell.column];
       number_.push_back(numbers);
+      if (!has_levels(column.kind)) parts_.emplace_back().reserve(draws);
       if (has_levels(column.kind))
         cell.probabilities.assign(std::max<std::size_t>(column.levels.size(), 2), 0.0);
       else
@@ -142,7 +147,6 @@ class CellCollector {
     }
     for (std::size_t j = 0; j < wanted.size(); ++j)
       if (wanted[j]) columns_.push_back(j);
-    indices_.resize(numbers * draws_);
   }
 
   void take(std::span<const TakenDraw> batch, std::size_t threads) {
@@ -175,7 +179,7 @@ class CellCollector {
       cell.sd = std::sqrt(cell.mean * (1.0 - cell.mean));
       return;
     }
-    const NormalMixture mixture(components_, std::span(indices_).subspan(number_[k] * draws_, taken_));
+    const NormalMixture mixture(components_, parts_[number_[k]]);
     cell.mean = units.location(mixture.mean());
     cell.sd = units.spread(mixture.sd());
     cell.low = units.location(mixture.low());
@@ -200,25 +204,29 @@ class CellCollector {
       fail(ErrorCode::usage, "impute: too many clusters, columns and draws; use fewer draws");
     parallel_for((cells_.size() + kCellsOfChunk - 1) / kCellsOfChunk, threads, [&](std::size_t chunk) {
       const std::size_t end = std::min(cells_.size(), (chunk + 1) * kCellsOfChunk);
+      std::vector<CellComponent> mixture;
       for (std::size_t k = chunk * kCellsOfChunk; k < end; ++k) {
         ImputedCell& cell = cells_[k];
-        const auto component = static_cast<std::size_t>(draw.predictor->components()[cell.row]);
-        if (cell.probabilities.empty())
-          indices_[number_[k] * draws_ + taken_] = static_cast<std::uint32_t>(first[cell.column] + component);
-        else
-          add_probabilities(predictives[cell.column][component], cell.probabilities);
+        draw.predictor->cell_components(cell.row, place_[cell.column], mixture);
+        for (const CellComponent& part : mixture) {
+          if (cell.probabilities.empty())
+            parts_[number_[k]].push_back(
+                {static_cast<std::uint32_t>(first[cell.column] + part.component), part.weight});
+          else
+            add_probabilities(predictives[cell.column][part.component], part.weight, cell.probabilities);
+        }
       }
     });
   }
 
   const SavedRun& run_;
   std::vector<ImputedCell>& cells_;
-  std::size_t draws_, taken_ = 0;
-  std::vector<std::size_t> place_;      // encoded cell of each column of the table
-  std::vector<std::size_t> columns_;    // with missing cells
-  std::vector<std::size_t> number_;     // of each cell among those of numbers
-  std::vector<Component> components_;   // of all draws
-  std::vector<std::uint32_t> indices_;  // into components_: draw after draw for each cell of numbers
+  std::size_t taken_ = 0;
+  std::vector<std::size_t> place_;        // encoded cell of each column of the table
+  std::vector<std::size_t> columns_;      // with missing cells
+  std::vector<std::size_t> number_;       // of each cell among those of numbers
+  std::vector<Component> components_;     // of all draws
+  std::vector<std::vector<Part>> parts_;  // of each cell of numbers, draw after draw
 };
 
 /// The table in the units of the data, with every cell filled in.

@@ -1,32 +1,16 @@
 #include "coppice/post/linkage.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/extremes.hpp"
 
 namespace coppice {
 
 namespace {
-
-// The smallest value of a row and the first place where it stands. Sixteen running minima, because one
-// running minimum is a chain of dependent comparisons.
-template <typename Real>
-std::size_t first_minimum(const Real* row, std::size_t n) {
-  constexpr std::size_t kLanes = 16;
-  std::array<Real, kLanes> lanes;
-  lanes.fill(std::numeric_limits<Real>::infinity());
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = row[i + l] < lanes[l] ? row[i + l] : lanes[l];
-  }
-  Real least = *std::min_element(lanes.begin(), lanes.end());
-  for (; i < n; ++i) least = std::min(least, row[i]);
-  return static_cast<std::size_t>(std::find(row, row + n, least) - row);
-}
 
 // Clusters as sets of leaves, each with the id of its node in the tree.
 class Forest {

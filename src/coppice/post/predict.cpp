@@ -79,13 +79,6 @@ struct RunningLogSum {
   double value() const { return sum > 0.0 ? largest + std::log(sum) : kMinusInfinity; }
 };
 
-double entropy_of(std::span<const double> probabilities, double rest) {
-  const auto term = [](double p) { return p > 0.0 ? -p * std::log(p) : 0.0; };
-  double entropy = term(rest);
-  for (const double p : probabilities) entropy += term(p);
-  return std::max(entropy, 0.0);
-}
-
 /// All families judge a row by its present cells but one.
 void check_rows(const SavedRun& run, const Rows& rows) {
   if (rows.size() == 0) return;
@@ -147,6 +140,13 @@ void add_membership(const Overlap& overlap, std::size_t cluster, bool all_of_its
 }
 
 }  // namespace
+
+double entropy_of(std::span<const double> probabilities, double rest) {
+  const auto term = [](double p) { return p > 0.0 ? -p * std::log(p) : 0.0; };
+  double entropy = term(rest);
+  for (const double p : probabilities) entropy += term(p);
+  return std::max(entropy, 0.0);
+}
 
 std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws) {
   if (most_draws == 0) {

@@ -62,6 +62,9 @@ struct Membership {
 std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,
                                    std::size_t threads = 0);
 
+/// Of probabilities that sum to one together with the rest, in nats.
+double entropy_of(std::span<const double> probabilities, double rest);
+
 struct AmbiguousRow {
   std::size_t row = 0;
   Label cluster = 0;  // its consensus group

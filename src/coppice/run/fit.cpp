@@ -32,6 +32,7 @@ class Chain {
         levels_(setup.levels),
         traces_(setup.traces.size()),
         block_length_(sweeps_per_block(rows_)),
+        greedy_(setup.model->greedy_steps != nullptr),
         sampler_(setup.model->make_sampler(setup.problem)),
         values_(traces_) {
     const std::string name = levels_ == 1 ? "clusters" : fmt::format("clusters_{}", levels_);
@@ -62,9 +63,11 @@ class Chain {
     draws_.first = first_draw_after(sweep_);
     while (!finished() && !stop()) {
       sampler_->step(name(++sweep_));
-      if (is_draw(sweep_)) keep();
+      if (greedy_ && sampler_->finished()) sweep_ = config_.total_sweeps();
+      if (!greedy_ && is_draw(sweep_)) keep();
       if (sweep_ % block_length_ == 0) break;
     }
+    if (greedy_) keep_state();
     if (sweep_ % block_length_ == 0) sampler_->rebuild();
     status_.sweeps = std::max(status_.sweeps, sweep_);
     status_.seconds += seconds_since(begin);
@@ -72,8 +75,8 @@ class Chain {
     sampler_->traces(values_);
   }
 
-  /// A checkpoint is only possible where statistics were just rebuilt.
-  bool at_checkpoint() const { return sweep_ % block_length_ == 0; }
+  /// A checkpoint is only possible where statistics were just rebuilt; greedy models have nothing to rebuild.
+  bool at_checkpoint() const { return greedy_ || sweep_ % block_length_ == 0; }
   Checkpoint checkpoint() const { return {index_, sweep_, sampler_->save()}; }
   DrawBlock take_draws() { return std::move(draws_); }
   const ChainStatus& status() const { return status_; }
@@ -90,6 +93,11 @@ class Chain {
   std::size_t first_draw_after(std::size_t sweep) const {
     return sweep <= config_.warmup ? 0 : (sweep - config_.warmup) / config_.thin;
   }
+  /// The one draw of a greedy model is where it stands now.
+  void keep_state() {
+    draws_.block = draws_.first = 0;
+    keep();
+  }
   void keep() {
     ++draws_.count;
     draws_.traces.resize(draws_.count * traces_);
@@ -101,6 +109,7 @@ class Chain {
 
   RunConfig config_;
   std::size_t index_, rows_, levels_, traces_, block_length_;
+  bool greedy_;
   std::size_t clusters_trace_ = 0;
   std::unique_ptr<Sampler> sampler_;
   std::size_t sweep_ = 0;
@@ -184,6 +193,9 @@ class Scheduler {
     DrawBlock draws = chain.take_draws();
     if (options_.observer != nullptr && draws.count != 0)
       options_.observer->on_draws(index, draws.first, draws.count, draws.traces);
+    // A greedy model replaces the draw of the block before.
+    std::erase_if(blocks_,
+                  [&](const DrawBlock& old) { return old.chain == index && old.block == draws.block; });
     if (draws.count != 0) blocks_.push_back(std::move(draws));
     if (chain.at_checkpoint()) {
       std::erase_if(checkpoints_, [&](const Checkpoint& old) { return old.chain == index; });

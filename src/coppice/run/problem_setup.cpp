@@ -1,6 +1,7 @@
 #include "coppice/run/problem_setup.hpp"
 
 #include "coppice/model/registry.hpp"
+#include "coppice/run/choose_share.hpp"
 #include "coppice/run/fit.hpp"
 
 namespace coppice {
@@ -40,8 +41,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
-  setup->plan =
-      plan_family(table, codebook, family_for(*setup->model, config.family, table), config.family_settings);
+  setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family, table),
+                            config.family_settings, setup->model->independent_columns);
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
   setup->problem = {setup->plan.family.get(), &setup->rows,
@@ -57,13 +58,24 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
 
 bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
                       std::unique_ptr<ProblemSetup>& setup) {
-  if (setup->model->resolve == nullptr) return false;
+  config.notes.clear();
+  const bool has_share = choose_share(config, codebook, table, threads);
+  if (has_share) setup = set_up_problem(config, codebook, table);
+  if (setup->model->resolve == nullptr) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
-  config.notes = std::move(resolution.notes);
-  if (resolution.settings.empty()) return false;
+  config.notes.insert(config.notes.end(), resolution.notes.begin(), resolution.notes.end());
+  if (resolution.settings.empty()) return has_share;
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));
   setup = set_up_problem(config, codebook, table);
   return true;
+}
+
+void settle_run_length(RunConfig& config, const ProblemSetup& setup) {
+  if (setup.model->greedy_steps == nullptr) return;
+  config.chains = 1;
+  config.warmup = 0;
+  config.draws = 1;
+  config.thin = setup.model->greedy_steps(setup.problem);
 }
 
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table) {

@@ -37,7 +37,7 @@ class SavedRun {
   std::size_t draws_per_chain() const { return draws_; }
   /// The longest chain, for the note that a run is incomplete.
   std::size_t longest_chain() const { return longest_; }
-  bool complete() const { return draws_ == config().draws; }
+  bool complete() const { return complete_; }
 
   /// values[trace][chain][draw].
   const std::vector<std::vector<std::vector<double>>>& traces() const { return traces_; }
@@ -62,6 +62,7 @@ class SavedRun {
   RunContents contents_;
   std::unique_ptr<ProblemSetup> setup_;
   std::size_t draws_ = 0, longest_ = 0;
+  bool complete_ = false;
   std::vector<std::vector<std::vector<double>>> traces_;
 };
 

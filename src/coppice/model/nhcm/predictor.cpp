@@ -99,7 +99,9 @@ class NestedGaussianPredictor final : public Predictor {
       add(level == 1 ? cluster : sub_count_, sub_count_ + cluster);
   }
 
-  std::span<const Label> components() const override { return sub_of_; }
+  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
+    out.assign(1, {static_cast<std::size_t>(sub_of_[row]), 1.0});
+  }
   std::size_t component_count() const override { return sub_count_; }
   const double* stats(std::size_t place) const override {
     return stats_.data() + place * family_->stats_size();

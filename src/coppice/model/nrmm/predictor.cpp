@@ -31,7 +31,9 @@ class MixturePredictor final : public Predictor {
   }
 
   std::size_t clusters(std::size_t) const override { return clusters_; }
-  std::span<const Label> components() const override { return labels_; }
+  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
+    out.assign(1, {static_cast<std::size_t>(labels_[row]), 1.0});
+  }
   std::size_t component_count() const override { return clusters_; }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {

@@ -81,7 +81,9 @@ class NestedMixturePredictor final : public Predictor {
     out[nodes.size()] = std::log(elsewhere) + top;
   }
 
-  std::span<const Label> components() const override { return draw_.component_of; }
+  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
+    out.assign(1, {static_cast<std::size_t>(draw_.component_of[row]), 1.0});
+  }
   std::size_t component_count() const override { return draw_.components; }
   const double* stats(std::size_t component) const override {
     return stats_.data() + component * family_->stats_size();

@@ -1,0 +1,92 @@
+#include "coppice/cluster/greedy_merging.hpp"
+
+#include <algorithm>
+
+#include "coppice/base/math.hpp"
+
+namespace coppice {
+namespace {
+
+/// Dead positions cost as much as live ones; fewer than this many are not worth a compaction.
+constexpr std::size_t kFewPositions = 32;
+
+std::size_t chunks_of(std::size_t positions) { return (positions + kLanes - 1) / kLanes; }
+
+}  // namespace
+
+GreedyMerging::GreedyMerging(const Family& family, const ProductPartition& prior, MergeTree& forest,
+                             std::span<const Node> roots, bool keeps_scores)
+    : family_(&family),
+      prior_(&prior),
+      forest_(&forest),
+      pairs_(roots.size(), keeps_scores),
+      nodes_(roots.size()),
+      counts_(roots.size()),
+      log_phi_(roots.size()),
+      stride_(family.union_size() * kLanes),
+      values_(chunks_of(roots.size()) * stride_, 0.0),
+      log_marginals_(chunks_of(roots.size()) * kLanes) {
+  for (std::size_t position = 0; position < roots.size(); ++position) place(position, roots[position]);
+}
+
+std::size_t GreedyMerging::bytes(const Family& family, std::size_t roots, bool keeps_scores) {
+  return BestPairs::bytes(roots, keeps_scores) +
+         roots * (sizeof(Node) + sizeof(std::uint32_t) + (2 + family.union_size()) * sizeof(double));
+}
+
+void GreedyMerging::place(std::size_t position, Node node) {
+  nodes_[position] = node;
+  counts_[position] = forest_->count(node);
+  log_phi_[position] = forest_->log_phi(node);
+  family_->fill_union(forest_->stats(node), values_of(position));
+}
+
+void GreedyMerging::scores(std::size_t position, std::size_t begin, std::size_t end, double* out) {
+  const std::size_t first_chunk = begin / kLanes;
+  const std::size_t chunks = chunks_of(end) - first_chunk;
+  std::fill_n(log_marginals_.begin(), chunks * kLanes, 0.0);
+  family_->add_log_marginals(values_of(position), values_.data() + first_chunk * stride_, stride_, chunks,
+                             log_marginals_.data());
+  const double* log_marginal = log_marginals_.data() + (begin - first_chunk * kLanes);
+  const std::uint32_t count = counts_[position];
+  const double log_phi = log_phi_[position];
+  for (std::size_t p = begin; p < end; ++p) {
+    if (!pairs_.is_alive(p) || p == position) {
+      out[p - begin] = kMinusInfinity;
+      continue;
+    }
+    out[p - begin] =
+        (prior_->log_kappa(count + counts_[p]) + log_marginal[p - begin]) - (log_phi + log_phi_[p]);
+  }
+}
+
+GreedyMerging::Node GreedyMerging::step() {
+  if (!pairs_.is_started()) {
+    pairs_.start_next(*this);
+    return MergeTree::kNone;
+  }
+  const BestPairs::Pair best = pairs_.best();
+  const Node made = forest_->join(nodes_[best.first], nodes_[best.second]);
+  place(best.first, made);
+  pairs_.merge(best.first, best.second, *this);
+  if (2 * pairs_.live() <= pairs_.positions() && pairs_.positions() > kFewPositions) compact();
+  return made;
+}
+
+void GreedyMerging::compact() {
+  const std::vector<std::size_t> kept = pairs_.compact();
+  for (std::size_t position = 0; position < kept.size(); ++position) {
+    nodes_[position] = nodes_[kept[position]];
+    counts_[position] = counts_[kept[position]];
+    log_phi_[position] = log_phi_[kept[position]];
+    const double* from = values_of(kept[position]);
+    double* to = values_of(position);
+    for (std::size_t value = 0; value < stride_; value += kLanes) to[value] = from[value];
+  }
+  nodes_.resize(kept.size());
+  counts_.resize(kept.size());
+  log_phi_.resize(kept.size());
+  values_.resize(chunks_of(kept.size()) * stride_);
+}
+
+}  // namespace coppice

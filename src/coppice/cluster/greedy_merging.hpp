@@ -1,0 +1,62 @@
+// Bayesian hierarchical clustering, exact greedy: among all pairs of trees the one of largest log odds
+//   log h(a and b) - log phi(a) - log phi(b)
+// is merged, again and again, until one tree is left (ties: the pair with the smallest first rows). A unit of
+// work is the scores of one tree with the later ones, or one merge.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/cluster/best_pairs.hpp"
+#include "coppice/cluster/merge_tree.hpp"
+#include "coppice/family/family.hpp"
+#include "coppice/prior/product_partition.hpp"
+
+namespace coppice {
+
+class GreedyMerging final : private PairScorer {
+ public:
+  using Node = MergeTree::Node;
+
+  /// All three must outlive it. `roots` are trees of the forest, by their first rows; nobody else may change
+  /// them until the merging is finished.
+  GreedyMerging(const Family& family, const ProductPartition& prior, MergeTree& forest,
+                std::span<const Node> roots, bool keeps_scores);
+
+  bool finished() const { return pairs_.live() <= 1; }
+  /// Items whose pairs with later ones are scored.
+  std::size_t started() const { return pairs_.started(); }
+  /// One unit. The node of the merge, or kNone if pairs were scored.
+  Node step();
+  /// To the end; calls on_merge with every node that is made.
+  template <typename OnMerge>
+  void run(OnMerge&& on_merge) {
+    while (!finished())
+      if (const Node made = step(); made != MergeTree::kNone) on_merge(made);
+  }
+  std::size_t units(std::size_t roots) const { return 2 * roots; }
+
+  static std::size_t bytes(const Family& family, std::size_t roots, bool keeps_scores);
+
+ private:
+  void scores(std::size_t position, std::size_t begin, std::size_t end, double* out) override;
+  void place(std::size_t position, Node node);
+  void compact();
+  double* values_of(std::size_t position) {
+    return values_.data() + position / kLanes * stride_ + position % kLanes;
+  }
+
+  const Family* family_;
+  const ProductPartition* prior_;
+  MergeTree* forest_;
+  BestPairs pairs_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> counts_;
+  std::vector<double> log_phi_;
+  std::size_t stride_;
+  AlignedVector values_, log_marginals_;
+};
+
+}  // namespace coppice

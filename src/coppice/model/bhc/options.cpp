@@ -1,0 +1,85 @@
+#include "coppice/model/bhc/options.hpp"
+
+#include <limits>
+
+#include "coppice/base/error.hpp"
+
+namespace coppice::bhc {
+namespace {
+
+/// Up to this many rows the scores of all pairs are kept: 64 MB.
+constexpr std::size_t kMostRowsWithScores = 4000;
+
+}  // namespace
+
+std::vector<Parameter> parameter_table() {
+  using Type = Parameter::Type;
+  return {
+      {"alpha-rows",
+       Type::real,
+       "1",
+       "concentration of the partition of the rows; auto: of 0.1, 0.3, 1, 3 and 10 the one of largest bound",
+       0.0,
+       1e300,
+       true,
+       {"auto"}},
+      {"randomized", Type::flag, "false",
+       "divide the rows from the top, by the tree of a few of them, and merge only small sides greedily"},
+      {"threshold", Type::integer, "20", "rows of a side that is merged greedily (with --randomized)", 2.0,
+       1e9},
+      {"subset", Type::integer, "10", "rows whose tree divides the others (with --randomized)", 2.0, 1e9},
+      {"row-filter-levels", Type::integer, "0",
+       "divisions above a row at most, then its side is one block; 0: no limit (with --randomized)", 0.0,
+       1e9},
+      {"clusters",
+       Type::choice,
+       "cut",
+       "the flat clusters: cut takes each node from the top that is rather one cluster than not, map the "
+       "most "
+       "probable partition of the tree",
+       -std::numeric_limits<double>::infinity(),
+       std::numeric_limits<double>::infinity(),
+       false,
+       {"cut", "map"}},
+      {"cut", Type::real, "0.5", "probability from which on a node is one cluster (with --clusters cut)", 0.0,
+       1.0, true},
+      {"pair-scores",
+       Type::choice,
+       "auto",
+       "keep the scores of all pairs, or compute them again and save memory; the tree is the same. auto: "
+       "keep "
+       "them for up to 4000 rows",
+       -std::numeric_limits<double>::infinity(),
+       std::numeric_limits<double>::infinity(),
+       false,
+       {"auto", "keep", "recompute"}},
+  };
+}
+
+Options::Options(const ParameterValues& parameters, std::size_t rows)
+    : alpha(parameters.is_word("alpha-rows") ? 1.0 : parameters.real("alpha-rows")),
+      randomized(parameters.flag("randomized")),
+      most_probable(parameters.choice("clusters") == "map"),
+      threshold(parameters.real("cut")) {
+  division.threshold = parameters.integer("threshold");
+  division.subset = parameters.integer("subset");
+  division.levels = parameters.integer("row-filter-levels");
+  if (division.subset > division.threshold)
+    fail(ErrorCode::configuration, "--subset {} must not be larger than --threshold {}", division.subset,
+         division.threshold);
+  const std::string& scores = parameters.choice("pair-scores");
+  keeps_scores = scores == "keep" || (scores == "auto" && rows <= kMostRowsWithScores);
+}
+
+void check_given(const Settings& given) {
+  const auto randomized = given.find("randomized");
+  const bool is_randomized =
+      randomized != given.end() && randomized->second.numbers == std::vector<double>{1.0};
+  for (const char* name : {"threshold", "subset", "row-filter-levels"})
+    if (!is_randomized && given.find(name) != given.end())
+      fail(ErrorCode::configuration, "--{} belongs to --randomized", name);
+  if (is_randomized && given.find("pair-scores") != given.end())
+    fail(ErrorCode::configuration, "--pair-scores has no meaning with --randomized");
+}
+
+}  // namespace coppice::bhc

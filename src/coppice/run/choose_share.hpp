@@ -1,0 +1,16 @@
+// The share of a real column's variance that is within clusters, where nobody gave hyper-parameters: a fixed
+// one is fragile (too large hides clusters, too small shatters a single cloud), so of a few the one is taken
+// under which the model's lower bound of the evidence is largest.
+#pragma once
+
+#include "coppice/data/codebook.hpp"
+#include "coppice/data/table.hpp"
+#include "coppice/run/config.hpp"
+
+namespace coppice {
+
+/// Adds the share to the settings of the families and a note for people. False if the model has no bound to
+/// go by, or there is nothing to choose.
+bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads);
+
+}  // namespace coppice
