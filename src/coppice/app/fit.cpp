@@ -57,7 +57,9 @@ int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, co
   }
   context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
                            end == FitEnd::interrupted ? "stopped" : "time limit reached",
-                           setup.model->greedy_steps != nullptr ? "the forest" : "everything drawn",
+                           setup.model->make_classifier != nullptr ? "what was learned"
+                           : setup.model->greedy_steps != nullptr  ? "the forest"
+                                                                   : "everything drawn",
                            file.path(), file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
@@ -78,8 +80,8 @@ void refuse_sampler_flags(const FitArguments& arguments, const ModelEntry& model
   if (model.greedy_steps == nullptr) return;
   for (const auto& [name, value] : arguments.parameters.values(run_parameters()))
     if (name != "seed")
-      fail(ErrorCode::configuration, "--{} belongs to samplers; {} is greedy and makes one tree, once", name,
-           model.name);
+      fail(ErrorCode::configuration, "--{} belongs to samplers; {} {}, once", name, model.name,
+           model.make_classifier != nullptr ? "is fitted" : "is greedy and makes one tree");
 }
 
 RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
@@ -106,6 +108,8 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   config.id = arguments.reading.id;
   config.truth = arguments.reading.truth;
   config.drop = arguments.reading.drop;
+  config.labels = arguments.reading.labels;
+  config.labels_file = arguments.reading.labels_file;
   return config;
 }
 
@@ -119,16 +123,19 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   RunContents contents;
   contents.config = make_config(arguments, model);
 
-  Dataset data = arguments.reading.read(arguments.data, context);
+  Dataset data = arguments.reading.read(arguments.data, context, model.make_classifier != nullptr);
   contents.input_codebook = data.codebook;
   contents.table = std::move(data.table);
   contents.truth = std::move(data.truth);
+  contents.labels = std::move(data.labels);
   contents.data_digest = data.digest;
   contents.codebook = data.codebook;
   contents.transform =
       to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
 
-  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  std::unique_ptr<ProblemSetup> setup =
+      set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+  setup->problem.threads = arguments.running.threads;
   RunFile::check_creatable(arguments.output, arguments.overwrite);
   for (const Parameter& parameter : model.parameters)
     if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
@@ -139,7 +146,8 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
       model.greedy_steps != nullptr
-          ? "one greedy fit"
+          ? (model.make_classifier != nullptr ? fmt::format("{} labels", setup->labelled.labels.columns)
+                                              : "one greedy fit")
           : fmt::format("{} chains of {} + {} sweeps", contents.config.chains, contents.config.warmup,
                         contents.config.draws * contents.config.thin);
   context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
@@ -358,8 +366,7 @@ void add_resume(CLI::App& application, Context& context) {
         fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
              *path);
       if (!draws->empty() && model_by_name(config.model).greedy_steps != nullptr)
-        fail(ErrorCode::configuration, "--draws {}: {} is greedy and makes one tree, once", *draws,
-             config.model);
+        fail(ErrorCode::configuration, "--draws {}: {} has one fit and no draws", *draws, config.model);
       if (!draws->empty()) {
         const bool more = draws->starts_with('+');
         const Parameter& parameter = run_parameters()[2];
@@ -373,8 +380,10 @@ void add_resume(CLI::App& application, Context& context) {
         file.set_draws(wanted);
       }
       const RunContents contents = file.contents();
-      return carry_on(file, *set_up_problem(contents.config, contents.codebook, contents.table), *flags,
-                      context);
+      const std::unique_ptr<ProblemSetup> setup =
+          set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+      setup->problem.threads = flags->threads;
+      return carry_on(file, *setup, *flags, context);
     };
   });
 }

@@ -5,6 +5,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/bhc/bhc.hpp"
+#include "coppice/model/bnmc/bnmc.hpp"
 #include "coppice/model/nhcm/nhcm.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
 #include "coppice/model/rbhmc/rbhmc.hpp"
@@ -12,7 +13,8 @@
 namespace coppice {
 
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry()};
+  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry(),
+                                              bnmc_entry()};
   return models;
 }
 
