@@ -44,7 +44,9 @@ class Analysis {
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
   /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
-  bool is_greedy() const { return run_.model().greedy_steps != nullptr; }
+  bool is_greedy() const { return run_.model().row_tree != nullptr; }
+  /// Whether the run learned labels: one state, no draws and no tree.
+  bool is_classifier() const { return run_.model().make_classifier != nullptr; }
   /// The tree of a greedy model; kept for the next question.
   const Dendrogram& row_tree() const;
   /// Posterior mean of the number of clusters at each level.
@@ -52,6 +54,7 @@ class Analysis {
   double seconds() const;
 
  private:
+  Verdict classifier_verdict() const;
   Verdict greedy_verdict() const;
 
   SavedRun run_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
@@ -182,6 +183,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
 
 int tree(const TreeArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  refuse_classifier(analysis, "tree");
   const std::string format = context.json ? "json" : arguments.format;
   if (analysis.is_greedy() && arguments.guide == 0) {
     if (arguments.level > 0) analysis.run().check_level(arguments.level);

@@ -4,6 +4,26 @@
 
 namespace coppice {
 
+void present_cells(const SparseRows& rows, std::size_t row, std::vector<std::uint32_t>& columns,
+                   std::vector<double>& values) {
+  const auto of_row = rows.values_of(row);
+  for (std::size_t i = 0; i < of_row.size(); ++i) {
+    if (is_missing(of_row[i])) continue;
+    columns.push_back(rows.columns_of(row)[i]);
+    values.push_back(of_row[i]);
+  }
+}
+
+SparseRows present_rows(const SparseRows& rows) {
+  SparseRows result;
+  result.columns = rows.columns;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    present_cells(rows, row, result.column, result.value);
+    result.start.push_back(result.column.size());
+  }
+  return result;
+}
+
 SparseRows sparse_rows(const Table& table) {
   for (const Column& column : table.columns)
     if (column.kind == Kind::category)

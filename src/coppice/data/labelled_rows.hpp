@@ -26,6 +26,12 @@ struct SparseRows {
   }
 };
 
+/// The cells of a row that are not missing.
+void present_cells(const SparseRows& rows, std::size_t row, std::vector<std::uint32_t>& columns,
+                   std::vector<double>& values);
+/// All rows without their missing cells.
+SparseRows present_rows(const SparseRows& rows);
+
 /// The numbers of the table. Throws Error{configuration} for a column of categories.
 SparseRows sparse_rows(const Table& table);
 

@@ -297,6 +297,26 @@ void Mixture::blend(MixtureStatistics& statistics, const MixtureStatistics& upda
                 label_factor);
 }
 
+void Mixture::add(MixtureStatistics& statistics, const MixtureStatistics& more) const {
+  add_to(statistics.counts, more.counts);
+  for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
+    BlockStatistics& sum = statistics.*block;
+    const BlockStatistics& part = more.*block;
+    for (std::size_t i = 0; i < sum.table.size(); ++i)
+      sum.table[i] = sum.scale * sum.table[i] + part.scale * part.table[i];
+    sum.scale = 1.0;
+    add_to(sum.totals, part.totals);
+  }
+}
+
+void Mixture::scale(MixtureStatistics& statistics, double factor) const {
+  for (double& count : statistics.counts) count *= factor;
+  for (BlockStatistics* block : {&statistics.features, &statistics.labels}) {
+    block->scale *= factor;
+    for (double& total : block->totals) total *= factor;
+  }
+}
+
 bool Mixture::reorder(MixtureStatistics& statistics) const {
   std::vector<std::size_t> order(clusters_);
   std::iota(order.begin(), order.end(), std::size_t{0});

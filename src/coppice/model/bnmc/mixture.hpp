@@ -69,6 +69,10 @@ class Mixture {
   void blend(MixtureStatistics& statistics, const MixtureStatistics& update, const MixtureRows& rows,
              std::span<const std::uint32_t> which, double rate, double factor, double label_factor) const;
 
+  /// Statistics of more rows; and as if each row had counted so much.
+  void add(MixtureStatistics& statistics, const MixtureStatistics& more) const;
+  void scale(MixtureStatistics& statistics, double factor) const;
+
   /// Sorts clusters by size if that raises the ELBO; true if it did.
   bool reorder(MixtureStatistics& statistics) const;
 
