@@ -45,7 +45,10 @@ def test_fit_predict_score_profile(coppice):
     assert "label_0" in coppice("profile", "r.coppice").stdout
     summary = coppice.json("summary", "r.coppice")
     assert summary["model"] == "bnmc" and summary["labels"] == 4 and summary["exact"] is False
-    assert "no cells" in coppice("impute", "r.coppice", code=78).stderr
+    for question in (["impute"], ["tree"], ["report", "-o", "r.html"], ["export", "--what", "coclustering"]):
+        answer = coppice(question[0], "r.coppice", *question[1:], code=78).stderr
+        assert "learned labels" in answer and len(answer.splitlines()) == 1
+    assert "learned labels" in coppice("compare", "r.coppice", "r.coppice", code=78).stderr
 
 
 def test_sparse_files_and_label_files_say_the_same(coppice):
@@ -83,3 +86,25 @@ def test_mistakes_are_one_line(coppice):
     assert "'l'" in coppice("fit", "bnmc", "three.csv", "--labels", "l", "-o", "r.coppice", code=65).stderr
     assert "--combine" in coppice("fit", "bnmc", "train.csv", "--labels", "label_*", "--combine", "logit", "-o",
                                   "r.coppice", code=78).stderr
+
+
+def test_updates_take_in_rows_labels_and_columns(coppice):
+    words, labels = documents(200, 6)
+    write(coppice.folder / "test.csv", *documents(150, 7))
+    with open(coppice.folder / "old.csv", "w", encoding="utf-8") as file:
+        file.write("w0,w1,w2,w3,w4,label_0,label_1,label_2\n")
+        file.writelines(",".join(map(str, [*row[:5], *known[:3]])) + "\n" for row, known in zip(words[:100], labels[:100]))
+    write(coppice.folder / "new.csv", words[100:], labels[100:])
+    coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    before = coppice("predict", "r.coppice", "test.csv").stdout
+    coppice("update", "r.coppice", "new.csv", "-o", "grown.coppice", "--batch", 50, "-q")
+    assert coppice("predict", "r.coppice", "test.csv").stdout == before
+    summary = coppice.json("summary", "grown.coppice")
+    assert (summary["rows"], summary["columns"], summary["labels"]) == (200, 6, 4)
+    score = coppice.json("score", "grown.coppice", "test.csv")
+    assert score["labels"] == 4 and score["micro_f1"] > 0.75
+    coppice("update", "r.coppice", "new.csv", "-q")
+    assert coppice.json("score", "r.coppice", "test.csv")["micro_f1"] > 0.75
+    coppice.write("bad.csv", "w0,w1,w2,w3,w4,label_0,label_1,label_2\n1,1,1,1,-3,0,1,0\n2,1,1,1,1,1,1,0\n")
+    assert "'w4'" in coppice("update", "r.coppice", "bad.csv", code=65).stderr
+    assert "--labels" in coppice("update", "r.coppice", "test.csv", "--labels", "absent", code=78).stderr

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/inference_data.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
@@ -328,6 +329,8 @@ void write_export(const ExportArguments& arguments, const Analysis& analysis) {
 
 int export_run(const ExportArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  for (const char* what : {"coclustering", "linkage", "consensus"})
+    if (arguments.what == what) refuse_classifier(analysis, what);
   analysis.note_caveat(context);
   try {
     write_export(arguments, analysis);

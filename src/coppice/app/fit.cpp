@@ -128,7 +128,10 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
           : fmt::format("{} chains of {} + {} sweeps", contents.config.chains, contents.config.warmup,
                         contents.config.draws * contents.config.thin);
   context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
-                           setup->plan.description(), length,
+                           model.make_classifier != nullptr
+                               ? fmt::format("{} features", contents.table.columns.size())
+                               : setup->plan.description(),
+                           length,
                            size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file

@@ -35,8 +35,8 @@ LabelledRows documents(std::size_t rows, double missing, std::uint64_t seed) {
   return labelled_rows(features, labels);
 }
 
-struct Run {
-  Run(const LabelledRows& rows, const std::vector<std::string>& settings, std::size_t threads = 1) {
+struct Fitting {
+  Fitting(const LabelledRows& rows, const std::vector<std::string>& settings, std::size_t threads = 1) {
     std::vector<std::string> all{"truncation=8", "restarts=2"};
     all.insert(all.end(), settings.begin(), settings.end());
     problem.labelled = &rows;
@@ -58,7 +58,7 @@ TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
   for (const std::vector<std::string>& settings : {std::vector<std::string>{},
                                                    {"minibatch=16", "epochs=2", "combine=\"stack\""},
                                                    {"covariance=\"diagonal\"", "folds=2"}}) {
-    Run whole(rows, settings);
+    Fitting whole(rows, settings);
     whole.sampler->init({3, 0, 0});
     std::vector<std::string> states{whole.sampler->save()};
     std::size_t step = 0;
@@ -68,7 +68,7 @@ TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
     }
     EXPECT_LE(step, whole.entry.greedy_steps(whole.problem));
     for (std::size_t at = 0; at < states.size(); at += 1 + states.size() / 9) {
-      Run other(rows, settings, 2);
+      Fitting other(rows, settings, 2);
       other.sampler->load(states[at]);
       ASSERT_EQ(other.sampler->save(), states[at]);
       EXPECT_EQ(other.finish(at), step);
@@ -93,7 +93,7 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
         {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labelled\""},
         {"expert=\"none\"", "threshold=\"macro\"", "grow=true", "truncation=2"}}) {
     SCOPED_TRACE(settings.empty() ? "defaults" : settings.front());
-    Run run(rows, settings);
+    Fitting run(rows, settings);
     run.sampler->init({3, 0, 0});
     run.finish();
     const auto classifier = run.entry.make_classifier(run.problem, run.sampler->details());
@@ -162,15 +162,15 @@ TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
   for (const std::vector<std::string>& settings :
        {std::vector<std::string>{}, {"label-model=\"bernoulli\"", "inputs=\"features\""}}) {
     const LabelledRows first = beginning(known, 200, 5, 3);
-    Run old(first, settings);
+    Fitting old(first, settings);
     old.sampler->init({3, 0, 0});
     old.finish();
-    Run grown(known, settings);
+    Fitting grown(known, settings);
     grown.sampler->load_first(old.sampler->save(), 200);
     grown.sampler->insert(60, {3, 0, 0});
     grown.sampler->insert(40, {3, 0, 0});
     // What was saved after the last row goes on like the sampler itself.
-    Run resumed(known, settings);
+    Fitting resumed(known, settings);
     resumed.sampler->load(grown.sampler->save());
     grown.finish();
     resumed.finish();
@@ -195,12 +195,12 @@ TEST(BnmcFit, OneUpdateOfNothingLearnedIsASweepFromThere) {
   // Statistics of all rows do not depend on the order in which batches of certain rows come in.
   const LabelledRows rows = documents(120, 0.0, 13);
   const LabelledRows first = beginning(rows, 60, 6, 4);
-  Run old(first, {"inputs=\"features\""});
+  Fitting old(first, {"inputs=\"features\""});
   old.sampler->init({3, 0, 0});
   old.finish();
   std::vector<std::vector<double>> weights;
   for (const std::size_t batch : {60, 20}) {
-    Run grown(rows, {"inputs=\"features\""});
+    Fitting grown(rows, {"inputs=\"features\""});
     grown.sampler->load_first(old.sampler->save(), 60);
     for (std::size_t done = 0; done < 60; done += batch) grown.sampler->insert(batch, {3, 0, 0});
     grown.finish();
@@ -214,7 +214,7 @@ TEST(BnmcFit, OneUpdateOfNothingLearnedIsASweepFromThere) {
 
 TEST(BnmcFit, DegenerateDataDoNoHarm) {
   const auto survives = [](const LabelledRows& rows, const std::vector<std::string>& settings) {
-    Run run(rows, settings);
+    Fitting run(rows, settings);
     run.sampler->init({3, 0, 0});
     run.finish();
     const auto classifier = run.entry.make_classifier(run.problem, run.sampler->details());
@@ -235,7 +235,7 @@ TEST(BnmcFit, DegenerateDataDoNoHarm) {
 
 TEST(BnmcFit, DamagedStatesAreRefused) {
   const LabelledRows rows = documents(20, 0.0, 8);
-  Run run(rows, {});
+  Fitting run(rows, {});
   run.sampler->init({3, 0, 0});
   const std::string state = run.sampler->save();
   EXPECT_THROW(run.sampler->load(state.substr(0, state.size() / 2)), Error);
