@@ -43,6 +43,7 @@ nb::list parameter_list(const std::vector<Parameter>& table) {
 nb::list model_list() {
   nb::list list;
   for (const ModelEntry& model : all_models()) {
+    if (model.make_classifier != nullptr) continue;  // these are clusterers: fit(X) brings no labels to learn
     const ParameterValues defaults(model.parameters, {});
     nb::dict entry;
     entry["name"] = model.name;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -24,6 +25,19 @@ inline std::optional<nlohmann::json> read_reference(const std::string& file) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
   return nlohmann::json::parse(in);
+}
+
+/// The cases whose file begins so, by name; one that is not there if there are none, which is skipped.
+inline std::vector<std::string> reference_files(const std::string& beginning) {
+  std::vector<std::string> files;
+  const std::filesystem::path folder = std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases";
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, absent))
+    if (entry.path().filename().string().starts_with(beginning))
+      files.push_back(entry.path().filename().string());
+  std::sort(files.begin(), files.end());
+  if (files.empty()) files.push_back(beginning + "absent.json");
+  return files;
 }
 
 /// The data, family and prior of a reference case.

@@ -15,7 +15,9 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   if (draws == 0)
     fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
          path, path);
-  if (!run_.complete() && is_greedy())
+  if (!run_.complete() && is_classifier())
+    context.note(fmt::format("note: {} is not finished; go on with: coppice resume {}", path, path));
+  else if (!run_.complete() && is_greedy())
     context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}", path,
                              trees_so_far(), path));
   else if (!run_.complete())
@@ -23,7 +25,15 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
                              draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
-  verdict_ = is_greedy() ? greedy_verdict() : judge(traces_, run_.config().chains, draws, caveat().empty());
+  verdict_ = is_classifier() ? classifier_verdict()
+             : is_greedy()   ? greedy_verdict()
+                             : judge(traces_, run_.config().chains, draws, caveat().empty());
+}
+
+Verdict Analysis::classifier_verdict() const {
+  if (!run_.complete())
+    return {false, "Not finished: scores are not calibrated yet; go on with: coppice resume.", ""};
+  return {true, "One fit, finished; judge it by rows it has not seen: coppice score RUN TEST.csv.", ""};
 }
 
 Verdict Analysis::greedy_verdict() const {

@@ -45,7 +45,9 @@ class Analysis {
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
   /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
-  bool is_greedy() const { return run_.model().greedy_steps != nullptr; }
+  bool is_greedy() const { return run_.model().greedy_steps != nullptr && !is_classifier(); }
+  /// Whether the run learned labels: one state, no draws and no tree.
+  bool is_classifier() const { return run_.model().make_classifier != nullptr; }
   /// The tree over the rows of a greedy model, of one with views that of the view with most columns; kept for
   /// the next question.
   const Dendrogram& row_tree() const;
@@ -63,6 +65,7 @@ class Analysis {
   double seconds() const;
 
  private:
+  Verdict classifier_verdict() const;
   Verdict greedy_verdict() const;
   /// Trees that a fit which was stopped has so far, over what it merges.
   std::string trees_so_far() const;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -57,6 +58,13 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--truth", truth, "column of known labels: kept for scores, never modelled")
       ->allow_extra_args(false)
       ->group(group);
+  command
+      .add_option("--labels", labels,
+                  "columns of 0 and 1 that a classifier learns, with commas; label_* is all that begin so")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--labels-file", labels_file, "file of such columns, for the same rows")->group(group);
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
   command
       .add_option("--codebook", codebook, "TOML file with the columns' kinds, families and hyper-parameters")
@@ -66,18 +74,53 @@ void DataFlags::add_to(CLI::App& command) {
       ->group(group);
 }
 
-Dataset DataFlags::read(const std::string& path, const Context& context) const {
+namespace {
+
+/// Every column of another file but the one of row names, which then decides on the order.
+Table read_labels(const std::string& path, const std::string& id, const Table& table) {
+  ReadOptions options;
+  options.id = id;
+  options.labels = {"*"};
+  const Dataset data = read_dataset(path, options);
+  if (data.labels.rows() != table.rows())
+    fail(ErrorCode::bad_data, "{}: {} rows of labels for {} rows of data", path, data.labels.rows(),
+         table.rows());
+  std::map<std::string, std::size_t> place;
+  for (std::size_t row = 0; row < table.rows(); ++row) place.emplace(data.labels.row_ids[row], row);
+  Table labels = data.labels;
+  labels.row_ids = table.row_ids;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const auto found = place.find(table.row_ids[row]);
+    if (found == place.end()) fail(ErrorCode::bad_data, "{}: there is no row '{}'", path, table.row_ids[row]);
+    for (std::size_t c = 0; c < labels.columns.size(); ++c)
+      labels.columns[c].values[row] = data.labels.columns[c].values[found->second];
+  }
+  return labels;
+}
+
+}  // namespace
+
+Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
+  if (!learns_labels && !(labels.empty() && labels_file.empty()))
+    fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
+  if (!labels.empty() && !labels_file.empty())
+    fail(ErrorCode::configuration, "--labels and --labels-file exclude each other");
   Codebook book;
   ReadOptions options;
   options.id = id;
   options.truth = truth;
   options.drop = drop;
+  if (learns_labels)
+    options.labels = labels.empty() && labels_file.empty() ? std::vector<std::string>{""} : labels;
   options.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
   if (!codebook.empty()) {
     book = parse_codebook(read_text(codebook), codebook);
     options.codebook = &book;
   }
   Dataset data = read_dataset(path, options);
+  if (data.table.columns.empty())
+    fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", path);
+  if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
   return data;
 }

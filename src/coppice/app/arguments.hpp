@@ -26,17 +26,20 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --truth --drop --codebook --header, as the data reader wants them.
+/// --id --truth --drop --labels --labels-file --codebook --header, as the data reader wants them.
 struct DataFlags {
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
+  std::vector<std::string> labels;
+  std::string labels_file;
   std::string codebook;
   std::string header = "auto";
 
   void add_to(CLI::App& command);
-  /// Reads the data with these flags; passes the reader's remarks on to the user.
-  Dataset read(const std::string& path, const Context& context) const;
+  /// Reads the data with these flags; passes the reader's remarks on to the user. For a model that learns
+  /// labels, a format that has labels of its own needs no --labels.
+  Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;
 };
 
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.

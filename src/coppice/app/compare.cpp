@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/table_blob.hpp"
@@ -115,6 +116,7 @@ double mean_coclustering_difference(const SavedRun& a, const SavedRun& b, std::s
 int compare_runs(const std::string& first, const std::string& second, const Context& context) {
   const Analysis a(first, context);
   const Analysis b(second, context);
+  for (const Analysis* run : {&a, &b}) refuse_classifier(*run, "draws to compare");
   require_same_question(a.run(), b.run());
   const std::size_t draws = std::min(a.run().draws_per_chain(), b.run().draws_per_chain());
   nlohmann::ordered_json traces = nlohmann::ordered_json::array();

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/inference_data.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
@@ -332,6 +333,8 @@ void write_export(const ExportArguments& arguments, const Analysis& analysis) {
 
 int export_run(const ExportArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  for (const char* what : {"coclustering", "linkage", "consensus"})
+    if (arguments.what == what) refuse_classifier(analysis, what);
   if (arguments.of_columns && (!analysis.has_column_tree() || arguments.what != "linkage"))
     fail(ErrorCode::configuration, "--columns is for the linkage of a model with a tree over the columns");
   if (arguments.view > 0 && !analysis.has_column_tree())

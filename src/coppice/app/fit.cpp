@@ -52,7 +52,9 @@ int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const In
   }
   context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
                            end == FitEnd::interrupted ? "stopped" : "time limit reached",
-                           setup.model->greedy_steps != nullptr ? "the forest" : "everything drawn",
+                           setup.model->make_classifier != nullptr ? "what was learned"
+                           : setup.model->greedy_steps != nullptr  ? "the forest"
+                                                                   : "everything drawn",
                            file.path(), file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
@@ -73,8 +75,8 @@ void refuse_sampler_flags(const FitArguments& arguments, const ModelEntry& model
   if (model.greedy_steps == nullptr) return;
   for (const auto& [name, value] : arguments.parameters.values(run_parameters()))
     if (name != "seed")
-      fail(ErrorCode::configuration, "--{} belongs to samplers; {} is greedy and makes one tree, once", name,
-           model.name);
+      fail(ErrorCode::configuration, "--{} belongs to samplers; {} {}, once", name, model.name,
+           model.make_classifier != nullptr ? "is fitted" : "is greedy and makes one tree");
 }
 
 RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
@@ -93,6 +95,8 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   config.id = arguments.reading.id;
   config.truth = arguments.reading.truth;
   config.drop = arguments.reading.drop;
+  config.labels = arguments.reading.labels;
+  config.labels_file = arguments.reading.labels_file;
   return config;
 }
 
@@ -103,9 +107,11 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   const ModelEntry& model = model_by_name(arguments.model);
-  const RunConfig config = make_config(arguments, model);
-  RunContents contents = contents_of(config, arguments.reading.read(arguments.data, context));
-  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  RunContents contents =
+      contents_of(make_config(arguments, model),
+                  arguments.reading.read(arguments.data, context, model.make_classifier != nullptr));
+  std::unique_ptr<ProblemSetup> setup =
+      set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
   RunFile::check_creatable(arguments.output, arguments.overwrite);
   for (const Parameter& parameter : model.parameters)
     if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
@@ -123,12 +129,16 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
       model.greedy_steps != nullptr
-          ? "one greedy fit"
+          ? (model.make_classifier != nullptr ? fmt::format("{} labels", setup->labelled.labels.columns)
+                                              : "one greedy fit")
           : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
                         contents.config.chains == 1 ? "" : "s", contents.config.warmup,
                         contents.config.draws * contents.config.thin);
   context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
-                           setup->plan.description(), length,
+                           model.make_classifier != nullptr
+                               ? fmt::format("{} features", contents.table.columns.size())
+                               : setup->plan.description(),
+                           length,
                            size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
@@ -136,8 +146,8 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
 }
 
 struct UpdateArguments {
-  std::string run, data, output;
-  std::vector<std::string> truth;
+  std::string run, data, output, labels_file;
+  std::vector<std::string> truth, labels;
   std::size_t batch = 1;
   std::size_t warmup = 100;
   std::size_t draws = 0;
@@ -191,7 +201,31 @@ Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::str
   }
 }
 
+/// Rows a model that learns labels takes in at once, unless asked otherwise.
+constexpr std::size_t kLabelledBatch = 1000;
+
+RunContents updated_labelled_contents(const UpdateArguments& arguments, const SavedRun& old,
+                                      const Context& context) {
+  DataFlags flags;
+  flags.id = old.config().id;
+  flags.drop = old.config().drop;
+  flags.truth = old.config().truth;
+  flags.labels_file = arguments.labels_file;
+  if (flags.labels_file.empty()) flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
+  const Dataset more = flags.read(arguments.data, context, true);
+  if (more.labels.columns.empty())
+    fail(ErrorCode::configuration, "name the labels of the new rows: --labels COL,COL or --labels-file FILE");
+  const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
+  RunContents contents = contents_with_labels(old, more, is_sparse);
+  contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
+  return contents;
+}
+
 RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
+  if (old.model().make_classifier != nullptr) return updated_labelled_contents(arguments, old, context);
+  if (!arguments.labels.empty() || !arguments.labels_file.empty())
+    fail(ErrorCode::configuration, "{} learned no labels; --labels and --labels-file belong to classifiers",
+         arguments.run);
   const FileBytes bytes = load_file(arguments.data);
   const std::string name = arguments.data == "-" ? "stdin" : arguments.data;
   const Table more = old.read_new_rows_bytes(bytes.view(), name, old.config().id);
@@ -221,8 +255,11 @@ int update(const UpdateArguments& arguments, const Context& context) {
     RunContents contents = updated_contents(arguments, old, context);
     const std::size_t added = contents.table.rows() - old.rows();
     rows = contents.table.rows();
-    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    std::unique_ptr<ProblemSetup> setup =
+        set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
     resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+    settle_run_length(contents.config, *setup);
+      const bool learns = setup->model->make_classifier != nullptr;
     contents.config.notes.push_back(
         fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
     for (const std::string& note : contents.config.notes) context.note(note);
@@ -235,7 +272,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
                              setup->plan.description(),
                              size_words(estimate_bytes(*setup, contents.config, contents.table))));
     InsertOptions insertion;
-    insertion.batch = arguments.batch;
+    insertion.batch = learns && arguments.batch == 1 ? kLabelledBatch : arguments.batch;
     insertion.threads = arguments.running.threads;
     InsertionNotes notes(context, contents.config.chains, added);
     insertion.on_rows = std::ref(notes);
@@ -250,7 +287,9 @@ int update(const UpdateArguments& arguments, const Context& context) {
       return static_cast<int>(ErrorCode::stopped);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
+    context.note(
+        learns ? fmt::format("{} rows are in after {}; now the linear classifiers", added, duration_words(seconds))
+               : fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
                              duration_words(seconds), contents.config.warmup,
                              contents.config.draws * contents.config.thin, contents.config.chains));
     RunFile file = RunFile::create(output, contents);
@@ -282,6 +321,11 @@ void add_update(CLI::App& application, Context& context) {
                       "run file to write; without it RUN itself is replaced when all is done");
   command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
       ->allow_extra_args(false);
+  command
+      ->add_option("--labels", arguments->labels, "columns of labels in the new rows, with commas [as in the fit]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
   command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
@@ -340,8 +384,7 @@ void add_resume(CLI::App& application, Context& context) {
         fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
              *path);
       if (!draws->empty() && model_by_name(config.model).greedy_steps != nullptr)
-        fail(ErrorCode::configuration, "--draws {}: {} is greedy and makes one tree, once", *draws,
-             config.model);
+        fail(ErrorCode::configuration, "--draws {}: {} has one fit and no draws", *draws, config.model);
       if (!draws->empty()) {
         const bool more = draws->starts_with('+');
         const Parameter& parameter = run_parameters()[2];
@@ -355,9 +398,10 @@ void add_resume(CLI::App& application, Context& context) {
         file.set_draws(wanted);
       }
       const RunContents contents = file.contents();
+      const std::unique_ptr<ProblemSetup> setup =
+          set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
       const InterruptGuard guard;
-      return carry_on(file, *set_up_problem(contents.config, contents.codebook, contents.table), *flags, guard,
-                      context);
+      return carry_on(file, *setup, *flags, guard, context);
     };
   });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/profile.hpp"
@@ -73,6 +74,9 @@ int predict_paths(const PredictArguments& arguments, const Analysis& analysis, c
 
 int predict_rows(const PredictArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  if (analysis.is_classifier())
+    return predict_labels(analysis, arguments.data, arguments.id, arguments.output, arguments.threads,
+                          context);
   const SavedRun& run = analysis.run();
   const Table table =
       run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
@@ -114,6 +118,7 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
 
 int impute_run(const std::string& path, const std::string& output, bool completed, const Context& context) {
   const Analysis analysis(path, context);
+  refuse_classifier(analysis, "predictions of missing cells");
   const SavedRun& run = analysis.run();
   analysis.note_caveat(context);
   const Imputation imputation = impute(run);
@@ -176,6 +181,13 @@ constexpr double kLeastRival = 0.01;
 int profile(const ProfileArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   const SavedRun& run = analysis.run();
+  if (analysis.is_classifier()) {
+    if (context.json)
+      write_json("", {{"clusters", patterns_json(run, arguments.traits)}});
+    else
+      write_output("", patterns_text(run, arguments.traits, context));
+    return 0;
+  }
   const Consensus estimate = analysis.consensus(arguments.level, arguments.selecting.selection());
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);

@@ -48,7 +48,8 @@ class ProgressBase : public FitObserver {
     const double elapsed = seconds_between(begin_, now);
     const double rate = elapsed > 0.0 ? static_cast<double>(done - done_at_begin_) / elapsed : 0.0;
     const double left = rate > 0.0 ? static_cast<double>(total * chains.size() - done) / rate : 0.0;
-    State state{done, total * chains.size(), rate, left, 0.0, 0.0, 0.0, running_rhat(now, last), last};
+    State state{done, total * chains.size(), rate, left, 0.0, 0.0, 0.0, running_rhat(now, last),
+                chains.empty() ? kMissing : chains.front().held_out, last};
     double started = 0.0;
     for (const ChainProgress& chain : chains) {
       if (chain.clusters == 0.0) continue;  // has not begun
@@ -64,7 +65,7 @@ class ProgressBase : public FitObserver {
  protected:
   struct State {
     std::size_t done, total;
-    double rate, left, fewest, most, log_joint, rhat;
+    double rate, left, fewest, most, log_joint, rhat, held_out;
     bool last;
   };
   virtual void show(const State& state) = 0;
@@ -80,6 +81,7 @@ class ProgressBase : public FitObserver {
                 ? fmt::format(", {:.0f} cluster{}", state.most, state.most == 1.0 ? "" : "s")
                 : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
     text += fmt::format(", {} {:.1f}", greedy_ ? "lower bound" : "log joint", state.log_joint);
+    if (std::isfinite(state.held_out)) text += fmt::format(", held out {:.2f} a row", state.held_out);
     if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);
     return text;
   }
@@ -149,13 +151,14 @@ class JsonProgress final : public ProgressBase {
 
  private:
   void show(const State& state) override {
-    const nlohmann::ordered_json line{{"sweeps", state.done},
+    nlohmann::ordered_json line{{"sweeps", state.done},
                                       {"total", state.total},
                                       {"rate", state.rate},
                                       {"seconds_left", state.left},
                                       {"clusters", {state.fewest, state.most}},
                                       {"log_joint", state.log_joint},
                                       {"rhat", state.rhat}};
+    if (std::isfinite(state.held_out)) line["held_out"] = state.held_out;
     fmt::print(stderr, "{}\n", line.dump());
     std::fflush(stderr);
   }

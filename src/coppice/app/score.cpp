@@ -3,6 +3,7 @@
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/known_labels.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/base/error.hpp"
@@ -48,9 +49,20 @@ Labels truth_labels(const SavedRun& run, const std::string& truth) {
        known.empty() ? "it was fitted without --truth" : fmt::format("it has {}", fmt::join(known, ", ")));
 }
 
-int score_run(const std::string& path, std::vector<std::string> truths, Selection selection,
-              const Context& context) {
-  const Analysis analysis(path, context);
+struct ScoreArguments {
+  std::string path, data, labels_file;
+  std::vector<std::string> truth;
+  SelectionFlags selecting;
+};
+
+int score_run(const ScoreArguments& arguments, const Context& context) {
+  const Analysis analysis(arguments.path, context);
+  if (analysis.is_classifier()) return score_labels(analysis, arguments.data, arguments.labels_file, context);
+  if (!arguments.data.empty() || !arguments.labels_file.empty())
+    fail(ErrorCode::usage,
+         "the run learned no labels: known groups are named by --truth COLUMN or FILE:COLUMN");
+  const Selection selection = arguments.selecting.selection();
+  std::vector<std::string> truths = arguments.truth;
   const SavedRun& run = analysis.run();
   if (truths.empty())
     for (const Column& column : run.contents().truth.columns) truths.push_back(column.name);
@@ -109,18 +121,17 @@ int score_run(const std::string& path, std::vector<std::string> truths, Selectio
 void add_score(CLI::App& application, Context& context) {
   CLI::App* command =
       application.add_subcommand("score", "agreement with known labels: F-measure, ARI, NMI, VI");
-  auto path = std::make_shared<std::string>();
-  auto truth = std::make_shared<std::vector<std::string>>();
-  auto selecting = std::make_shared<SelectionFlags>();
-  command->add_option("run", *path, "run file")->required();
+  auto arguments = std::make_shared<ScoreArguments>();
+  command->add_option("run", arguments->path, "run file")->required();
+  command->add_option("data", arguments->data, "rows with known labels, to score a classifier by");
+  command->add_option("--labels-file", arguments->labels_file, "file of their labels, if not in the data");
   command
-      ->add_option("--truth", *truth,
+      ->add_option("--truth", arguments->truth,
                    "truth column of the run, or FILE:COLUMN [all truth columns of the run]")
       ->allow_extra_args(false);
-  selecting->add_to(*command);
-  command->callback([=, &context] {
-    context.run = [=, &context] { return score_run(*path, *truth, selecting->selection(), context); };
-  });
+  arguments->selecting.add_to(*command);
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return score_run(*arguments, context); }; });
 }
 
 }  // namespace coppice::app

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_views.hpp"
@@ -107,9 +108,8 @@ void print_consensus(const Analysis& analysis, const Consensus& estimate,
 std::string head_text(const Analysis& analysis, const Context& context) {
   const SavedRun& run = analysis.run();
   const std::string how =
-      analysis.is_greedy()
-          ? fmt::format("One greedy fit, seed {}, in {}.", run.config().seed,
-                        duration_words(analysis.seconds()))
+      analysis.is_greedy() || analysis.is_classifier()
+          ? fmt::format("One fit, seed {}, in {}.", run.config().seed, duration_words(analysis.seconds()))
           : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
                         run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
                         duration_words(analysis.seconds()));
@@ -254,7 +254,12 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
   answer["clusters"] = analysis.mean_clusters();
   answer["consensus"] = ordered_json::array();
   std::string text = head_text(analysis, context);
-  if (analysis.has_column_tree())
+  if (analysis.is_classifier()) {
+    answer["labels"] = run.contents().labels.columns.size();
+    answer["lower_bound"] = run.traces().front().front().front();
+    answer["patterns"] = patterns_json(run, 3);
+    text += "\n" + patterns_text(run, 3, context);
+  } else if (analysis.has_column_tree())
     summarize_cross_tree(analysis, context, text, answer);
   else if (analysis.is_greedy())
     summarize_tree(analysis, context, text, answer);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
@@ -188,6 +189,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
 
 int tree(const TreeArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  refuse_classifier(analysis, "tree");
   const std::string format = context.json ? "json" : arguments.format;
   if (arguments.columns && !analysis.has_column_tree())
     fail(ErrorCode::configuration, "--columns: the model {} has no tree over the columns",

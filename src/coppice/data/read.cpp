@@ -111,7 +111,20 @@ Want want_of(const ColumnSpec& spec, bool strict) {
 struct Roles {
   std::optional<std::size_t> id;
   std::vector<std::size_t> truth;
+  std::vector<std::size_t> labels;
   std::vector<const ColumnSpec*> specs;  // of the data columns; nullptr: inferred
+
+  /// The columns that "label_*" stands for, or the one of that name.
+  static std::vector<std::string> matching(const std::string& name, const RawTable& raw) {
+    if (!name.ends_with('*')) return {name};
+    std::vector<std::string> names;
+    for (const RawColumn& column : raw.columns)
+      if (column.name.starts_with(std::string_view(name).substr(0, name.size() - 1)))
+        names.push_back(column.name);
+    if (names.empty())
+      fail(ErrorCode::configuration, "{}: --labels {}: no column begins so", raw.file, text::display(name));
+    return names;
+  }
 
   void assign(RawTable& raw, const ReadOptions& options) {
     const auto positions = positions_of(raw);
@@ -135,9 +148,17 @@ struct Roles {
       id = claim(options.id, "--id");
       raw.columns[*id].want = Want::identity;
     }
-    std::vector<std::string> labels = options.truth;
-    if (raw.label && role[*raw.label].empty()) labels.push_back(raw.columns[*raw.label].name);
-    for (const std::string& name : labels) {
+    for (const std::string& name : options.labels) {
+      if (name.empty()) {
+        if (raw.label) role[*raw.label] = "--labels";
+        continue;
+      }
+      for (const std::string& one : matching(name, raw))
+        if (const auto column = claim(one, "--labels")) labels.push_back(*column);
+    }
+    std::vector<std::string> known = options.truth;
+    if (raw.label && role[*raw.label].empty()) known.push_back(raw.columns[*raw.label].name);
+    for (const std::string& name : known) {
       if (const auto column = claim(name, "--truth")) {
         raw.columns[*column].want = Want::text;
         truth.push_back(*column);
@@ -181,7 +202,51 @@ void add_note(std::vector<std::string>& notes, const std::vector<std::string>& n
     notes.push_back(fmt::format("{} columns {}: {}", names.size(), many, text::list_names(names)));
 }
 
-Dataset assemble(RawTable raw, const Roles& roles, bool labels_only) {
+/// A column that is learned: present or absent, or not known.
+Column label_column(RawTable& raw, std::size_t index) {
+  Column column = typed_column(raw, index, nullptr, kDatasetRemedy);
+  const bool is_constant_number = column.kind == Kind::count || column.kind == Kind::real;
+  const bool is_yes_or_no = std::all_of(column.values.begin(), column.values.end(), [](double value) {
+    return is_missing(value) || value == 0.0 || value == 1.0;
+  });
+  if (column.kind != Kind::binary && !(is_constant_number && is_yes_or_no))
+    fail(ErrorCode::bad_data,
+         "{}: column '{}': a label is 0 or 1, or yes or no; give each of several values a column of its own",
+         raw.file, text::display(column.name));
+  column.kind = Kind::binary;
+  return column;
+}
+
+/// The labels that a format keeps in one text, "3,23,61", as a column each, in numeric order.
+void split_labels(const RawTable& raw, std::size_t index, Table& labels) {
+  const RawColumn& source = raw.columns[index];
+  std::vector<std::vector<std::string>> parts;
+  std::vector<std::string> names;
+  for (const std::string& level : source.levels) {
+    parts.emplace_back();
+    for (std::size_t at = 0; at <= level.size();) {
+      const std::size_t end = std::min(level.find(',', at), level.size());
+      if (end > at) parts.back().push_back(level.substr(at, end - at));
+      at = end + 1;
+    }
+    names.insert(names.end(), parts.back().begin(), parts.back().end());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  names = sorted_levels(std::move(names));
+  std::unordered_map<std::string, std::size_t> place;
+  for (const std::string& name : names) {
+    place.emplace(name, labels.columns.size());
+    labels.columns.push_back({name, Kind::binary, std::vector<double>(raw.rows, 0.0), {}});
+  }
+  for (std::size_t row = 0; row < raw.rows; ++row)
+    if (!is_missing(source.values[row]))
+      for (const std::string& name : parts[static_cast<std::size_t>(source.values[row])])
+        labels.columns[place.at(name)].values[row] = 1.0;
+}
+
+Dataset assemble(RawTable raw, const Roles& roles, const ReadOptions& options) {
+  const bool splits_labels = std::count(options.labels.begin(), options.labels.end(), "") > 0;
   Dataset data;
   data.notes = std::move(raw.notes);
   data.table.row_ids = row_ids_of(raw, roles.id);
@@ -193,12 +258,18 @@ Dataset assemble(RawTable raw, const Roles& roles, bool labels_only) {
     data.truth.columns.push_back(typed_column(raw, index, &any_text, kDatasetRemedy));
   }
   if (!roles.truth.empty()) data.truth.row_ids = data.table.row_ids;
+  for (const std::size_t index : roles.labels) data.labels.columns.push_back(label_column(raw, index));
+  if (splits_labels && raw.label) split_labels(raw, *raw.label, data.labels);
+  if (!data.labels.columns.empty()) data.labels.row_ids = data.table.row_ids;
   std::vector<std::string> empty;
   std::vector<std::string> constant;
   std::vector<std::string> identifying;
   for (std::size_t index = 0; index < raw.columns.size(); ++index) {
     const RawColumn& column = raw.columns[index];
-    const bool has_role = roles.id == index || std::count(roles.truth.begin(), roles.truth.end(), index) > 0;
+    const bool has_role = roles.id == index ||
+                          std::count(roles.truth.begin(), roles.truth.end(), index) > 0 ||
+                          std::count(roles.labels.begin(), roles.labels.end(), index) > 0 ||
+                          (splits_labels && raw.label == index);
     if (column.want == Want::nothing || has_role) continue;
     const ColumnSpec* spec = roles.specs[index];
     if (all_missing(column)) {
@@ -223,7 +294,7 @@ Dataset assemble(RawTable raw, const Roles& roles, bool labels_only) {
            "--id, or --drop it",
            "are left out because nearly every row has its own text (use one with --id, or --drop them)");
   add_note(data.notes, constant, "is constant", "are constant");
-  if (data.table.columns.empty() && !labels_only)
+  if (data.table.columns.empty() && data.labels.columns.empty() && !options.labels_only)
     fail(ErrorCode::bad_data, "{}: no column of data is left{}{}; keep at least one", raw.file,
          data.notes.empty() ? "" : ": ", data.notes.empty() ? "" : data.notes.back());
   return data;
@@ -290,7 +361,7 @@ Dataset dataset_of(RawTable raw, const ReadOptions& options) {
   Roles roles;
   roles.assign(raw, options);
   for (std::size_t index = 0; index < raw.columns.size(); ++index) settle_wanted(raw, index);
-  Dataset data = assemble(std::move(raw), roles, options.labels_only);
+  Dataset data = assemble(std::move(raw), roles, options);
   data.digest = sha256_hex(serialize(data.table));
   return data;
 }
@@ -319,7 +390,7 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
   csv.header = options.header;
   std::string digest = sha256_hex(bytes);
   Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles,
-                          options.labels_only);
+                          options);
   data.digest = std::move(digest);
   return data;
 }

@@ -20,6 +20,9 @@ struct ReadOptions {
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data
   std::vector<std::string> drop;   // columns to ignore
   bool labels_only = false;        // the file need not have any column of data
+  /// Columns of 0 and 1 (yes and no) that are to be learned; "label_*" names all that begin so. For a format
+  /// that has labels of its own, "" stands for each of them.
+  std::vector<std::string> labels = {};
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
 };
@@ -27,6 +30,7 @@ struct ReadOptions {
 struct Dataset {
   Table table;
   Table truth;                     // category columns with the same row names
+  Table labels = {};               // binary columns with the same row names
   Codebook codebook;               // complete: one entry per column of the table
   std::string digest;              // SHA-256 of the bytes as read, before decompression, in hex
   std::vector<std::string> notes;  // one-line remarks for the user

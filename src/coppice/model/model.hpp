@@ -16,6 +16,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parameter.hpp"
 #include "coppice/base/rng.hpp"
+#include "coppice/data/labelled_rows.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/cross_tree.hpp"
@@ -35,6 +36,8 @@ struct Problem {
   std::vector<std::size_t> category_levels = {};
   /// Starts and choices that take long give up with Error{stopped} when it is set; may be null.
   const std::atomic<bool>* stop = nullptr;
+  /// The rows with their labels, for models that learn labels; null for all others.
+  const LabelledRows* labelled = nullptr;
 };
 
 struct MoveStatistics {
@@ -118,6 +121,31 @@ class Predictor {
   virtual double log_cell(std::size_t component, std::size_t cell, double value) const = 0;
 };
 
+/// What a classifier says of one row.
+struct LabelPrediction {
+  std::vector<double> scores;         // of each label, in the units of the threshold; labels are ranked by it
+  std::vector<double> probabilities;  // of each label
+  std::vector<bool> chosen;
+  std::vector<double> clusters;  // probability of each cluster given the features
+  double log_density = 0.0;      // of the features: small for a row unlike all others
+};
+
+/// A cluster as a classifier knows it.
+struct LabelPattern {
+  double weight = 0.0;                  // its share of the rows
+  std::vector<double> features, lifts;  // expected value of each column here, and its log ratio (or
+                                        // standardised difference) to that of all rows
+  std::vector<double> labels;  // probability of each label here
+};
+
+/// The labels of new rows under the one stored state of a model that learns labels.
+class Classifier {
+ public:
+  virtual ~Classifier() = default;
+  virtual LabelPrediction predict(const SparseRows& features, std::size_t row) const = 0;
+  virtual std::vector<LabelPattern> patterns() const = 0;
+};
+
 /// Values for settings that were left to the model ("auto"), and the reasons for people.
 struct Resolution {
   Settings settings;
@@ -167,6 +195,10 @@ struct ModelEntry {
   double (*evidence_bound)(const Problem&) = nullptr;
   /// Whether --family auto takes real columns as independent within a cluster.
   bool independent_columns = false;
+  /// The trace that says how well rows held out are foretold, shown with the progress; nullptr: none.
+  const char* held_out_trace = nullptr;
+  /// For a model that learns labels, what its draw's details say of new rows; nullptr if it learns none.
+  std::unique_ptr<Classifier> (*make_classifier)(const Problem&, std::string_view details) = nullptr;
 };
 
 }  // namespace coppice

@@ -55,6 +55,7 @@ std::string to_json(const RunConfig& config) {
                     {"pca", config.pca},       {"data", config.data},
                     {"id", config.id},         {"truth", config.truth},
                     {"drop", config.drop},     {"merged", config.merged},
+                    {"labels", config.labels}, {"labels_file", config.labels_file},
                     {"notes", config.notes}};
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
@@ -78,6 +79,8 @@ RunConfig config_from_json(std::string_view text) {
     config.id = object.at("id");
     config.truth = object.at("truth").get<std::vector<std::string>>();
     config.drop = object.at("drop").get<std::vector<std::string>>();
+    config.labels = object.value("labels", std::vector<std::string>());
+    config.labels_file = object.value("labels_file", std::string());
     config.merged = object.at("merged");
     config.notes = object.value("notes", std::vector<std::string>());
     for (const Parameter& parameter : run_parameters()) {

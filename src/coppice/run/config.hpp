@@ -29,6 +29,8 @@ struct RunConfig {
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
+  std::vector<std::string> labels;  // columns that are learned
+  std::string labels_file;          // that they stand in, if not in the data
   std::vector<std::string> notes;  // on what was chosen for the user
   bool merged = false;             // chains of several runs: can be asked, not resumed
 

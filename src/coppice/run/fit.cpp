@@ -40,6 +40,10 @@ class Chain {
     clusters_trace_ = static_cast<std::size_t>(std::find(setup.traces.begin(), setup.traces.end(), name) -
                                                setup.traces.begin());
     sampler_->use_threads(threads);
+    if (setup.model->held_out_trace != nullptr)
+      held_out_trace_ = static_cast<std::size_t>(
+          std::find(setup.traces.begin(), setup.traces.end(), setup.model->held_out_trace) -
+          setup.traces.begin());
     status_ = file.status(index);
     if (const auto checkpoint = file.checkpoint(index)) {
       sampler_->load(checkpoint->state);
@@ -86,7 +90,8 @@ class Chain {
   DrawBlock take_draws() { return std::move(draws_); }
   const ChainStatus& status() const { return status_; }
   ChainProgress progress() const {
-    return {sweep_, values_[0], clusters_trace_ < traces_ ? values_[clusters_trace_] : 0.0};
+    return {sweep_, values_[0], clusters_trace_ < traces_ ? values_[clusters_trace_] : 0.0,
+            held_out_trace_ < traces_ ? values_[held_out_trace_] : kMissing};
   }
 
  private:
@@ -116,6 +121,7 @@ class Chain {
   std::size_t index_, rows_, levels_, traces_, block_length_;
   bool greedy_;
   std::size_t clusters_trace_ = 0;
+  std::size_t held_out_trace_ = static_cast<std::size_t>(-1);
   std::unique_ptr<Sampler> sampler_;
   std::size_t sweep_ = 0;
   bool started_ = false;
@@ -134,7 +140,7 @@ class Scheduler {
       chains_.push_back(std::make_unique<Chain>(file, setup, config_, index, threads_of_chain()));
       busy_.push_back(false);
       statuses_.push_back(chains_.back()->status());
-      progress_.push_back({chains_.back()->sweep(), 0.0, 0.0});
+      progress_.push_back({chains_.back()->sweep()});
     }
   }
 

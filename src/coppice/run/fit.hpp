@@ -19,7 +19,8 @@ std::size_t sweeps_per_block(std::size_t rows);
 struct ChainProgress {
   std::size_t sweeps = 0;
   double log_joint = 0.0;
-  double clusters = 0.0;  // at the finest level
+  double clusters = 0.0;       // at the finest level
+  double held_out = kMissing;  // of models that hold out rows
 };
 
 /// Hears of a fit's progress; called from the chains' threads, one call at a time.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "coppice/base/error.hpp"
@@ -28,23 +29,95 @@ std::string last_state(const SavedRun& run, std::size_t chain) {
   return sampler->save();
 }
 
-}  // namespace
-
-RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {
-  RunContents contents = run.contents();
+/// Names for the new rows: the next numbers, or the user's, which must be new.
+void name_rows(const RunContents& contents, Table& added) {
   const std::size_t before = contents.table.rows();
-  Table added = more;
   if (contents.config.id.empty()) {
     for (std::size_t row = 0; row < added.rows(); ++row)
       added.row_ids[row] = fmt::format("{}", before + row + 1);
-  } else {
-    const std::unordered_set<std::string> known(contents.table.row_ids.begin(), contents.table.row_ids.end());
-    for (const std::string& id : added.row_ids)
-      if (known.contains(id))
-        fail(ErrorCode::bad_data,
-             "the run already has a row named '{}' in column '{}'; give new rows new names", id,
-             contents.config.id);
+    return;
   }
+  const std::unordered_set<std::string> known(contents.table.row_ids.begin(), contents.table.row_ids.end());
+  for (const std::string& id : added.row_ids)
+    if (known.contains(id))
+      fail(ErrorCode::bad_data, "the run already has a row named '{}' in column '{}'; give new rows new names",
+           id, contents.config.id);
+}
+
+/// Whether the cells could stand in a column of that kind.
+void check_cells(const Column& column, Kind kind) {
+  for (const double value : column.values) {
+    const bool fits = is_missing(value) || kind == Kind::real ||
+                      (kind == Kind::binary ? value == 0.0 || value == 1.0
+                                            : value >= 0.0 && value == std::floor(value));
+    if (!fits)
+      fail(ErrorCode::bad_data, "column '{}' of the run holds {} values, and the new rows have {}", column.name,
+           kind_name(kind), value);
+  }
+}
+
+/// Appends the rows of `more` by the names of columns; `absent` is what a cell holds that one of both lacks.
+template <typename Absent>
+void append_by_name(Table& table, const Table& more, Absent&& absent) {
+  const std::size_t before = table.rows();
+  for (Column& column : table.columns) {
+    const Column* found = more.find(column.name);
+    if (found == nullptr) {
+      column.values.resize(before + more.rows(), absent(column));
+      continue;
+    }
+    check_cells(*found, column.kind);
+    if (!found->levels.empty() && found->levels != column.levels)
+      fail(ErrorCode::bad_data, "column '{}' has other values than in the run", column.name);
+    column.values.insert(column.values.end(), found->values.begin(), found->values.end());
+  }
+  for (const Column& column : more.columns) {
+    if (table.find(column.name) != nullptr) continue;
+    Column grown{column.name, column.kind, std::vector<double>(before, absent(column)), column.levels};
+    grown.values.insert(grown.values.end(), column.values.begin(), column.values.end());
+    table.columns.push_back(std::move(grown));
+  }
+  table.row_ids.insert(table.row_ids.end(), more.row_ids.begin(), more.row_ids.end());
+}
+
+}  // namespace
+
+RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool absent_is_zero) {
+  RunContents contents = run.contents();
+  if (contents.config.standardize || contents.config.pca != 0)
+    fail(ErrorCode::configuration,
+         "--standardize and --pca fix the columns of a run; fit it again with all of the rows");
+  Table added = more.table;
+  name_rows(contents, added);
+  append_by_name(contents.table, added,
+                 [&](const Column& column) {
+                   return absent_is_zero || column.kind == Kind::count ? 0.0 : kMissing;
+                 });
+  for (std::size_t d = contents.codebook.columns.size(); d < contents.table.columns.size(); ++d) {
+    const Column& column = contents.table.columns[d];
+    contents.codebook.columns.push_back({column.name, column.kind, column.levels, "", {}});
+  }
+  contents.input_codebook = contents.codebook;
+  Table labels = more.labels;
+  labels.row_ids = added.row_ids;
+  const std::size_t known = contents.labels.columns.size();
+  append_by_name(contents.labels, labels, [](const Column&) { return kMissing; });
+  for (std::size_t c = 0; absent_is_zero && c < known; ++c)
+    if (labels.find(contents.labels.columns[c].name) == nullptr)
+      std::fill(contents.labels.columns[c].values.begin() + static_cast<std::ptrdiff_t>(run.rows()),
+                contents.labels.columns[c].values.end(), 0.0);
+  if (!contents.truth.columns.empty()) {
+    for (Column& column : contents.truth.columns) column.values.resize(contents.table.rows(), kMissing);
+    contents.truth.row_ids = contents.table.row_ids;
+  }
+  contents.data_digest = sha256_hex(contents.data_digest + more.digest);
+  return contents;
+}
+
+RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {
+  RunContents contents = run.contents();
+  Table added = more;
+  name_rows(contents, added);
   append_rows(contents.table, added);
   // Random numbers of its own: the states it begins with come from those of the old run.
   ++contents.config.seed;
@@ -82,6 +155,7 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
   std::atomic<bool> stopped{false};
   parallel_for(checkpoints.size(), options.threads, [&](std::size_t chain) {
     const std::unique_ptr<Sampler> sampler = setup.model->make_sampler(setup.problem);
+    if (chains == 1) sampler->use_threads(options.threads);
     sampler->load_first(last_state(run, chain), old_rows);
     for (std::size_t done = 0; done < new_rows;) {
       if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) {

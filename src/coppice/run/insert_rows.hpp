@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "coppice/data/read.hpp"
 #include "coppice/run/saved_run.hpp"
 
 namespace coppice {
@@ -21,6 +22,11 @@ struct InsertOptions {
 /// The contents of a run of old and new rows; `more` as SavedRun::read_new_rows gives it, `truth` with the
 /// columns of the old truth or none. Throws Error{bad_data} for the name of a row that the run already has.
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth);
+
+/// The same for a run that learned labels. Columns and labels that only one of both has are new, or are not
+/// there: a count of nothing is zero, any other cell or label is missing, unless `absent_is_zero`; labels that
+/// are new are never known of old rows.
+RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool absent_is_zero);
 
 /// The states of all chains with the new rows, for sweep 0 of the new run; `setup` is that of the new
 /// contents. Empty if it was stopped. Throws Error{configuration} if the model cannot take in rows or the run

@@ -24,6 +24,7 @@ RunContents contents_of(RunConfig config, Dataset data) {
   contents.codebook = std::move(data.codebook);
   contents.table = std::move(data.table);
   contents.truth = std::move(data.truth);
+  contents.labels = std::move(data.labels);
   contents.data_digest = std::move(data.digest);
   contents.transform =
       to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));

@@ -37,7 +37,7 @@ void check_family(const ModelEntry& model, const FamilyPlan& plan) {
 }
 
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
-                                             const Table& table) {
+                                             const Table& table, const Table& labels) {
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
@@ -47,6 +47,18 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   setup->rows = encode(setup->plan, table);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters, config.parameters)};
+  const bool learns = setup->model->make_classifier != nullptr;
+  if (learns && labels.columns.empty())
+    fail(ErrorCode::configuration,
+         "the model {} learns labels: name their columns with --labels, or a file of them with --labels-file",
+         config.model);
+  if (!learns && !labels.columns.empty())
+    fail(ErrorCode::configuration,
+         "the model {} learns no labels; --labels and --labels-file belong to classifiers", config.model);
+  if (learns) {
+    setup->labelled = labelled_rows(table, labels);
+    setup->problem.labelled = &setup->labelled;
+  }
   for (const std::size_t column : setup->plan.order) {
     const Column& source = table.columns[column];
     setup->problem.category_levels.push_back(source.kind == Kind::category ? source.levels.size() : 0);

@@ -14,7 +14,8 @@ struct ProblemSetup {
   const ModelEntry* model = nullptr;
   FamilyPlan plan;
   Rows rows;
-  Problem problem;  // points into plan and rows
+  LabelledRows labelled;  // of models that learn labels
+  Problem problem;        // points into plan, rows and labelled
   std::size_t levels = 1;
   std::vector<std::string> traces;
 
@@ -28,7 +29,7 @@ void check_family(const ModelEntry& model, const FamilyPlan& plan);
 
 /// Throws Error{usage or configuration} if settings, model and data do not fit together.
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
-                                             const Table& table);
+                                             const Table& table, const Table& labels = Table());
 
 /// A greedy model has one chain and one draw, after as many steps as it takes.
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);

@@ -109,6 +109,7 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
     put_meta(database, "data_digest", contents.data_digest);
     put_meta(database, "table", serialize(contents.table));
     put_meta(database, "truth", serialize(contents.truth));
+    if (!contents.labels.columns.empty()) put_meta(database, "labels", serialize(contents.labels));
     put_meta(database, "coppice_version", kVersion);
     put_meta(database, "compiler", kCompiler);
     put_meta(database, "created_at", now_utc());
@@ -183,6 +184,12 @@ std::string RunFile::meta(const std::string& key) const {
   return value;
 }
 
+bool RunFile::has_meta(const std::string& key) const {
+  Statement statement(*database_, "SELECT 1 FROM meta WHERE key = ?");
+  statement.bind_text(key);
+  return statement.step();
+}
+
 RunConfig RunFile::config() const { return config_from_json(meta("config")); }
 
 RunContents RunFile::contents() const {
@@ -194,6 +201,7 @@ RunContents RunFile::contents() const {
   contents.data_digest = meta("data_digest");
   contents.table = deserialize_table(meta("table"));
   contents.truth = deserialize_table(meta("truth"));
+  if (has_meta("labels")) contents.labels = deserialize_table(meta("labels"));
   return contents;
 }
 

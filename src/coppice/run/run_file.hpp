@@ -29,6 +29,7 @@ struct RunContents {
   Codebook codebook;
   Table table;  // as modelled: after standardisation and PCA
   Table truth;
+  Table labels = {};        // what is learned, for models that learn labels
   std::string transform;    // JSON of the Transform
   Codebook input_codebook;  // of the table before the transform: what new rows look like
   std::string data_digest;
@@ -74,6 +75,7 @@ class RunFile {
   RunConfig config() const;
   RunContents contents() const;
   std::string meta(const std::string& key) const;
+  bool has_meta(const std::string& key) const;
   /// Extends a run: only the number of draws can change.
   void set_draws(std::size_t draws);
 

@@ -8,7 +8,7 @@
 namespace coppice {
 
 SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)), contents_(file_.contents()) {
-  setup_ = set_up_problem(contents_.config, contents_.codebook, contents_.table);
+  setup_ = set_up_problem(contents_.config, contents_.codebook, contents_.table, contents_.labels);
   const std::size_t width = trace_names().size();
   const std::size_t chains = config().chains;
   traces_.assign(width, std::vector<std::vector<double>>(chains));

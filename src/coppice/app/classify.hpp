@@ -1,0 +1,22 @@
+// What the answering commands say of a run that learned labels.
+#pragma once
+
+#include <string>
+
+#include "coppice/app/analysis.hpp"
+
+namespace coppice::app {
+
+/// Throws Error{configuration} for a run that learned labels: what was asked for has no meaning there.
+void refuse_classifier(const Analysis& analysis, std::string_view what);
+
+int predict_labels(const Analysis& analysis, const std::string& data, const std::string& id,
+                   const std::string& output, std::size_t threads, const Context& context);
+/// Against the labels that stand in the data, or in a file of their own.
+int score_labels(const Analysis& analysis, const std::string& data, const std::string& labels_file,
+                 const Context& context);
+/// Clusters with their typical features and labels.
+std::string patterns_text(const SavedRun& run, std::size_t traits, const Context& context);
+nlohmann::ordered_json patterns_json(const SavedRun& run, std::size_t traits);
+
+}  // namespace coppice::app

@@ -1,0 +1,66 @@
+#include "coppice/data/labelled_rows.hpp"
+
+#include "coppice/base/error.hpp"
+
+namespace coppice {
+
+void present_cells(const SparseRows& rows, std::size_t row, std::vector<std::uint32_t>& columns,
+                   std::vector<double>& values) {
+  const auto of_row = rows.values_of(row);
+  for (std::size_t i = 0; i < of_row.size(); ++i) {
+    if (is_missing(of_row[i])) continue;
+    columns.push_back(rows.columns_of(row)[i]);
+    values.push_back(of_row[i]);
+  }
+}
+
+SparseRows present_rows(const SparseRows& rows) {
+  SparseRows result;
+  result.columns = rows.columns;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    present_cells(rows, row, result.column, result.value);
+    result.start.push_back(result.column.size());
+  }
+  return result;
+}
+
+SparseRows sparse_rows(const Table& table) {
+  for (const Column& column : table.columns)
+    if (column.kind == Kind::category)
+      fail(ErrorCode::configuration,
+           "column '{}' is a category, and a classifier works with numbers: --drop {}, or give each level a "
+           "column of 0 and 1",
+           column.name, column.name);
+  SparseRows rows;
+  rows.columns = table.columns.size();
+  // Two passes over columns, which is how a table lies in memory: sizes of rows, then their cells.
+  rows.start.assign(table.rows() + 1, 0);
+  for (const Column& column : table.columns)
+    for (std::size_t row = 0; row < column.values.size(); ++row)
+      rows.start[row + 1] += column.values[row] != 0.0;
+  for (std::size_t row = 0; row < table.rows(); ++row) rows.start[row + 1] += rows.start[row];
+  rows.column.resize(rows.start.back());
+  rows.value.resize(rows.start.back());
+  std::vector<std::size_t> next(rows.start.begin(), rows.start.end() - 1);
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    const std::vector<double>& values = table.columns[j].values;
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      if (values[row] == 0.0) continue;
+      rows.column[next[row]] = static_cast<std::uint32_t>(j);
+      rows.value[next[row]++] = values[row];
+    }
+  }
+  return rows;
+}
+
+LabelledRows labelled_rows(const Table& table, const Table& labels) {
+  LabelledRows rows;
+  rows.features = sparse_rows(table);
+  for (const Column& column : table.columns) rows.kinds.push_back(column.kind);
+  rows.labels = sparse_rows(labels);
+  if (rows.labels.rows() != rows.features.rows())
+    fail(ErrorCode::bug, "{} rows of labels for {} rows", rows.labels.rows(), rows.features.rows());
+  return rows;
+}
+
+}  // namespace coppice

@@ -1,0 +1,221 @@
+#include "coppice/model/bnmc/baselines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "coppice/base/lanes.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
+#include "coppice/model/bnmc/learned.hpp"
+
+namespace coppice::bnmc {
+namespace {
+
+constexpr std::size_t kChains = 10;
+constexpr std::size_t kFolds = 3;
+// Of a label that comes later in the chain: it has no weight.
+constexpr double kNoVariance = 1e-12;
+
+Options baseline_options() {
+  Settings given;
+  const auto set = [&](const char* name, const char* value) {
+    for (const Parameter& parameter : parameter_table())
+      if (parameter.name == name) given.insert_or_assign(name, parse_parameter(parameter, value));
+  };
+  set("inputs", "features");
+  set("combine", "linear");
+  set("expert-method", "map");
+  set("covariance", "diagonal");
+  return Options(ParameterValues(parameter_table(), given));
+}
+
+/// Labels of some rows by label; NaN: not known.
+std::vector<std::vector<double>> answers_of(const SparseRows& labels, std::span<const std::uint32_t> which) {
+  std::vector<std::vector<double>> answers(labels.columns, std::vector<double>(which.size(), 0.0));
+  for (std::size_t i = 0; i < which.size(); ++i)
+    for (std::size_t j = 0; j < labels.columns_of(which[i]).size(); ++j)
+      answers[labels.columns_of(which[i])[j]][i] = labels.values_of(which[i])[j];
+  return answers;
+}
+
+/// The inputs, then every label that is known to be there.
+SparseRows inputs_with_labels(const SparseRows& inputs, const SparseRows& labels) {
+  SparseRows result;
+  result.columns = inputs.columns + labels.columns;
+  for (std::size_t row = 0; row < inputs.rows(); ++row) {
+    const auto append = [&](const SparseRows& from, std::size_t offset) {
+      for (std::size_t i = 0; i < from.columns_of(row).size(); ++i) {
+        if (is_missing(from.values_of(row)[i])) continue;
+        result.column.push_back(static_cast<std::uint32_t>(offset + from.columns_of(row)[i]));
+        result.value.push_back(from.values_of(row)[i]);
+      }
+    };
+    append(inputs, 0);
+    append(labels, inputs.columns);
+    result.start.push_back(result.column.size());
+  }
+  return result;
+}
+
+class Regressions {
+ public:
+  Regressions(Baseline kind, const SparseDesign& design, const LabelledRows& rows,
+              std::span<const std::uint32_t> which, const Options& options, const Inputs& inputs,
+              std::uint64_t seed, std::size_t threads)
+      : inputs_(inputs.size()) {
+    const std::size_t labels = rows.labels.columns;
+    const std::vector<std::vector<double>> answers = answers_of(rows.labels, which);
+    std::vector<char> varies;
+    for (const std::vector<double>& answer : answers) {
+      double positive = 0.0;
+      double known = 0.0;
+      for (const double y : answer) {
+        positive += is_missing(y) ? 0.0 : y;
+        known += is_missing(y) ? 0.0 : 1.0;
+      }
+      base_rates_.push_back((positive + 0.5) / (known + 1.0));
+      varies.push_back(kind != Baseline::base_rates && positive > 0.0 && positive < known ? 1 : 0);
+    }
+    if (kind == Baseline::base_rates) return;
+    const Eigen::VectorXd variance = inputs.prior_variance();
+    if (kind == Baseline::one_vs_rest) {
+      orders_.emplace_back();
+      weights_.emplace_back(labels);
+      parallel_for((labels + kLanes - 1) / kLanes, threads, [&](std::size_t part) {
+        std::vector<std::vector<double>> fitted;
+        std::vector<std::size_t> which_labels;
+        for (std::size_t c = part * kLanes; c < std::min(labels, (part + 1) * kLanes); ++c) {
+          if (varies[c] == 0) continue;
+          fitted.push_back(answers[c]);
+          which_labels.push_back(c);
+        }
+        if (fitted.empty()) return;
+        const std::vector<Expert> experts = fit_diagonal(design, which, fitted, variance, options.expert);
+        for (std::size_t i = 0; i < experts.size(); ++i) weights_[0][which_labels[i]] = experts[i].mean;
+      });
+      return;
+    }
+    weights_.assign(kChains, std::vector<Eigen::VectorXd>(labels));
+    for (std::size_t chain = 0; chain < kChains; ++chain) {
+      orders_.emplace_back(labels);
+      std::iota(orders_[chain].begin(), orders_[chain].end(), 0u);
+      Stream stream({seed, chain, 0}, Purpose::scan_order);
+      shuffle(stream, orders_[chain]);
+    }
+    parallel_for(kChains * labels, threads, [&](std::size_t at) {
+      const std::size_t chain = at / labels;
+      const std::size_t place = at % labels;
+      const std::uint32_t label = orders_[chain][place];
+      if (varies[label] == 0) return;
+      Eigen::VectorXd with_labels(variance.size() + static_cast<Eigen::Index>(labels));
+      with_labels << variance, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(labels), kNoVariance);
+      for (std::size_t before = 0; before < place; ++before)
+        with_labels[variance.size() + orders_[chain][before]] = 1.0;
+      const std::vector<std::vector<double>> one{answers[label]};
+      weights_[chain][label] = fit_diagonal(design, which, one, with_labels, options.expert).front().mean;
+    });
+  }
+
+  std::vector<double> probabilities(const SparseRows& inputs, std::size_t row) const {
+    if (weights_.empty()) return base_rates_;
+    const std::size_t labels = base_rates_.size();
+    std::vector<double> sum(labels, 0.0);
+    for (std::size_t chain = 0; chain < weights_.size(); ++chain) {
+      std::vector<char> chosen(labels, 0);
+      const std::vector<std::uint32_t>& order = orders_[chain];
+      for (std::size_t place = 0; place < labels; ++place) {
+        const std::size_t label = order.empty() ? place : order[place];
+        const double p = probability(weights_[chain][label], inputs, row, chosen, label);
+        if (!order.empty()) chosen[label] = p >= 0.5 ? 1 : 0;
+        sum[label] += p / static_cast<double>(weights_.size());
+      }
+    }
+    return sum;
+  }
+
+ private:
+  double probability(const Eigen::VectorXd& weights, const SparseRows& inputs, std::size_t row,
+                     const std::vector<char>& chosen, std::size_t label) const {
+    if (weights.size() == 0) return base_rates_[label];
+    double total = 0.0;
+    const auto columns = inputs.columns_of(row);
+    for (std::size_t i = 0; i < columns.size() && columns[i] < inputs_; ++i)
+      total += weights[columns[i]] * inputs.values_of(row)[i];
+    for (std::size_t c = 0; c < chosen.size(); ++c)
+      if (chosen[c] != 0) total += weights[static_cast<Eigen::Index>(inputs_ + c)];
+    return std::exp(log_logistic(total));
+  }
+
+  std::size_t inputs_;
+  std::vector<double> base_rates_;
+  std::vector<std::vector<std::uint32_t>> orders_;      // of the labels, by chain; empty: none sees another
+  std::vector<std::vector<Eigen::VectorXd>> weights_;  // by chain and label; empty: the base rate
+};
+
+class BaselineClassifier final : public Classifier {
+ public:
+  BaselineClassifier(Baseline kind, const LabelledRows& rows, std::uint64_t seed, std::size_t threads)
+      : options_(baseline_options()), inputs_(rows, options_) {
+    SparseDesign design;
+    const SparseRows inputs = inputs_.transform(rows.features, nullptr, threads);
+    design.rows = kind == Baseline::chains ? inputs_with_labels(inputs, rows.labels) : inputs;
+    design.columns = transpose(design.rows);
+    const std::size_t count = rows.features.rows();
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0u);
+    Stream stream({seed, 0, 0}, Purpose::hold_out);
+    shuffle(stream, order);
+    std::vector<std::uint32_t> fold_of(count);
+    for (std::size_t i = 0; i < count; ++i) fold_of[order[i]] = static_cast<std::uint32_t>(i % kFolds);
+    std::vector<RowParts> held_out(count);
+    const auto fit = [&](std::size_t without) {
+      std::vector<std::uint32_t> which;
+      for (std::uint32_t row = 0; row < count; ++row)
+        if (fold_of[row] != without) which.push_back(row);
+      return Regressions(kind, design, rows, which, options_, inputs_, seed, threads);
+    };
+    for (std::size_t fold = 0; fold < kFolds; ++fold) {
+      const Regressions without = fit(fold);
+      for (std::size_t row = 0; row < count; ++row) {
+        if (fold_of[row] != fold) continue;
+        held_out[row].linear = without.probabilities(inputs, row);
+        held_out[row].mixture.assign(rows.labels.columns, 0.0);
+      }
+    }
+    thresholds_ = calibrate(rows, held_out, Learned(), options_).thresholds;
+    all_ = std::make_unique<Regressions>(fit(kFolds));
+  }
+
+  LabelPrediction predict(const SparseRows& features, std::size_t row) const override {
+    SparseRows one;
+    one.columns = features.columns;
+    one.column.assign(features.columns_of(row).begin(), features.columns_of(row).end());
+    one.value.assign(features.values_of(row).begin(), features.values_of(row).end());
+    one.start.push_back(one.column.size());
+    LabelPrediction result;
+    result.probabilities = all_->probabilities(inputs_.transform(one, nullptr, 1), 0);
+    result.scores = result.probabilities;
+    for (std::size_t c = 0; c < thresholds_.size(); ++c)
+      result.chosen.push_back(result.scores[c] >= thresholds_[c]);
+    result.clusters = {1.0};
+    result.log_density = kMissing;
+    return result;
+  }
+  std::vector<LabelPattern> patterns() const override { return {}; }
+
+ private:
+  Options options_;
+  Inputs inputs_;
+  std::vector<double> thresholds_;
+  std::unique_ptr<Regressions> all_;
+};
+
+}  // namespace
+
+std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabelledRows& rows, std::uint64_t seed,
+                                         std::size_t threads) {
+  return std::make_unique<BaselineClassifier>(kind, rows, seed, threads);
+}
+
+}  // namespace coppice::bnmc

@@ -1,0 +1,19 @@
+// What a classifier of several labels is measured against: the labels' base rates, a logistic regression of
+// each label on its own, and chains of them, in which a label sees those before it. All have the inputs of
+// the linear experts and a threshold found, like theirs, on rows held out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "coppice/model/model.hpp"
+
+namespace coppice::bnmc {
+
+enum class Baseline { base_rates, one_vs_rest, chains };
+
+/// Fitted at once; the answers do not depend on the threads. A row has one cluster and no density.
+std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabelledRows& rows, std::uint64_t seed,
+                                         std::size_t threads);
+
+}  // namespace coppice::bnmc

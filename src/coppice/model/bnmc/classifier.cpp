@@ -1,0 +1,89 @@
+// What a finished fit says of new rows and of its clusters.
+#include <cmath>
+
+#include "coppice/model/bnmc/fit.hpp"
+#include "coppice/model/bnmc/learned.hpp"
+
+namespace coppice::bnmc {
+namespace {
+
+class LabelClassifier final : public Classifier {
+ public:
+  LabelClassifier(const Problem& problem, std::string_view details)
+      : options_(problem.parameters),
+        rows_(rows_as_known(labelled_of(problem), options_)),
+        inputs_(rows_, options_) {
+    ByteReader in(details);
+    const auto clusters = in.get<std::uint64_t>();
+    if (clusters < 1 || clusters > options_.clusters << kMostDoublings)
+      fail(ErrorCode::bad_data, "the run file is damaged: it has {} clusters", clusters);
+    const Units units = get_units(in, rows_.features.columns);
+    mixture_ = std::make_unique<Mixture>(make_mixture(rows_, options_, clusters, units));
+    learned_.get(in, *mixture_, rows_.labels.columns, inputs_.size());
+    calibration_.get(in, rows_.labels.columns);
+    if (has_topics(rows_, options_)) {
+      topics_ = std::make_unique<Topics>(options_.topics, rows_.features.columns);
+      topics_->get(in, false, 0);
+    }
+    in.end();
+    scorer_ = std::make_unique<Scorer>(*mixture_, learned_);
+  }
+
+  LabelPrediction predict(const SparseRows& features, std::size_t row) const override {
+    SparseRows one;
+    one.columns = features.columns;
+    const auto columns = features.columns_of(row);
+    const auto values = features.values_of(row);
+    one.column.assign(columns.begin(), columns.end());
+    one.value.assign(values.begin(), values.end());
+    one.start.push_back(one.column.size());
+    RowParts parts =
+        (*scorer_)(mixture_->features().encode(one), options_.has_expert ? inputs_.transform(one, topics_.get(), 1) : one, 0);
+    LabelPrediction result;
+    result.scores = scores_of(parts, learned_, options_, calibration_);
+    result.probabilities = probabilities_of(parts, learned_, options_, calibration_);
+    for (std::size_t c = 0; c < result.scores.size(); ++c)
+      result.chosen.push_back(result.scores[c] >= calibration_.thresholds[c]);
+    result.clusters = std::move(parts.clusters);
+    result.log_density = parts.log_density;
+    return result;
+  }
+
+  std::vector<LabelPattern> patterns() const override {
+    const MixtureStatistics& statistics = learned_.statistics;
+    const std::vector<double> log_weights = mixture_->log_mean_weights(statistics.counts);
+    std::vector<LabelPattern> result(mixture_->clusters());
+    std::vector<double> average(mixture_->features().prior().columns, 0.0);
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      result[k].weight = std::exp(log_weights[k]);
+      result[k].features = mixture_->features().means(statistics.counts, statistics.features, k);
+      result[k].labels = mixture_->labels().means(statistics.counts, statistics.labels, k);
+      for (std::size_t d = 0; d < average.size(); ++d) average[d] += result[k].weight * result[k].features[d];
+    }
+    const BlockPrior& prior = mixture_->features().prior();
+    for (LabelPattern& pattern : result)
+      for (std::size_t d = 0; d < average.size(); ++d)
+        pattern.lifts.push_back(prior.likelihood == Likelihood::gaussian
+                                    ? (pattern.features[d] - average[d]) / prior.scale[d]
+                                    : std::log(pattern.features[d] / average[d]));
+    return result;
+  }
+
+ private:
+  Options options_;
+  LabelledRows rows_;
+  Inputs inputs_;
+  std::unique_ptr<Mixture> mixture_;
+  std::unique_ptr<Topics> topics_;
+  Learned learned_;
+  Calibration calibration_;
+  std::unique_ptr<Scorer> scorer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Classifier> make_classifier(const Problem& problem, std::string_view details) {
+  return std::make_unique<LabelClassifier>(problem, details);
+}
+
+}  // namespace coppice::bnmc

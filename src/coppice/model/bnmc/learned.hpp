@@ -1,0 +1,76 @@
+// What a fit has learned from some rows, and what it says of others: the parts that scores are made of.
+#pragma once
+
+#include <string>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/model/bnmc/expert.hpp"
+#include "coppice/model/bnmc/mixture.hpp"
+#include "coppice/model/bnmc/options.hpp"
+
+namespace coppice::bnmc {
+
+struct Learned {
+  std::size_t clusters = 0;
+  MixtureStatistics statistics;
+  std::vector<double> cardinality;  // expected number of labels of a row, by cluster
+  std::vector<double> base_rates;   // of the labels
+  std::vector<Expert> experts;      // of the labels; none if there are no experts
+
+  void put(ByteWriter& out) const;
+  /// Throws Error{bad_data} if it does not fit the mixture and the experts' inputs.
+  void get(ByteReader& in, const Mixture& mixture, std::size_t labels, std::size_t inputs);
+};
+/// Of normal features: origins, then scales.
+Units get_units(ByteReader& in, std::size_t columns);
+void put_statistics(ByteWriter& out, const MixtureStatistics& statistics);
+void get_statistics(ByteReader& in, const Mixture& mixture, MixtureStatistics& statistics);
+
+/// Base rates and cardinalities from the rows that were learned from.
+void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which, const Mixture& mixture,
+                 const Responsibilities& responsibilities, Learned& learned);
+
+/// What the experts say of one row.
+struct RowParts {
+  std::vector<double> clusters;  // probabilities given the features
+  double log_density = 0.0;
+  double cardinality = 0.0;
+  std::vector<double> mixture;  // psi_bar of each label
+  std::vector<double> linear;   // sigma_bar of each label
+};
+
+class Scorer {
+ public:
+  /// All arguments outlive it.
+  Scorer(const Mixture& mixture, const Learned& learned);
+  /// Items of the features block, and inputs of the experts (unused if there are none).
+  RowParts operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row) const;
+
+ private:
+  const Mixture& mixture_;
+  const Learned& learned_;
+  std::vector<double> log_weights_;
+  BlockPredictive predictive_;
+  std::vector<double> label_means_;  // clusters x labels
+};
+
+/// From parts to scores, probabilities and choices.
+struct Calibration {
+  std::vector<double> thresholds;    // of each label
+  std::vector<double> coefficients;  // intercept and slopes of the evidence; empty: not calibrated
+
+  void put(ByteWriter& out) const;
+  void get(ByteReader& in, std::size_t labels);
+};
+
+/// Scores of a row's labels in the units of thresholds.
+std::vector<double> scores_of(const RowParts& parts, const Learned& learned, const Options& options,
+                              const Calibration& calibration);
+/// Probabilities of a row's labels.
+std::vector<double> probabilities_of(const RowParts& parts, const Learned& learned, const Options& options,
+                                     const Calibration& calibration);
+/// Learns slopes, then thresholds, from rows that were predicted by what was not learned from them.
+Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
+                      const Options& options);
+
+}  // namespace coppice::bnmc

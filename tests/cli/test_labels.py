@@ -1,0 +1,110 @@
+"""A classifier of several labels through the front door."""
+import csv
+import io
+
+import numpy as np
+
+
+def documents(rows, seed):
+    """Counts of words of two topics, and labels: two of each topic, one of both."""
+    rng = np.random.default_rng(seed)
+    topic = rng.integers(0, 2, rows)
+    rates = np.array([[4, 4, 4, 0.4, 0.4, 0.4], [0.4, 0.4, 0.4, 4, 4, 4]])
+    chances = np.array([[0.95, 0.9, 0.05, 0.5], [0.05, 0.05, 0.95, 0.5]])
+    return rng.poisson(rates[topic]), (rng.uniform(size=(rows, 4)) < chances[topic]).astype(int)
+
+
+def write(path, words, labels, gap=None):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(",".join([f"w{j}" for j in range(6)] + [f"label_{c}" for c in range(4)]) + "\n")
+        for i, (row, known) in enumerate(zip(words, labels)):
+            cells = ["" if gap == (i, c) else str(y) for c, y in enumerate(known)]
+            file.write(",".join([*map(str, row), *cells]) + "\n")
+
+
+def write_svmlight(path, words, labels):
+    with open(path, "w", encoding="utf-8") as file:
+        for row, known in zip(words, labels):
+            file.write(",".join(str(c) for c in np.flatnonzero(known)) + " " +
+                       " ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x) + "\n")
+
+
+SMALL = ("--truncation", 8, "--restarts", 1, "--min-positives", 3)
+
+
+def test_fit_predict_score_profile(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 1), gap=(3, 1))
+    write(coppice.folder / "test.csv", *documents(80, 2))
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    scores = coppice.json("score", "r.coppice", "test.csv")
+    assert scores["labels"] == 4 and scores["rows"] == 80
+    assert scores["micro_f1"] > 0.8 and scores["log_loss"] < 0.5 and scores["ranking_loss"] < 0.2
+    rows = list(csv.DictReader(io.StringIO(coppice("predict", "r.coppice", "test.csv").stdout)))
+    assert len(rows) == 80 and {"labels", "p_label_0", "score_label_3", "log_density"} <= rows[0].keys()
+    assert len(coppice.json("profile", "r.coppice")["clusters"]) >= 2
+    assert "label_0" in coppice("profile", "r.coppice").stdout
+    summary = coppice.json("summary", "r.coppice")
+    assert summary["model"] == "bnmc" and summary["labels"] == 4 and summary["exact"] is False
+    for question in (["impute"], ["tree"], ["report", "-o", "r.html"], ["export", "--what", "coclustering"]):
+        answer = coppice(question[0], "r.coppice", *question[1:], code=78).stderr
+        assert "learned labels" in answer and len(answer.splitlines()) == 1
+    assert "learned labels" in coppice("compare", "r.coppice", "r.coppice", code=78).stderr
+
+
+def test_sparse_files_and_label_files_say_the_same(coppice):
+    words, labels = documents(90, 3)
+    write(coppice.folder / "dense.csv", words, labels)
+    write_svmlight(coppice.folder / "sparse.svm", words, labels)
+    with open(coppice.folder / "words.csv", "w", encoding="utf-8") as file:
+        file.write("w0,w1,w2,w3,w4,w5\n" + "".join(",".join(map(str, row)) + "\n" for row in words))
+    with open(coppice.folder / "labels.csv", "w", encoding="utf-8") as file:
+        file.write("a,b,c,d\n" + "".join(",".join(map(str, row)) + "\n" for row in labels))
+    coppice("fit", "bnmc", "dense.csv", "--labels", "label_0,label_1,label_2,label_3", *SMALL, "-o", "d.coppice", "-q")
+    coppice("fit", "bnmc", "sparse.svm", *SMALL, "-o", "s.coppice", "-q")
+    coppice("fit", "bnmc", "words.csv", "--labels-file", "labels.csv", *SMALL, "-o", "f.coppice", "-q")
+    dense = coppice.json("score", "d.coppice", "dense.csv")
+    assert coppice.json("score", "s.coppice", "sparse.svm") == dense
+    assert coppice.json("score", "f.coppice", "words.csv", "--labels-file", "labels.csv") == dense
+
+
+def test_a_stopped_fit_goes_on_to_the_same_answers(coppice):
+    write(coppice.folder / "train.csv", *documents(150, 4))
+    arguments = ("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-q")
+    coppice(*arguments, "-o", "whole.coppice")
+    coppice(*arguments, "-o", "parts.coppice", "--time-limit", "0.001", code=75)
+    coppice("resume", "parts.coppice", "-q")
+    assert coppice("predict", "parts.coppice", "train.csv").stdout == coppice("predict", "whole.coppice", "train.csv").stdout
+
+
+def test_mistakes_are_one_line(coppice):
+    write(coppice.folder / "train.csv", *documents(30, 5))
+    coppice.write("words.csv", "x,colour\n1,red\n2,blue\n3,red\n")
+    coppice.write("three.csv", "x,l\n1,0\n2,1\n3,2\n")
+    assert "--labels" in coppice("fit", "bnmc", "train.csv", "-o", "r.coppice", code=78).stderr
+    assert "learn labels" in coppice("fit", "nrmm", "train.csv", "--labels", "label_0", "-o", "r.coppice", code=78).stderr
+    assert "'label_9'" in coppice("fit", "bnmc", "train.csv", "--labels", "label_9", "-o", "r.coppice", code=78).stderr
+    assert "'l'" in coppice("fit", "bnmc", "three.csv", "--labels", "l", "-o", "r.coppice", code=65).stderr
+    assert "--combine" in coppice("fit", "bnmc", "train.csv", "--labels", "label_*", "--combine", "logit", "-o",
+                                  "r.coppice", code=78).stderr
+
+
+def test_updates_take_in_rows_labels_and_columns(coppice):
+    words, labels = documents(200, 6)
+    write(coppice.folder / "test.csv", *documents(150, 7))
+    with open(coppice.folder / "old.csv", "w", encoding="utf-8") as file:
+        file.write("w0,w1,w2,w3,w4,label_0,label_1,label_2\n")
+        file.writelines(",".join(map(str, [*row[:5], *known[:3]])) + "\n" for row, known in zip(words[:100], labels[:100]))
+    write(coppice.folder / "new.csv", words[100:], labels[100:])
+    coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    before = coppice("predict", "r.coppice", "test.csv").stdout
+    coppice("update", "r.coppice", "new.csv", "-o", "grown.coppice", "--batch", 50, "-q")
+    assert coppice("predict", "r.coppice", "test.csv").stdout == before
+    summary = coppice.json("summary", "grown.coppice")
+    assert (summary["rows"], summary["columns"], summary["labels"]) == (200, 6, 4)
+    score = coppice.json("score", "grown.coppice", "test.csv")
+    assert score["labels"] == 4 and score["micro_f1"] > 0.75
+    coppice("update", "r.coppice", "new.csv", "-q")
+    assert coppice.json("score", "r.coppice", "test.csv")["micro_f1"] > 0.75
+    coppice.write("bad.csv", "w0,w1,w2,w3,w4,label_0,label_1,label_2\n1,1,1,1,-3,0,1,0\n2,1,1,1,1,1,1,0\n")
+    assert "'w4'" in coppice("update", "r.coppice", "bad.csv", code=65).stderr
+    assert "--labels" in coppice("update", "r.coppice", "test.csv", "--labels", "absent", code=78).stderr
