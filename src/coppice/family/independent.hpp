@@ -125,7 +125,7 @@ class IndependentColumns final : public Family {
   }
 
   double cell_log_predictive(const double* stats, std::size_t column, double value) const override {
-    return cells_[column].log_predictive(stats + places_[column].stats, value);
+    return cells_[column].log_predictive(stats + all_[column].stats, value);
   }
 
   std::size_t union_size() const override { return union_size_; }
