@@ -18,7 +18,7 @@ std::vector<Parameter> parameter_table() {
        0.0, 1.0, true},
       count_row("column-sweeps", "1", "how often every column may change its view in a sweep"),
       {"new-view-share", Type::real, "0.25",
-       "share of the columns, drawn anew in every sweep, that are offered new views beside those there are",
+       "share of the columns, drawn anew in every sweep, that are offered new views after the first 100 sweeps",
        0.0, 1.0, true},
       count_row("auxiliaries", "1", "new views that are offered to a column at once", 1.0),
       choice_row(
