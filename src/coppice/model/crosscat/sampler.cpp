@@ -202,8 +202,8 @@ std::size_t chain_bytes(const Problem& problem) {
   // The columns one by one with the log density of every cell, and for each replica the statistics of its
   // views, each of which has room for all columns.
   constexpr std::size_t kViews = 8;
-  return 2 * cells + options.temperatures.size() * kViews *
-                         Clusters::bytes(*problem.family, problem.rows->size(), 16);
+  return 2 * cells +
+         options.temperatures.size() * kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16);
 }
 
 Views views_of(const Problem& problem, std::string_view details) {
