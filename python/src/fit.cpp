@@ -56,7 +56,8 @@ class LatestProgress final : public FitObserver {
 /// thread that calls, which must be free to hear them.
 class Worker {
  public:
-  Worker(RunFile& file, const ProblemSetup& setup, std::size_t threads, double time_limit) {
+  Worker(RunFile& file, ProblemSetup& setup, std::size_t threads, double time_limit) {
+    setup.problem.stop = &stop_;
     options_.threads = threads;
     options_.time_limit = time_limit;
     options_.stop = &stop_;
@@ -136,7 +137,7 @@ RunContents make_contents(RunConfig config, const Frame& frame, const std::strin
 
 /// Runs the chains; the first Ctrl-C asks them to stop after the sweep, a second one is KeyboardInterrupt. If
 /// anything is thrown here, the worker stops the chains before it goes; what they drew is in the file.
-std::string run_chains(RunFile& file, const ProblemSetup& setup, std::size_t threads, double time_limit,
+std::string run_chains(RunFile& file, ProblemSetup& setup, std::size_t threads, double time_limit,
                        const nb::object& progress) {
   constexpr std::chrono::milliseconds kBeat(100);
   FitEnd end = FitEnd::finished;
@@ -189,7 +190,6 @@ std::string fit(const std::string& model_name, const Frame& frame, const nb::dic
     setup = set_up_problem(contents.config, contents.codebook, contents.table);
     RunFile::check_creatable(path, overwrite);
     resolve_settings(contents.config, contents.codebook, contents.table, threads, setup);
-    settle_run_length(contents.config, *setup);
     settle_run_length(contents.config, *setup);
     std::vector<std::string>& all_notes = contents.config.notes;
     all_notes.insert(all_notes.end(), notes.begin(), notes.end());

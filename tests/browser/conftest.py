@@ -49,6 +49,26 @@ def plane(folder):
 
 
 @pytest.fixture(scope="session")
+def views(folder):
+    """Views of the columns."""
+    run, page = folder / "views.coppice", folder / "views.html"
+    coppice("fit", "crosscat", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--chains", 2,
+            "--warmup", 50, "--draws", 60, "--progress", "none", "-q", "-o", run)
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def greedy(folder):
+    """One greedy tree, no draws."""
+    run, page = folder / "greedy.coppice", folder / "greedy.html"
+    coppice("fit", "bhc", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--progress", "none",
+            "-q", "-o", run)
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
 def hostile(folder):
     """A flat model on a table whose names try to break the page."""
     rows = [name.replace('"', '""') for name in STRANGE_ROWS]

@@ -176,16 +176,47 @@ def test_two_columns_are_a_plane_with_ellipses_of_both_levels(visit, plane, anim
     assert visit(animals).page.locator("#figure-plane").count() == 0
 
 
-def test_no_serious_accessibility_fault(visit, animals, hostile):
-    for path, options in ((animals, {}), (animals, {"color_scheme": "dark"}), (hostile, {})):
+def test_views_stand_side_by_side(visit, views, animals):
+    page = visit(views).page
+    panels = page.locator("#figure-views .view")
+    assert panels.count() >= 1
+    columns = sum(int(text_of(panel.locator(".view-columns")).split(" column")[0]) for panel in panels.all())
+    names = (ROOT / "examples" / "animals.csv").read_text().splitlines()[0].split(",")
+    assert columns == len(names) - 2  # all but name and class
+    canvas = panels.first.locator("canvas")
+    assert canvas.evaluate("canvas => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size") > 8
+    canvas.hover()
+    assert text_of(page.locator("#figure-views .tip")).startswith("view 1, cluster ")
+    matrix = page.locator("#figure-column-dependence canvas")
+    assert matrix.evaluate("canvas => canvas.width") == columns
+    with page.expect_download() as download:
+        page.locator("#figure-column-dependence button", has_text="CSV").click()
+    lines = pathlib.Path(download.value.path()).read_text().splitlines()
+    assert len(lines) == columns + 1 and float(lines[1].split(",")[1]) == 1
+    assert visit(animals).page.locator("#views").count() == 0
+
+
+def test_greedy_trees_speak_of_partitions_not_of_draws(visit, greedy):
+    page = visit(greedy).page
+    assert page.locator("#convergence").count() == 0
+    assert page.locator("[role=treeitem][aria-level='2']").count() == 2  # the tree joins two by two
+    for caption in page.locator("figcaption").all():
+        assert "draws" not in text_of(caption), text_of(caption)
+    command = text_of(page.locator("#reproduce pre").first)
+    assert command.startswith("coppice fit bhc") and "--draws" not in command and "--chains" not in command
+    assert "partitions" in text_of(page.locator("#figure-coclustering figcaption"))
+
+
+def test_no_serious_accessibility_fault(visit, animals, hostile, views, greedy):
+    for path, options in ((animals, {}), (animals, {"color_scheme": "dark"}), (hostile, {}), (views, {}), (greedy, {})):
         page = visit(path, **options).page
         page.locator("[role=treeitem][aria-level='2']").first.click()
-        page.get_by_role("searchbox").fill("robin" if path == animals else STRANGE_ROWS[0])
+        page.get_by_role("searchbox").fill(STRANGE_ROWS[0] if path == hostile else "robin")
         assert axe_faults(page) == [], (path, options)
 
 
-def test_phone_needs_no_sideways_scrolling(visit, animals, hostile):
-    for path in (animals, hostile):
+def test_phone_needs_no_sideways_scrolling(visit, animals, hostile, views):
+    for path in (animals, hostile, views):
         entry = visit(path)
         entry.page.set_viewport_size({"width": 380, "height": 800})
         entry.page.wait_for_timeout(200)

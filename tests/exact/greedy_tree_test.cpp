@@ -187,6 +187,31 @@ TEST_P(GreedyTree, PredictivesAreAveragesOverPartitions) {
 
 INSTANTIATE_TEST_SUITE_P(Families, GreedyTree, ::testing::ValuesIn(law_cases()), CaseName());
 
+TEST(GreedyTreeDraws, FollowThePosteriorOfTheTree) {
+  const Fixture fixture(law_cases().front(), 1, 9);
+  const Dendrogram tree = TreeFit(fixture.family(), fixture.rows, kSettings).tree();
+  const TreePosterior posterior(tree);
+  Stream stream({1, 0, 0}, Purpose::test);
+  constexpr std::size_t kDraws = 40'000;
+  std::vector<double> together(81, 0.0);
+  double clusters = 0.0;
+  for (std::size_t draw = 0; draw < kDraws; ++draw) {
+    const Labels labels = posterior.draw(stream);
+    for (std::size_t a = 0; a < 9; ++a)
+      for (std::size_t b = 0; b < 9; ++b) together[a * 9 + b] += labels[a] == labels[b] ? 1.0 : 0.0;
+    clusters += 1.0 + *std::max_element(labels.begin(), labels.end());
+  }
+  const std::vector<double> truth = posterior.coclustering();
+  std::size_t uncertain = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double error = std::sqrt(truth[i] * (1.0 - truth[i]) / kDraws);
+    if (error > 1e-3) ++uncertain;
+    EXPECT_NEAR(together[i] / kDraws, truth[i], 4.5 * error + 1e-9) << i / 9 << " and " << i % 9;
+  }
+  EXPECT_GT(uncertain, 0u) << "a tree without doubt proves nothing";
+  EXPECT_NEAR(clusters / kDraws, posterior.expected_clusters(), 0.05);
+}
+
 TEST(GreedyTreeSums, PredictivesOfBinaryRowsSumToOne) {
   const Fixture fixture({"binary", "bernoulli", {{Kind::binary}, {Kind::binary}, {Kind::binary}}, {}, 0.2}, 1,
                         12);

@@ -192,5 +192,23 @@ TEST_P(RealStatistics, AFarRowLeavesNoTrace) {
 
 INSTANTIATE_TEST_SUITE_P(Laws, RealStatistics, ::testing::ValuesIn(real_cases()), CaseName());
 
+class LoneCells : public ::testing::TestWithParam<LawCase> {};
+
+TEST_P(LoneCells, ArePredictedLikeRowsWithNothingElse) {
+  const Fixture fixture(GetParam(), 1);
+  const Rows& rows = fixture.rows;
+  const Stats stats(fixture.family(), rows, 0, 5);
+  for (std::size_t j = 0; j < rows.width; ++j) {
+    if (is_missing(rows[6][j])) continue;
+    std::vector<double> lone(rows.width, kMissing);
+    lone[j] = rows[6][j];
+    EXPECT_NEAR(fixture.family().cell_log_predictive(stats.data(), j, lone[j]),
+                stats.log_predictive(lone.data()), 1e-12)
+        << "column " << j;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, LoneCells, ::testing::ValuesIn(missing_cases()), CaseName());
+
 }  // namespace
 }  // namespace coppice::test

@@ -83,6 +83,13 @@ export interface Known {
   scores: Record<string, number>[];
 }
 
+export interface View {
+  columns: number[]; // places in the list of columns
+  cohesion: number;
+  clusters: number;
+  labels: string;
+}
+
 export interface ReportData {
   format: number;
   head: {
@@ -100,6 +107,7 @@ export interface ReportData {
     complete: boolean;
     trusted: boolean;
     verdict: string;
+    greedy: boolean;
     exact?: boolean;
     caveat?: string;
     family: string;
@@ -114,6 +122,7 @@ export interface ReportData {
   cells: string;
   known: Known[];
   tree: { hierarchy: boolean; sentence: string; nodes: Node[] };
+  views: { views: View[]; matrix_columns: number[]; together: string } | null;
   levels: Level[];
   traces: Trace[];
   moves: { name: string; proposed: number; accepted: number; rate: number | null }[];
@@ -191,6 +200,10 @@ export class Report {
   }
   contains(node: number, row: number): boolean {
     return this.nodes[node].first <= row && row < this.nodes[node].end;
+  }
+  /** What shares are shares of. */
+  get draws(): string {
+    return this.data.head.greedy ? "of the partitions that cutting the tree can give" : "of the draws";
   }
   nodeName(id: number): string {
     const node = this.nodes[id];

@@ -13,6 +13,11 @@ export interface Band {
   height: number;
 }
 
+export interface Selection {
+  rows: Int32Array;
+  columns: number[];
+}
+
 interface Shade {
   categorical: boolean;
   colours: Rgb[];
@@ -66,15 +71,15 @@ export class Shades {
     return high > low ? [low, high] : [sample[0], sample[sample.length - 1]];
   }
 
-  /** Colour of a column over rows [first, end): the mean of amounts, the most frequent of kinds; null: all missing. */
-  private colour(column: number, first: number, end: number): Rgb | null {
+  /** Colour of a column over places [first, end): the mean of amounts, the most frequent of kinds; null: all missing. */
+  private colour(column: number, first: number, end: number, rows: Int32Array | null): Rgb | null {
     const { width } = this.report;
     const shade = this.shades[column];
     if (shade.categorical) {
       const counts = new Map<number, number>();
       let best = missing;
       for (let i = first; i < end; i++) {
-        const code = this.codes[i * width + column];
+        const code = this.codes[(rows === null ? i : rows[i]) * width + column];
         if (code === missing) continue;
         const count = (counts.get(code) ?? 0) + 1;
         counts.set(code, count);
@@ -85,7 +90,7 @@ export class Shades {
     let sum = 0;
     let count = 0;
     for (let i = first; i < end; i++) {
-      const code = this.codes[i * width + column];
+      const code = this.codes[(rows === null ? i : rows[i]) * width + column];
       if (code === missing) continue;
       sum += code;
       count++;
@@ -93,14 +98,16 @@ export class Shades {
     return count === 0 ? null : shade.colours[Math.round(sum / count)];
   }
 
-  /** Draws bands over the whole width of the canvas; `blank` is the colour of missing cells. */
-  draw(canvas: HTMLCanvasElement, bands: Band[], blank: Rgb): void {
+  /** Draws bands over the whole width of the canvas; `blank` is the colour of missing cells. A selection has rows in an
+   * order of their own and some of the columns. */
+  draw(canvas: HTMLCanvasElement, bands: Band[], blank: Rgb, selection: Selection | null = null): void {
     const context = canvas.getContext("2d");
     if (context === null) return;
     context.clearRect(0, 0, canvas.width, canvas.height);
     context.imageSmoothingEnabled = false;
     const scale = canvas.height / Math.max(1, canvas.clientHeight || Number(canvas.dataset.height));
-    const { width } = this.report;
+    const width = selection?.columns.length ?? this.report.width;
+    const order = selection?.rows ?? null;
     for (const band of bands) {
       const rows = band.end - band.first;
       const lines = Math.max(1, Math.min(rows, Math.floor(band.height * scale)));
@@ -109,7 +116,7 @@ export class Shades {
         const first = band.first + Math.floor((line * rows) / lines);
         const end = Math.max(first + 1, band.first + Math.floor(((line + 1) * rows) / lines));
         for (let j = 0; j < width; j++) {
-          const [r, g, b] = this.colour(j, first, end) ?? blank;
+          const [r, g, b] = this.colour(selection?.columns[j] ?? j, first, end, order) ?? blank;
           const at = 4 * (line * width + j);
           image.data[at] = r;
           image.data[at + 1] = g;

@@ -15,6 +15,7 @@ import { planeSection } from "./sections/plane";
 import { reproduceSection } from "./sections/reproduce";
 import { rowsSection } from "./sections/rows";
 import { treeSection } from "./sections/tree";
+import { viewsSection } from "./sections/views";
 
 interface Section {
   id: string;
@@ -28,11 +29,12 @@ function start(root: HTMLElement, data: ReportData): void {
   const colours = branchColours(report.nodes);
   const sections: Section[] = [
     { id: "plane", label: "Plane", make: () => planeSection(report, state, colours) },
+    { id: "views", label: "Views", make: () => viewsSection(report, state) },
     { id: "rows", label: "Rows", make: () => rowsSection(report, state, colours) },
     { id: "coclustering", label: "How sure", make: () => coclusteringSection(report, state) },
     { id: "levels", label: "How many", make: () => levelsSection(report) },
     { id: "known", label: "Known labels", make: () => (data.known.length > 0 ? knownSection(report) : null) },
-    { id: "convergence", label: "Convergence", make: () => convergenceSection(report) },
+    { id: "convergence", label: "Convergence", make: () => (data.head.greedy ? null : convergenceSection(report)) },
     { id: "reproduce", label: "Reproduce", make: () => reproduceSection(report) },
   ];
   const links = h("ul", {});

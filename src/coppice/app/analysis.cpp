@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
@@ -61,6 +62,17 @@ Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   run_.check_level(level);
   const std::span<const Label> labels = hierarchy(selection).level(level);
   return assess(tree_draws().levels[level - 1], Labels(labels.begin(), labels.end()), options);
+}
+
+LabelMatrix Analysis::partitions(std::size_t level, std::size_t most_labels) const {
+  if (!is_greedy()) return run_.labels(level, most_labels);
+  constexpr std::size_t kDraws = 1000;
+  const TreePosterior posterior(row_tree());
+  Stream stream({run_.config().seed, 0, 0}, Purpose::scores);
+  LabelMatrix drawn{run_.rows(), {}};
+  for (std::size_t draw = 0; draw < std::clamp<std::size_t>(most_labels / run_.rows(), 1, kDraws); ++draw)
+    drawn.push_back(posterior.draw(stream));
+  return drawn;
 }
 
 const TreeDraws& Analysis::tree_draws() const {
@@ -153,6 +165,8 @@ void add_level_option(CLI::App& command, std::size_t& level, const std::string& 
 }
 
 std::string partition_sentence(const Consensus& estimate, Selection selection) {
+  if (std::isnan(estimate.expected_loss))
+    return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
   return fmt::format(
       "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
       "{:.3f}.",

@@ -49,6 +49,9 @@ class Analysis {
   bool is_classifier() const { return run_.model().make_classifier != nullptr; }
   /// The tree of a greedy model; kept for the next question.
   const Dendrogram& row_tree() const;
+  /// Labels at a level (1 = coarsest) to count with: those of the draws, evenly spaced if there are more than
+  /// `most_labels`; of a greedy model, draws from the partitions that cutting its tree can give.
+  LabelMatrix partitions(std::size_t level, std::size_t most_labels) const;
   /// Posterior mean of the number of clusters at each level.
   std::vector<double> mean_clusters() const;
   double seconds() const;

@@ -51,6 +51,7 @@ void add_profile(CLI::App& application, Context& context);
 void add_score(CLI::App& application, Context& context);
 void add_predict(CLI::App& application, Context& context);
 void add_impute(CLI::App& application, Context& context);
+void add_crossvalidate(CLI::App& application, Context& context);
 void add_export(CLI::App& application, Context& context);
 void add_merge(CLI::App& application, Context& context);
 void add_compare(CLI::App& application, Context& context);

@@ -30,13 +30,13 @@ struct RunFlags {
 };
 
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
-int carry_on(RunFile& file, const ProblemSetup& setup, const RunFlags& flags, const Context& context,
-             bool says_where = true) {
+int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
+             const Context& context, bool says_where = true) {
   FitOptions options;
   options.threads = flags.threads;
   if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
-  const InterruptGuard guard;
   options.stop = guard.flag();
+  setup.problem.stop = guard.flag();
   std::unique_ptr<FitObserver> progress =
       make_progress(context, file.config().chains, setup.model->greedy_steps != nullptr);
   options.observer = progress.get();
@@ -118,14 +118,22 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
     if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
         setup->problem.parameters.is_word(parameter.name))
       context.note(fmt::format("choosing --{} from the data", parameter.name));
-  resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+  const InterruptGuard guard;
+  setup->problem.stop = guard.flag();
+  try {
+    resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::stopped) throw;
+    fail(ErrorCode::stopped, "stopped while settings were being chosen; nothing was written");
+  }
   settle_run_length(contents.config, *setup);
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
       model.greedy_steps != nullptr
           ? (model.make_classifier != nullptr ? fmt::format("{} labels", setup->labelled.labels.columns)
                                               : "one greedy fit")
-          : fmt::format("{} chains of {} + {} sweeps", contents.config.chains, contents.config.warmup,
+          : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
+                        contents.config.chains == 1 ? "" : "s", contents.config.warmup,
                         contents.config.draws * contents.config.thin);
   context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
                            model.make_classifier != nullptr
@@ -135,7 +143,7 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
                            size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
-  return carry_on(file, *setup, arguments.running, context);
+  return carry_on(file, *setup, arguments.running, guard, context);
 }
 
 struct UpdateArguments {
@@ -270,13 +278,10 @@ int update(const UpdateArguments& arguments, const Context& context) {
     insertion.threads = arguments.running.threads;
     InsertionNotes notes(context, contents.config.chains, added);
     insertion.on_rows = std::ref(notes);
-    std::vector<Checkpoint> states;
     const auto begin = std::chrono::steady_clock::now();
-    {
-      const InterruptGuard guard;
-      insertion.stop = guard.flag();
-      states = insert_rows(old, *setup, insertion);
-    }
+    const InterruptGuard guard;
+    insertion.stop = guard.flag();
+    const std::vector<Checkpoint> states = insert_rows(old, *setup, insertion);
     if (states.empty()) {
       context.note(
           fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
@@ -292,7 +297,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
     RunFile file = RunFile::create(output, contents);
     file.commit({}, states, {});
     contents = {};
-    result = carry_on(file, *setup, arguments.running, context, !in_place);
+    result = carry_on(file, *setup, arguments.running, guard, context, !in_place);
   }
   if (!in_place) return result;
   if (result != 0) {
@@ -398,7 +403,8 @@ void add_resume(CLI::App& application, Context& context) {
       const std::unique_ptr<ProblemSetup> setup =
           set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
       setup->problem.threads = flags->threads;
-      return carry_on(file, *setup, *flags, context);
+      const InterruptGuard guard;
+      return carry_on(file, *setup, *flags, guard, context);
     };
   });
 }

@@ -71,11 +71,15 @@ class ProgressBase : public FitObserver {
   virtual void show(const State& state) = 0;
 
   std::string words(const State& state) const {
-    std::string text =
-        fmt::format("{}/{} {}, {:.0f}/s, {}", state.done, state.total, greedy_ ? "steps" : "sweeps",
-                    state.rate, state.last ? "done" : duration_words(state.left) + " left");
-    text += state.fewest == state.most ? fmt::format(", {:.0f} clusters", state.most)
-                                       : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
+    std::string text = fmt::format("{}/{} {}", state.done, state.total, greedy_ ? "steps" : "sweeps");
+    if (state.rate > 0.0) text += fmt::format(", {:.0f}/s", state.rate);
+    if (state.last)
+      text += ", done";
+    else if (state.rate > 0.0)
+      text += fmt::format(", {} left", duration_words(state.left));
+    text += state.fewest == state.most
+                ? fmt::format(", {:.0f} cluster{}", state.most, state.most == 1.0 ? "" : "s")
+                : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
     text += fmt::format(", {} {:.1f}", greedy_ ? "lower bound" : "log joint", state.log_joint);
     if (std::isfinite(state.held_out)) text += fmt::format(", held out {:.2f} a row", state.held_out);
     if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);

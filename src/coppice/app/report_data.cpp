@@ -9,10 +9,12 @@
 #include "coppice/app/known_labels.hpp"
 #include "coppice/app/report_tree.hpp"
 #include "coppice/app/reproduce.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/post/binned_coclustering.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
+#include "coppice/post/views.hpp"
 #include "coppice/version.hpp"
 
 namespace coppice::app {
@@ -53,6 +55,7 @@ class Collector {
             {"cells", cells()},
             {"known", known()},
             {"tree", tree()},
+            {"views", views()},
             {"levels", levels()},
             {"traces", traces()},
             {"moves", moves_json(run_)},
@@ -94,7 +97,10 @@ class Collector {
     answer["family"] = run_.setup().plan.description();
     answer["seconds"] = brief(analysis_.seconds());
     answer["clusters"] = analysis_.mean_clusters();
+    if (analysis_.is_greedy())
+      answer["clusters"] = std::vector<double>{TreePosterior(analysis_.row_tree()).expected_clusters()};
     answer["levels"] = run_.levels();
+    answer["greedy"] = analysis_.is_greedy();
     answer["asked_draws"] = run_.config().draws;
     answer["notes"] = run_.config().notes;
     answer["worst_trace"] = analysis_.verdict().worst_trace;
@@ -192,6 +198,59 @@ class Collector {
     return {{"hierarchy", tree_.is_hierarchy}, {"sentence", tree_.sentence}, {"nodes", nodes}};
   }
 
+  /// The columns of a view so that those that go together most stand together: each time the one that goes
+  /// best with the last.
+  static std::vector<std::size_t> beside_each_other(std::vector<std::size_t> columns,
+                                                    const ReportedViews& report) {
+    for (std::size_t k = 1; k < columns.size(); ++k) {
+      const double* with_last = report.together.data() + columns[k - 1] * report.columns;
+      const auto next = columns.begin() + static_cast<std::ptrdiff_t>(k);
+      std::iter_swap(next, std::max_element(next, columns.end(), [&](std::size_t a, std::size_t b) {
+                       return with_last[a] < with_last[b];
+                     }));
+    }
+    return columns;
+  }
+
+  /// The columns of each view and the clusters of the rows it sees; columns that are not shown are left out.
+  ordered_json views() const {
+    if (run_.model().views == nullptr) return nullptr;
+    const ReportedViews report = report_views(run_, Loss::vi);
+    std::vector<std::size_t> shown_as(run_.table().columns.size(), kNotShown);
+    for (std::size_t place = 0; place < columns_.size(); ++place) shown_as[columns_[place]] = place;
+    ordered_json list = ordered_json::array();
+    std::vector<std::size_t> in_order;  // of the table
+    for (const ReportedView& view : report.views) {
+      std::vector<std::size_t> places;
+      for (const std::size_t column : beside_each_other(view.columns, report)) {
+        if (shown_as[column] == kNotShown) continue;
+        places.push_back(shown_as[column]);
+        in_order.push_back(column);
+      }
+      if (places.empty()) continue;
+      std::vector<std::int32_t> labels;
+      for (const std::uint32_t row : shown_) labels.push_back(view.rows.labels[row]);
+      list.push_back({{"columns", places},
+                      {"cohesion", share(view.cohesion)},
+                      {"clusters", view.rows.clusters},
+                      {"labels", base64_of(std::span<const std::int32_t>(labels))}});
+    }
+    const std::size_t side = std::min(in_order.size(), kMostBins);
+    std::vector<std::size_t> matrix_columns;
+    for (std::size_t k = 0; k < side; ++k) matrix_columns.push_back(in_order[k * in_order.size() / side]);
+    std::vector<std::uint16_t> together;
+    std::vector<std::size_t> places;
+    for (const std::size_t a : matrix_columns) {
+      places.push_back(shown_as[a]);
+      for (const std::size_t b : matrix_columns)
+        together.push_back(
+            static_cast<std::uint16_t>(std::lround(report.together[a * report.columns + b] * 65535.0)));
+    }
+    return {{"views", list},
+            {"matrix_columns", places},
+            {"together", base64_of(std::span<const std::uint16_t>(together))}};
+  }
+
   ordered_json memberships(const std::vector<Membership>& rows) const {
     ordered_json list = ordered_json::array();
     for (const std::uint32_t row : shown_) {
@@ -266,13 +325,18 @@ class Collector {
 
   ordered_json levels() const {
     std::vector<std::map<std::size_t, std::size_t>> posterior(run_.levels());
-    run_.for_each_draw(0, [&](const SavedDraw& saved) { count_clusters(saved.labels, posterior); });
+    if (analysis_.is_greedy()) {
+      const LabelMatrix drawn = analysis_.partitions(1, kLabelBudget);
+      for (std::size_t draw = 0; draw < drawn.draws(); ++draw) count_clusters(drawn[draw], posterior);
+    } else {
+      run_.for_each_draw(0, [&](const SavedDraw& saved) { count_clusters(saved.labels, posterior); });
+    }
     const std::size_t prior_draws = std::clamp<std::size_t>(2'000'000 / run_.rows(), 100, 1000);
     const std::vector<std::map<std::size_t, std::size_t>> prior = prior_clusters(prior_draws);
     ordered_json list = ordered_json::array();
     for (std::size_t l = 0; l < tree_.levels.size(); ++l) {
       const ReportLevel& level = tree_.levels[l];
-      const LabelMatrix draws = run_.labels(l + 1, kLabelBudget);
+      const LabelMatrix draws = analysis_.partitions(l + 1, kLabelBudget);
       const std::vector<Membership> rows = membership(draws, level.estimate.labels);
       list.push_back({{"level", l + 1},
                       {"clusters", level.estimate.clusters},

@@ -7,6 +7,7 @@
 
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/post/binned_coclustering.hpp"
 
 namespace coppice::app {
@@ -68,6 +69,53 @@ class Builder {
     }
   }
 
+  /// How clusters are joined above them: by how often their rows are together, or as the tree of a greedy
+  /// model joined them, in its order.
+  struct Joins {
+    Linkage linkage;
+    std::vector<double> sure;  // of each merge: that rows of its two sides are together
+  };
+
+  Joins joins_by_draws(std::span<const std::uint32_t> cluster_of_row, std::size_t clusters) const {
+    std::vector<double> apart =
+        binned_coclustering(run_.labels(1, kLabelBudget), cluster_of_row, clusters, 0);
+    for (double& value : apart) value = 1.0 - value;
+    Joins joins{average_linkage(apart, clusters), {}};
+    for (const Merge& merge : joins.linkage.merges) joins.sure.push_back(1.0 - merge.height);
+    return joins;
+  }
+
+  Joins joins_of_tree(std::span<const std::uint32_t> cluster_of_row, std::size_t clusters) const {
+    constexpr std::size_t kWithin = static_cast<std::size_t>(-1);
+    const Dendrogram& tree = analysis_.row_tree();
+    const TreePosterior posterior(tree);
+    Joins joins{{clusters, {}}, {}};
+    std::vector<std::size_t> part(tree.nodes());  // the node of the linkage that a node of the tree is
+    const auto join = [&](std::size_t a, std::size_t b, double sure) {
+      const std::size_t size = joins.linkage.size(a) + joins.linkage.size(b);
+      joins.linkage.merges.push_back({std::min(a, b), std::max(a, b), 0.0, size});
+      joins.sure.push_back(sure);
+      return joins.linkage.nodes() - 1;
+    };
+    for (Dendrogram::Node node = 0; node < tree.nodes(); ++node) {
+      const Dendrogram::Node above = tree.parent(node);
+      if (tree.is_item(node) && above != Dendrogram::kNone && tree.is_block(above)) {
+        part[node] = kWithin;
+      } else if (tree.is_leaf(node) || part[tree.left(node)] == part[tree.right(node)]) {
+        part[node] = cluster_of_row[tree.first_item(node)];
+      } else {
+        part[node] = join(part[tree.left(node)], part[tree.right(node)], posterior.together(node));
+      }
+    }
+    const std::vector<Dendrogram::Node> roots = tree.roots();
+    std::size_t last = part[roots.front()];
+    for (std::size_t k = 1; k < roots.size(); ++k) last = join(last, part[roots[k]], 0.0);
+    const double count = static_cast<double>(joins.linkage.merges.size());
+    for (std::size_t k = 0; k < joins.linkage.merges.size(); ++k)
+      joins.linkage.merges[k].height = static_cast<double>(k + 1) / count;
+    return joins;
+  }
+
   void join_clusters(Selection selection) {
     const Consensus& estimate = tree_.levels.front().estimate;
     tree_.sentence = partition_sentence(estimate, selection);
@@ -79,13 +127,10 @@ class Builder {
       members[cluster].push_back(static_cast<std::uint32_t>(row));
       cluster_of_row.push_back(cluster);
     }
-    std::vector<double> apart(clusters * clusters, 1.0);
-    if (clusters <= kMostJoined) {
-      apart = binned_coclustering(run_.labels(1, kLabelBudget), cluster_of_row, clusters, 0);
-      for (double& value : apart) value = 1.0 - value;
-    }
-    const Linkage joins =
-        clusters > 1 && clusters <= kMostJoined ? average_linkage(apart, clusters) : Linkage{};
+    const bool is_joined = clusters > 1 && clusters <= kMostJoined;
+    const auto [joins, sure_of_joins] = !is_joined              ? Joins{}
+                                        : analysis_.is_greedy() ? joins_of_tree(cluster_of_row, clusters)
+                                                                : joins_by_draws(cluster_of_row, clusters);
     tree_.levels.front().node_of.resize(clusters);
     const auto add_cluster = [&](std::size_t cluster, std::size_t parent) {
       ReportNode node;
@@ -133,7 +178,7 @@ class Builder {
         ReportNode node;
         node.parent = parent;
         node.height = joins.height(part);
-        node.sure = 1.0 - node.height;
+        node.sure = sure_of_joins[part - joins.leaves];
         node.exact = std::numeric_limits<double>::quiet_NaN();
         wait_for_parts(part, add(std::move(node), {}));
       }
@@ -151,6 +196,13 @@ class Builder {
   /// Where each row would stand within its leaf, the smallest first.
   std::vector<double> places_within_leaves() const {
     std::vector<double> place(run_.rows());
+    if (analysis_.is_greedy()) {
+      const Dendrogram& tree = analysis_.row_tree();
+      double next = 0.0;
+      for (const Dendrogram::Node root : tree.roots())
+        tree.for_each_item(root, [&](std::uint32_t row) { place[row] = next++; });
+      return place;
+    }
     if (run_.rows() <= kMostLinkedRows && run_.rows() > 1) {
       const std::vector<std::size_t> leaves = leaf_order(run_tree(run_, 0));
       for (std::size_t k = 0; k < leaves.size(); ++k) place[leaves[k]] = static_cast<double>(k);

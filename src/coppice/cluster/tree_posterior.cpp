@@ -107,4 +107,9 @@ Labels TreePosterior::most_probable() const {
   return descend([&](Node node) { return whole[node]; });
 }
 
+Labels TreePosterior::draw(Stream& stream) const {
+  return descend(
+      [&](Node node) { return std::log(draw_uniform(stream)) < log_logistic(tree_->log_odds(node)); });
+}
+
 }  // namespace coppice

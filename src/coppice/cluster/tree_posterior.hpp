@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "coppice/base/rng.hpp"
 #include "coppice/shape/dendrogram.hpp"
 #include "coppice/shape/partition.hpp"
 
@@ -36,6 +37,8 @@ class TreePosterior {
   Labels cut(double threshold = 0.5) const;
   /// The most probable partition; nodes stay whole in a tie.
   Labels most_probable() const;
+  /// A draw from the posterior; canonical labels.
+  Labels draw(Stream& stream) const;
 
  private:
   template <typename StaysWhole>

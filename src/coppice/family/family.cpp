@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coppice/base/error.hpp"
+
 namespace coppice {
 
 void Family::fill_union(const double* stats, double* bank) const {
@@ -24,6 +26,10 @@ void Family::add_log_marginals(const double* one, const double* bank, std::size_
     merge(left.data(), right.data());
     out[slot] += log_marginal(left.data());
   }
+}
+
+double Family::cell_log_predictive(const double*, std::size_t, double) const {
+  fail(ErrorCode::bug, "the family {} takes no missing cells", name());
 }
 
 std::unique_ptr<Family> Family::of_cells(std::span<const std::size_t>) const { return nullptr; }

@@ -72,6 +72,9 @@ class Family {
                                   std::size_t chunks, const OwnCluster& own, double* out) const = 0;
 
   virtual CellPredictive predict_cell(const double* stats, std::size_t column) const = 0;
+  /// log p(encoded cell | rows in stats), the other cells unknown. Error{bug} if the family takes no missing
+  /// cells.
+  virtual double cell_log_predictive(const double* stats, std::size_t column, double value) const;
 
   // Greedy methods ask for the marginals of many unions of two clusters at once. Each cluster has
   // `union_size()` doubles for that, side by side as in a bank. What add_log_marginals gives is a function of

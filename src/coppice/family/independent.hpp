@@ -125,6 +125,10 @@ class IndependentColumns final : public Family {
     return cells_[column].predictive(stats + places_[column].stats);
   }
 
+  double cell_log_predictive(const double* stats, std::size_t column, double value) const override {
+    return cells_[column].log_predictive(stats + places_[column].stats, value);
+  }
+
   std::size_t union_size() const override { return union_size_; }
   void fill_union(const double* stats, double* bank) const override {
     bank[0] = stats[0];

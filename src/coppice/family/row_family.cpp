@@ -96,6 +96,11 @@ CellPredictive RowFamily::predict_cell(const double* stats, std::size_t column) 
   return block.family->predict_cell(stats + block.stats, column - block.column);
 }
 
+double RowFamily::cell_log_predictive(const double* stats, std::size_t column, double value) const {
+  const Block& block = block_of(column);
+  return block.family->cell_log_predictive(stats + block.stats, column - block.column, value);
+}
+
 void RowFamily::fill_union(const double* stats, double* bank) const {
   for (const Block& block : blocks_) block.family->fill_union(stats + block.stats, bank + block.joint);
 }

@@ -33,6 +33,7 @@ class RowFamily final : public Family {
   void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
+  double cell_log_predictive(const double* stats, std::size_t column, double value) const override;
   std::size_t union_size() const override { return union_size_; }
   void fill_union(const double* stats, double* bank) const override;
   void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,

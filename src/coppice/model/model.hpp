@@ -4,6 +4,7 @@
 // never touch files; what they need of randomness they derive from the name they are given.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,6 +37,8 @@ struct Problem {
   std::size_t threads = 1;
   /// The rows with their labels, for models that learn labels; null for all others.
   const LabelledRows* labelled = nullptr;
+  /// Starts and choices that take long give up with Error{stopped} when it is set; may be null.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct MoveStatistics {

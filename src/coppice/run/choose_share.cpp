@@ -38,7 +38,8 @@ bool leaves_share_open(const RunConfig& config, const Codebook& codebook, const 
 
 }  // namespace
 
-bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads) {
+bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
+                  const std::atomic<bool>* stop) {
   const ModelEntry& model = model_by_name(config.model);
   if (model.evidence_bound == nullptr) return false;
   const FamilyPlan plan =
@@ -48,7 +49,9 @@ bool choose_share(RunConfig& config, const Codebook& codebook, const Table& tabl
   parallel_for(kShares.size(), threads, [&](std::size_t i) {
     RunConfig trial = config;
     trial.family_settings.insert_or_assign("share", Setting::number(kShares[i]));
-    bounds[i] = model.evidence_bound(set_up_problem(trial, codebook, table)->problem);
+    const std::unique_ptr<ProblemSetup> setup = set_up_problem(trial, codebook, table);
+    setup->problem.stop = stop;
+    bounds[i] = model.evidence_bound(setup->problem);
   });
   const double share =
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];

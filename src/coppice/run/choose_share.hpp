@@ -3,6 +3,8 @@
 // under which the model's lower bound of the evidence is largest.
 #pragma once
 
+#include <atomic>
+
 #include "coppice/data/codebook.hpp"
 #include "coppice/data/table.hpp"
 #include "coppice/run/config.hpp"
@@ -11,6 +13,7 @@ namespace coppice {
 
 /// Adds the share to the settings of the families and a note for people. False if the model has no bound to
 /// go by, or there is nothing to choose.
-bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads);
+bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
+                  const std::atomic<bool>* stop);
 
 }  // namespace coppice

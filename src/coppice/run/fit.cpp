@@ -185,6 +185,10 @@ class Scheduler {
       try {
         if (failure) std::rethrow_exception(failure);
         collect(chosen);
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::stopped) return;  // in its start, of which nothing is kept
+        if (!failure_) failure_ = std::current_exception();
+        failed_ = true;
       } catch (...) {
         if (!failure_) failure_ = std::current_exception();
         failed_ = true;

@@ -71,14 +71,19 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
 bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
                       std::unique_ptr<ProblemSetup>& setup) {
   config.notes.clear();
-  const bool has_share = choose_share(config, codebook, table, threads);
-  if (has_share) setup = set_up_problem(config, codebook, table);
+  const std::atomic<bool>* stop = setup->problem.stop;
+  const auto set_up_again = [&] {
+    setup = set_up_problem(config, codebook, table);
+    setup->problem.stop = stop;
+  };
+  const bool has_share = choose_share(config, codebook, table, threads, stop);
+  if (has_share) set_up_again();
   if (setup->model->resolve == nullptr) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
   config.notes.insert(config.notes.end(), resolution.notes.begin(), resolution.notes.end());
   if (resolution.settings.empty()) return has_share;
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));
-  setup = set_up_problem(config, codebook, table);
+  set_up_again();
   return true;
 }
 

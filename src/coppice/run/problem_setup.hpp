@@ -35,7 +35,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);
 
 /// Fills in what the settings leave to the model, from the data; the setup follows. True if there was
-/// anything.
+/// anything. Error{stopped} when the problem's `stop` is set meanwhile.
 bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
                       std::unique_ptr<ProblemSetup>& setup);
 

@@ -35,6 +35,21 @@ TEST(Guide, IsATreeOfAllRowsForEveryFamily) {
       }
 }
 
+TEST(Guide, HeedsARequestToStop) {
+  const std::atomic<bool> stop{true};
+  for (const GuideKind kind : {GuideKind::ibhc_bisect, GuideKind::bisect}) {
+    const Fixture fixture(narrow_cases().front(), 3, 40);
+    const Crp prior(1.0, 40);
+    Stream stream({1, 0, 0}, Purpose::guide);
+    try {
+      nrmm::build_guide(fixture.family(), fixture.rows, 40, prior, kind, stream, &stop);
+      ADD_FAILURE() << "went on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::stopped);
+    }
+  }
+}
+
 struct Blobs {
   FamilyPlan plan;
   Rows rows;

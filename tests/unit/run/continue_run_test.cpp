@@ -197,6 +197,25 @@ TEST(Interrupt, AfterEverySweepEqualsUninterrupted) {
   }
 }
 
+TEST(Interrupt, OfAStartKeepsNothingOfIt) {
+  const ScratchFolder folder;
+  const RunContents contents =
+      small_contents("nrmm", settings_from({"sampler=\"tree-guided\""}), kRows, 2, kWarmup, kDraws, kThin);
+  const std::vector<ChainDraws> whole = uninterrupted(folder, contents);
+  const std::string path = folder.file("stopped.coppice");
+  RunFile::create(path, contents);
+  {
+    RunFile file = RunFile::open(path, true);
+    const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    const std::atomic<bool> stop{true};
+    setup->problem.stop = &stop;  // chains begin, and their guides are asked to stop
+    EXPECT_NE(continue_run(file, *setup, {}), FitEnd::finished);
+  }
+  for (const ChainDraws& chain : draws_at(path)) EXPECT_EQ(chain.count, 0u);
+  EXPECT_EQ(resume(path, {}), FitEnd::finished);
+  EXPECT_EQ(draws_at(path), whole);
+}
+
 TEST(TimeLimit, EndsTheRunInTimeAndItCanBeResumed) {
   const ScratchFolder folder;
   // The quickest sampler: a checkpoint, after 100 sweeps, must fit into the time even under a sanitizer.

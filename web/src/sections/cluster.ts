@@ -27,12 +27,12 @@ function facts(report: Report, id: number): string {
     parts.push(node.level === node.last_level ? `level ${node.level}` : `levels ${node.level} to ${node.last_level}`);
   if (node.parent === null) return parts.join(" · ");
   if (report.data.tree.hierarchy) {
-    parts.push(`exactly this cluster in ${percent(node.exact ?? 0)} of the draws`);
+    parts.push(`exactly this cluster in ${percent(node.exact ?? 0)} ${report.draws}`);
     parts.push(`mean overlap with the most similar cluster ${percent(node.sure)}`);
   } else if (node.level > 0) {
-    parts.push(`two of its rows are together in ${percent(node.sure)} of the draws`);
+    parts.push(`two of its rows are together in ${percent(node.sure)} ${report.draws}`);
   } else {
-    parts.push(`rows of its parts are together in ${percent(node.sure)} of the draws`);
+    parts.push(`rows of its parts are together in ${percent(node.sure)} ${report.draws}`);
   }
   return parts.join(" · ");
 }

@@ -59,8 +59,8 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
     return (
       `Each cell says how often two ${bins < total ? "groups of neighbouring rows" : "rows"} share a cluster` +
       `${levels.length > 1 ? ` at level ${state.level}` : ""}: bright is always, dark is never. Sharp blocks are clusters ` +
-      `the draws agree on (${level.clusters} are reported). ` +
-      (pairs > 0 ? `${percent(sure / pairs)} of the pairs are decided (together in less than 5 % or more than 95 % of the draws).` : "") +
+      `${report.data.head.greedy ? "that are certain given the tree" : "the draws agree on"} (${level.clusters} are reported). ` +
+      (pairs > 0 ? `${percent(sure / pairs)} of the pairs are decided (together in less than 5 % or more than 95 % ${report.draws}).` : "") +
       (state.node === 0 ? "" : ` The frame is “${report.nodeName(state.node)}”.`)
     );
   }

@@ -13,7 +13,7 @@ export function headSection(report: Report): HTMLElement {
   const { head, levels } = report.data;
   const clusters =
     levels.length === 1
-      ? `${plural(levels[0].clusters, "cluster")} reported; ${head.clusters[0].toFixed(1)} on average over the draws`
+      ? `${plural(levels[0].clusters, "cluster")} reported; ${head.clusters[0].toFixed(1)} on average over ${head.greedy ? "the partitions that cutting the tree can give" : "the draws"}`
       : levels.map((level, i) => `level ${level.level}: ${level.clusters} reported, ${head.clusters[i].toFixed(1)} on average`).join("; ");
   const card: [string, string][] = [
     ["Model", `${head.model}: ${head.summary}`],
@@ -21,8 +21,8 @@ export function headSection(report: Report): HTMLElement {
     ["Columns are", head.family],
     ["Clusters", clusters],
     [
-      "Draws",
-      `${plural(head.chains, "chain")} of ${plural(head.draws, "draw")}` +
+      head.greedy ? "Fit" : "Draws",
+      head.greedy ? `one greedy tree; seed ${head.seed}; ${duration(head.seconds)}` : `${plural(head.chains, "chain")} of ${plural(head.draws, "draw")}` +
         `${head.draws < head.asked_draws ? ` of ${head.asked_draws} asked for` : ""} after ${plural(head.warmup, "warm-up sweep")}` +
         `${head.thin > 1 ? `, one sweep in ${head.thin} kept` : ""}; seed ${head.seed}; ${duration(head.seconds)} of sampling`,
     ],

@@ -30,11 +30,11 @@ export function levelsSection(report: Report): HTMLElement {
     "section",
     { id: "levels", "aria-labelledby": "levels-title" },
     h("h2", { id: "levels-title" }, "How many clusters"),
-    h("div", { class: "grid" }, ...report.data.levels.map((level) => levelFigure(level, several))),
+    h("div", { class: "grid" }, ...report.data.levels.map((level) => levelFigure(report, level, several))),
   );
 }
 
-function levelFigure(level: Level, several: boolean): HTMLElement {
+function levelFigure(report: Report, level: Level, several: boolean): HTMLElement {
   const posterior = shares(level.posterior);
   const prior = shares(level.prior);
   const mode = posterior.reduce((best, entry) => (entry.share > best.share ? entry : best));
@@ -43,7 +43,7 @@ function levelFigure(level: Level, several: boolean): HTMLElement {
   const title = several ? `Clusters at level ${level.level}` : "Number of clusters";
   const width = Math.max(1.5, Math.min(16, 300 / (high - low + 2)));
   const sentence =
-    `The most frequent number is ${mode.clusters} (${percent(mode.share)} of the draws); nine draws in ten have ${quantile(posterior, 0.05)} to ` +
+    `The most frequent number is ${mode.clusters} (${percent(mode.share)} ${report.draws}); nine in ten have ${quantile(posterior, 0.05)} to ` +
     `${quantile(posterior, 0.95)}. The prior alone (line) expects ${mean(prior).toFixed(1)}, nine times in ten ` +
     `${quantile(prior, 0.05)} to ${quantile(prior, 0.95)}. Reported: ${level.clusters}.`;
   const drawing = chart({
@@ -53,7 +53,7 @@ function levelFigure(level: Level, several: boolean): HTMLElement {
     height: 210,
     marginLeft: 44,
     x: { domain: [low - 0.7, high + 0.7], label: "clusters", tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : "") },
-    y: { grid: true, label: "% of draws", percent: true },
+    y: { grid: true, label: report.data.head.greedy ? "% of partitions" : "% of draws", percent: true },
     marks: [
       Plot.ruleX(posterior, { x: "clusters", y: "share", stroke: "var(--sure)", strokeWidth: width, strokeOpacity: 0.75 }),
       Plot.lineY(prior.filter(({ clusters }) => clusters <= high), { x: "clusters", y: "share", stroke: "var(--unsure)", strokeWidth: 2 }),
@@ -67,7 +67,7 @@ function levelFigure(level: Level, several: boolean): HTMLElement {
     body: h("div", {}, drawing),
     drawings: () => [drawing],
     rows: function* () {
-      yield ["clusters", "share_of_draws", "share_of_prior_draws"];
+      yield ["clusters", report.data.head.greedy ? "share_of_partitions" : "share_of_draws", "share_of_prior_draws"];
       const all = new Map<number, [number, number]>();
       for (const { clusters, share } of posterior) all.set(clusters, [share, 0]);
       for (const { clusters, share } of prior) all.set(clusters, [all.get(clusters)?.[0] ?? 0, share]);

@@ -189,7 +189,7 @@ function rowFigure(report: Report, state: State, row: number, colours: Int32Arra
   });
   const finest = levels[levels.length - 1].parts;
   made.say(
-    `Each bar is a level: whose company “${name}” keeps over the draws. ` +
+    `Each bar is a level: whose company “${name}” keeps over ${report.data.head.greedy ? "the partitions that cutting the tree can give" : "the draws"}. ` +
       (finest.length === 0 ? "" : `At the finest level ${percent(finest[0].share)} of it is of “${finest[0].name}”` +
         (finest.length > 1 ? `, ${percent(finest[1].share)} of “${finest[1].name}”.` : ".")),
   );

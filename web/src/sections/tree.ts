@@ -398,7 +398,9 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
     `${report.data.tree.sentence.replace(/\s+/g, " ").trim()} ` +
       (report.data.tree.hierarchy
         ? "Each branch is a cluster, named by what tells it from its siblings; thick blue branches are in most draws, thin orange ones are not. "
-        : "Clusters are joined by how often their rows are together in the draws; thick blue branches are certain, thin orange ones are not. ") +
+        : report.data.head.greedy
+          ? "Clusters are joined in the order in which the tree joined them; thick blue branches are certain given the tree, thin orange ones are not. "
+          : "Clusters are joined by how often their rows are together in the draws; thick blue branches are certain, thin orange ones are not. ") +
       "Rows of the table stand beside their cluster, the columns that tell clusters apart most come first. " +
       (report.rows < total ? `${report.rows.toLocaleString("en")} of ${total.toLocaleString("en")} rows are drawn, evenly spaced. ` : "") +
       (report.width < report.data.head.columns ? `The ${report.width} most telling of ${report.data.head.columns} columns are drawn. ` : "") +

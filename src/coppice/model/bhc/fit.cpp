@@ -9,6 +9,7 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/cluster/greedy_merging.hpp"
 #include "coppice/model/bhc/forest.hpp"
 #include "coppice/model/bhc/options.hpp"
@@ -202,14 +203,20 @@ std::size_t steps(const Problem& problem) {
 
 double evidence_bound(const Problem& problem) {
   const std::unique_ptr<Sampler> fit = make_sampler(problem);
-  while (!fit->finished()) fit->step({1, 0, 0});
+  while (!fit->finished()) {
+    heed(problem.stop);
+    fit->step({1, 0, 0});
+  }
   return fit->log_joint();
 }
 
 Resolution resolve(const Problem& problem, const Settings&, std::uint64_t seed, std::size_t) {
   if (!problem.parameters.is_word("alpha-rows")) return {};
   const std::unique_ptr<Sampler> fit = make_sampler(problem);
-  while (!fit->finished()) fit->step({seed, 0, 0});
+  while (!fit->finished()) {
+    heed(problem.stop);
+    fit->step({seed, 0, 0});
+  }
   Forest forest(*problem.family, *problem.rows, 1.0);
   forest.rebuild(row_tree(problem, fit->details()));
   double best = 1.0;

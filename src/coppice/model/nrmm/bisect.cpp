@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/base/stop.hpp"
+
 namespace coppice::nrmm {
 namespace {
 
@@ -14,9 +16,10 @@ constexpr std::size_t kEven = 4;
 
 }  // namespace
 
-Bisection::Bisection(const Family& family, const Rows& rows)
+Bisection::Bisection(const Family& family, const Rows& rows, const std::atomic<bool>* stop)
     : family_(&family),
       rows_(&rows),
+      stop_(stop),
       stats_(2 * family.stats_size()),
       bank_(family.bank_size() * kLanes),
       scores_(kLanes) {
@@ -95,6 +98,7 @@ std::size_t Bisection::divide(std::span<std::uint32_t> rows, bool even, Stream& 
 RowTree::Node Bisection::build(RowTree& tree, std::span<std::uint32_t> rows, std::size_t total,
                                std::size_t depth, Stream& stream) {
   if (rows.size() == 1) return rows.front();
+  heed(stop_);
   const std::size_t cut = divide(rows, must_be_even(rows.size(), total, depth), stream);
   const RowTree::Node left = build(tree, rows.first(cut), total, depth + 1, stream);
   const RowTree::Node right = build(tree, rows.subspan(cut), total, depth + 1, stream);

@@ -3,6 +3,7 @@
 // one to three: below a node of n rows no row is deeper than 2.5 log2(n) + 9 or so.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,7 +18,8 @@ namespace coppice::nrmm {
 
 class Bisection {
  public:
-  Bisection(const Family& family, const Rows& rows);
+  /// `stop` may be null; build gives up with Error{stopped} when it is set.
+  Bisection(const Family& family, const Rows& rows, const std::atomic<bool>* stop = nullptr);
 
   /// Joins the rows (at least one) below one node of the tree and returns it; changes their order.
   RowTree::Node build(RowTree& tree, std::span<std::uint32_t> rows, Stream& stream) {
@@ -38,6 +40,7 @@ class Bisection {
 
   const Family* family_;
   const Rows* rows_;
+  const std::atomic<bool>* stop_;
   AlignedVector stats_, bank_, scores_;
   std::vector<std::uint8_t> sides_;
   std::vector<std::pair<double, std::uint32_t>> ranked_;

@@ -1,10 +1,12 @@
 #include "coppice/model/nrmm/guide.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/incremental_clustering.hpp"
 #include "coppice/model/nrmm/bisect.hpp"
@@ -23,7 +25,8 @@ using Node = RowTree::Node;
 /// Labels of all rows from the clusters of a sample: the others join where they fit best, one after the
 /// other.
 Labels label_rows(const Family& family, const Rows& rows, std::span<const std::uint32_t> order,
-                  const ProductPartition& prior, const IncrementalClustering& found) {
+                  const ProductPartition& prior, const IncrementalClustering& found,
+                  const std::atomic<bool>* stop) {
   std::vector<MergeTree::Node> roots = found.roots;
   if (roots.size() > kMostClusters) {
     std::stable_sort(roots.begin(), roots.end(), [&](MergeTree::Node a, MergeTree::Node b) {
@@ -42,6 +45,7 @@ Labels label_rows(const Family& family, const Rows& rows, std::span<const std::u
   AlignedVector weights;
   for (const std::uint32_t row : order) {
     if (clusters.label(row) != Clusters::kUnassigned) continue;
+    heed(stop);
     weights.resize(clusters.weights_size());
     clusters.log_conditional(row, weights.data());
     const auto best = std::max_element(weights.begin(), weights.end());
@@ -100,7 +104,10 @@ class GreedyJoin {
   double gain_of(std::size_t a, std::size_t b) {
     merged_ = parts_[a].stats;
     family_->merge(merged_.data(), parts_[b].stats.data());
-    return log_weight_of(merged_) - parts_[a].log_weight - parts_[b].log_weight;
+    const double gain = log_weight_of(merged_) - parts_[a].log_weight - parts_[b].log_weight;
+    // Where rounding or overflow leaves no number, two trees can still be joined, unlike one that is gone.
+    constexpr double kLeast = std::numeric_limits<double>::lowest();
+    return gain > kLeast ? gain : kLeast;
   }
 
   const Family* family_;
@@ -127,12 +134,12 @@ Node transfer(const MergeTree& forest, MergeTree::Node root, RowTree& tree) {
 }  // namespace
 
 Guide build_guide(const Family& family, const Rows& rows, std::size_t count, const ProductPartition& prior,
-                  GuideKind kind, Stream& stream) {
+                  GuideKind kind, Stream& stream, const std::atomic<bool>* stop) {
   Guide guide{RowTree(count), Labels(count, 0)};
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   shuffle(stream, order);
-  Bisection bisection(family, rows);
+  Bisection bisection(family, rows, stop);
   if (kind == GuideKind::bisect) {
     bisection.build(guide.tree, order, stream);
     guide.tree.finish();
@@ -158,7 +165,7 @@ Guide build_guide(const Family& family, const Rows& rows, std::size_t count, con
       join.add(transfer(found.forest, root, guide.tree), {stats, stats + family.stats_size()});
     }
   } else {
-    Labels labels = label_rows(family, rows, order, prior, found);
+    Labels labels = label_rows(family, rows, order, prior, found, stop);
     labels.resize(count);
     std::copy(labels.begin(), labels.end(), guide.clusters.begin());
     const std::size_t clusters = canonicalize(guide.clusters);

@@ -4,6 +4,8 @@
 // incremental hierarchical clustering, halves each cluster again and again, and joins the clusters greedily.
 #pragma once
 
+#include <atomic>
+
 #include "coppice/base/rng.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
@@ -19,8 +21,9 @@ struct Guide {
   Labels clusters;  // canonical; a good start of a chain
 };
 
-/// For the first `count` rows; `prior` holds the guide's own, fixed parameters.
+/// For the first `count` rows; `prior` holds the guide's own, fixed parameters. Error{stopped} when `stop`
+/// is set meanwhile.
 Guide build_guide(const Family& family, const Rows& rows, std::size_t count, const ProductPartition& prior,
-                  GuideKind kind, Stream& stream);
+                  GuideKind kind, Stream& stream, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace coppice::nrmm

@@ -37,16 +37,18 @@ constexpr std::size_t kNeighbours = 4;
 
 /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
 Guide chain_guide(const ParameterValues& parameters, const Family& family, const Rows& rows,
-                  const StreamName& name) {
+                  const StreamName& name, const std::atomic<bool>* stop) {
   const std::unique_ptr<Process> fixed = make_process(parameters, rows.size());
   Stream stream({name.seed, name.chain, 0}, Purpose::guide);
-  return build_guide(family, rows, rows.size(), fixed->law(), Options(parameters, rows.size()).guide, stream);
+  return build_guide(family, rows, rows.size(), fixed->law(), Options(parameters, rows.size()).guide, stream,
+                     stop);
 }
 
 class MixtureSampler final : public Sampler {
  public:
   explicit MixtureSampler(const Problem& problem)
       : parameters_(problem.parameters),
+        stop_(problem.stop),
         rows_(problem.rows->size()),
         options_(problem.parameters, rows_),
         process_(make_process(problem.parameters, rows_)),
@@ -305,7 +307,7 @@ class MixtureSampler final : public Sampler {
   }
 
   const Guide& guide(const StreamName& name) {
-    if (!guide_) guide_ = chain_guide(parameters_, clusters_.family(), clusters_.data(), name);
+    if (!guide_) guide_ = chain_guide(parameters_, clusters_.family(), clusters_.data(), name, stop_);
     return *guide_;
   }
 
@@ -319,6 +321,7 @@ class MixtureSampler final : public Sampler {
   }
 
   ParameterValues parameters_;
+  const std::atomic<bool>* stop_;
   std::size_t rows_;
   Options options_;
   std::unique_ptr<Process> process_;
@@ -347,7 +350,7 @@ RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
   if (!Options(problem.parameters, problem.rows->size()).is_guided())
     fail(ErrorCode::configuration, "--sampler {} has no guide tree; --sampler tree-guided or auto has one",
          problem.parameters.choice("sampler"));
-  return chain_guide(problem.parameters, *problem.family, *problem.rows, name).tree;
+  return chain_guide(problem.parameters, *problem.family, *problem.rows, name, problem.stop).tree;
 }
 
 std::size_t chain_bytes(const Problem& problem) {

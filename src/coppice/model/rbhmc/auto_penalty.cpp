@@ -8,6 +8,7 @@
 
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/model/rbhmc/margins.hpp"
 #include "coppice/model/rbhmc/rbhmc.hpp"
 
@@ -74,6 +75,7 @@ std::vector<double> held_out_density(const Problem& whole, const Fold& fold, con
   const std::uint64_t name = (std::uint64_t{1} << 48) + chain;
   sampler->init({seed, name, 0});
   for (std::size_t sweep = 1; sweep <= kWarmup + kDraws * kThin; ++sweep) {
+    heed(whole.stop);
     sampler->step({seed, name, sweep});
     if (sweep <= kWarmup || sweep % kThin != 0) continue;
     sampler->shape(labels);

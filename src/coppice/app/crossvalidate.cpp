@@ -1,0 +1,369 @@
+// coppice crossvalidate: how well models foretell cells that they have not seen, fold after fold.
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "coppice/app/arguments.hpp"
+#include "coppice/app/interrupt.hpp"
+#include "coppice/app/progress.hpp"
+#include "coppice/app/text_table.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/data/held_out_cells.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/out/csv.hpp"
+#include "coppice/post/held_out_scores.hpp"
+#include "coppice/post/views.hpp"
+#include "coppice/run/fit.hpp"
+#include "coppice/run/new_run.hpp"
+
+namespace coppice::app {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct CrossvalidateArguments {
+  std::string data, output, family = "auto";
+  std::vector<std::string> set;
+  std::vector<std::string> models;
+  std::size_t folds = 10;
+  std::size_t most_folds = 0;
+  std::size_t threads = 0;
+  DataFlags reading;
+  ParameterFlags parameters;
+};
+
+/// Chains of a fold are shorter than those of a fit: there are many folds, and they are averaged.
+const std::pair<const char*, double> kRunLength[] = {{"chains", 2}, {"warmup", 250}, {"draws", 250}};
+
+/// A folder for the runs of the folds, gone with them.
+class PassingFolder {
+ public:
+  PassingFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "coppice-folds-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) fail(ErrorCode::cannot_write, "{}: {}", name, std::strerror(errno));
+    path_ = name;
+  }
+  ~PassingFolder() {
+    std::error_code ignored;  // nobody is harmed by a folder that stays in the folder of temporary files
+    std::filesystem::remove_all(path_, ignored);
+  }
+  PassingFolder(const PassingFolder&) = delete;
+  PassingFolder& operator=(const PassingFolder&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A model and settings of its own: NAME, NAME-FLAG for a flag of the model, NAME:SETTING=VALUE:...
+struct Contender {
+  std::string name;  // as the user wrote it
+  const ModelEntry* model = nullptr;
+  Settings parameters;
+};
+
+const Parameter& parameter_of(const ModelEntry& model, const std::string& name,
+                              const std::string& contender) {
+  for (const Parameter& parameter : model.parameters)
+    if (parameter.name == name) return parameter;
+  fail(ErrorCode::usage, "--models {}: {} has no setting '{}' (coppice models {} lists them)", contender,
+       model.name, name, model.name);
+}
+
+Contender contender_of(const std::string& text) {
+  Contender contender{text, nullptr, {}};
+  const std::size_t colon = text.find(':');
+  std::string name = text.substr(0, colon);
+  for (const ModelEntry& model : all_models()) {
+    if (name == model.name) contender.model = &model;
+    if (!name.starts_with(model.name + "-")) continue;
+    const std::string flag = name.substr(model.name.size() + 1);
+    for (const Parameter& parameter : model.parameters) {
+      if (parameter.name != flag || parameter.type != Parameter::Type::flag) continue;
+      contender.model = &model;
+      contender.parameters.insert_or_assign(flag, parse_parameter(parameter, "true"));
+    }
+  }
+  if (contender.model == nullptr) contender.model = &model_by_name(name);
+  for (std::size_t begin = colon; begin != std::string::npos;) {
+    const std::size_t end = text.find(':', begin + 1);
+    const std::string part = text.substr(begin + 1, end == std::string::npos ? end : end - begin - 1);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos)
+      fail(ErrorCode::usage, "--models {}: '{}' is not SETTING=VALUE", text, part);
+    const Parameter& parameter = parameter_of(*contender.model, part.substr(0, equals), text);
+    contender.parameters.insert_or_assign(parameter.name,
+                                          parse_parameter(parameter, part.substr(equals + 1)));
+    begin = end;
+  }
+  return contender;
+}
+
+struct FoldResult {
+  HeldOutScores scores;
+  double fit_seconds = 0.0;
+  double predict_seconds = 0.0;
+  double views = kMissing;
+  double lower_bound = kMissing;
+};
+
+RunConfig config_of(const CrossvalidateArguments& arguments, const Contender& contender) {
+  RunConfig config;
+  config.model = contender.model->name;
+  config.parameters = arguments.parameters.values(contender.model->parameters);
+  for (const auto& [name, value] : contender.parameters) config.parameters.insert_or_assign(name, value);
+  Settings length = arguments.parameters.values(run_parameters());
+  for (const auto& [name, value] : kRunLength) length.try_emplace(name, Setting::number(value));
+  set_run_length(config, length);
+  config.family = arguments.family;
+  for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
+  config.data = arguments.data;
+  return config;
+}
+
+/// Fits the contender to a table and asks for the cells; nothing if the fit was stopped.
+std::optional<FoldResult> run_fold(const CrossvalidateArguments& arguments, const Contender& contender,
+                                   const Dataset& data, std::span<const HeldOutCell> cells,
+                                   const PassingFolder& folder, const std::atomic<bool>* stop,
+                                   const Context& context) {
+  FoldResult result;
+  const std::string path = folder.file("fold.coppice");
+  const Clock::time_point begin = Clock::now();
+  {
+    RunContents contents = contents_of(config_of(arguments, contender), data);
+    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    setup->problem.stop = stop;
+    resolve_settings(contents.config, contents.codebook, contents.table, arguments.threads, setup);
+    settle_run_length(contents.config, *setup);
+    RunFile file = RunFile::create(path, contents, true);
+    FitOptions options;
+    options.threads = arguments.threads;
+    options.stop = stop;
+    std::unique_ptr<FitObserver> progress;
+    if (context.stderr_is_terminal())
+      progress = make_progress(context, contents.config.chains, setup->model->greedy_steps != nullptr);
+    options.observer = progress.get();
+    if (continue_run(file, *setup, options) != FitEnd::finished) return std::nullopt;
+    file.finish();
+  }
+  result.fit_seconds = seconds_since(begin);
+  const Clock::time_point asked = Clock::now();
+  const SavedRun run(path);
+  result.scores = score_held_out(run, cells, 0, arguments.threads);
+  result.predict_seconds = seconds_since(asked);
+  if (run.model().views != nullptr)
+    result.views = static_cast<double>(report_views(run, Loss::vi, arguments.threads).views.size());
+  if (run.model().greedy_steps != nullptr) result.lower_bound = run.traces().front().front().front();
+  return result;
+}
+
+FoldResult run_one_cluster(const CrossvalidateArguments& arguments, const Contender& contender,
+                           const Dataset& data, std::span<const HeldOutCell> cells) {
+  RunContents contents = contents_of(config_of(arguments, contender), data);
+  const Clock::time_point begin = Clock::now();
+  const std::unique_ptr<ProblemSetup> setup =
+      set_up_problem(contents.config, contents.codebook, contents.table);
+  FoldResult result;
+  result.scores = score_one_cluster(*setup, contents.table, cells, arguments.threads);
+  result.predict_seconds = seconds_since(begin);
+  return result;
+}
+
+/// A figure of the folds: what it is called and where it stands.
+struct Figure {
+  const char* key;
+  const char* heading;
+  double (*of)(const FoldResult&);
+};
+
+const Figure kFigures[] = {
+    {"log_predictive", "log predictive", [](const FoldResult& r) { return r.scores.log_predictive; }},
+    {"rmse", "RMSE", [](const FoldResult& r) { return r.scores.rmse; }},
+    {"mae", "MAE", [](const FoldResult& r) { return r.scores.mae; }},
+    {"mode_accuracy", "mode right", [](const FoldResult& r) { return r.scores.mode_accuracy; }},
+    {"fit_seconds", "fit, s", [](const FoldResult& r) { return r.fit_seconds; }},
+    {"predict_seconds", "predict, s", [](const FoldResult& r) { return r.predict_seconds; }},
+    {"views", "views", [](const FoldResult& r) { return r.views; }},
+    {"lower_bound", "lower bound", [](const FoldResult& r) { return r.lower_bound; }},
+};
+
+struct MeanAndError {
+  double mean = kMissing;
+  double error = kMissing;
+};
+
+MeanAndError over_folds(std::span<const FoldResult> folds, const Figure& figure) {
+  double sum = 0.0;
+  double squares = 0.0;
+  const double count = static_cast<double>(folds.size());
+  for (const FoldResult& fold : folds) sum += figure.of(fold);
+  const double mean = sum / count;
+  for (const FoldResult& fold : folds) squares += (figure.of(fold) - mean) * (figure.of(fold) - mean);
+  return {mean, folds.size() > 1 ? std::sqrt(squares / (count - 1.0) / count) : kMissing};
+}
+
+std::string words(const MeanAndError& value) {
+  if (!std::isfinite(value.mean)) return "-";
+  const int digits = std::abs(value.mean) >= 100.0 ? 1 : std::abs(value.mean) >= 10.0 ? 2 : 3;
+  return std::isfinite(value.error)
+             ? fmt::format("{:.{}f} +- {:.{}f}", value.mean, digits, value.error, digits)
+             : fmt::format("{:.{}f}", value.mean, digits);
+}
+
+struct Standing {
+  std::string name;
+  std::vector<FoldResult> folds;
+};
+
+std::string standings_text(std::span<const Standing> standings, const Context& context) {
+  std::vector<const Figure*> shown;
+  for (const Figure& figure : kFigures)
+    for (const Standing& standing : standings)
+      if (std::isfinite(over_folds(standing.folds, figure).mean)) {
+        shown.push_back(&figure);
+        break;
+      }
+  TextTable table(std::vector<std::size_t>(shown.size() + 1, 8));
+  std::vector<std::string> heading{"model"};
+  for (const Figure* figure : shown) heading.emplace_back(figure->heading);
+  table.add(heading);
+  for (const Standing& standing : standings) {
+    std::vector<std::string> cells{standing.name};
+    for (const Figure* figure : shown) cells.push_back(words(over_folds(standing.folds, *figure)));
+    table.add(cells);
+  }
+  return table.text(context);
+}
+
+ordered_json standings_json(std::span<const Standing> standings, std::size_t folds) {
+  ordered_json list = ordered_json::array();
+  for (const Standing& standing : standings) {
+    ordered_json entry{{"model", standing.name}};
+    for (const Figure& figure : kFigures) {
+      const MeanAndError value = over_folds(standing.folds, figure);
+      ordered_json values = ordered_json::array();
+      for (const FoldResult& fold : standing.folds) values.push_back(figure.of(fold));
+      entry[figure.key] = {{"mean", value.mean}, {"standard_error", value.error}, {"folds", values}};
+    }
+    list.push_back(entry);
+  }
+  return {{"folds", folds}, {"models", list}};
+}
+
+std::string standings_csv(std::span<const Standing> standings) {
+  std::string text;
+  CsvWriter writer(&text);
+  writer.cell("model").cell("fold").cell("cells");
+  for (const Figure& figure : kFigures) writer.cell(figure.key);
+  writer.end_row();
+  for (const Standing& standing : standings)
+    for (std::size_t fold = 0; fold < standing.folds.size(); ++fold) {
+      const FoldResult& result = standing.folds[fold];
+      writer.cell(standing.name).cell(fold + 1).cell(result.scores.cells);
+      for (const Figure& figure : kFigures) writer.cell(figure.of(result));
+      writer.end_row();
+    }
+  writer.close();
+  return text;
+}
+
+int crossvalidate(const CrossvalidateArguments& arguments, const Context& context) {
+  std::vector<Contender> contenders;
+  std::vector<const std::vector<Parameter>*> tables{&run_parameters()};
+  for (const std::string& text : arguments.models) {
+    contenders.push_back(contender_of(text));
+    tables.push_back(&contenders.back().model->parameters);
+  }
+  arguments.parameters.check_all_known(tables, fmt::format("{}", fmt::join(arguments.models, ", ")));
+  const Dataset data = arguments.reading.read(arguments.data, context);
+  std::uint64_t seed = 1;
+  if (const Settings given = arguments.parameters.values(run_parameters()); given.contains("seed"))
+    seed = ParameterValues(run_parameters(), given).integer("seed");
+  const std::vector<std::vector<HeldOutCell>> folds = deal_cells(data.table, arguments.folds, seed);
+  const std::size_t wanted =
+      arguments.most_folds == 0 ? folds.size() : std::min(arguments.most_folds, folds.size());
+  const PassingFolder folder;
+  const InterruptGuard guard;
+  std::vector<Standing> standings{{"one cluster", {}}};
+  for (const Contender& contender : contenders) standings.push_back({contender.name, {}});
+  std::size_t complete = 0;
+  for (; complete < wanted; ++complete) {
+    Dataset rest = data;
+    rest.table = without_cells(std::move(rest.table), folds[complete]);
+    std::vector<FoldResult> results{run_one_cluster(arguments, contenders.front(), rest, folds[complete])};
+    for (const Contender& contender : contenders) {
+      const std::optional<FoldResult> result =
+          run_fold(arguments, contender, rest, folds[complete], folder, guard.flag(), context);
+      if (!result) break;
+      results.push_back(*result);
+      context.note(fmt::format("fold {} of {}, {}: log predictive {:.4f} over {} cells, fitted in {}",
+                               complete + 1, wanted, contender.name, result->scores.log_predictive,
+                               result->scores.cells, duration_words(result->fit_seconds)));
+    }
+    if (results.size() != standings.size()) break;
+    for (std::size_t place = 0; place < results.size(); ++place)
+      standings[place].folds.push_back(results[place]);
+  }
+  if (complete == 0) {
+    context.note("stopped before a fold was complete");
+    return static_cast<int>(ErrorCode::stopped);
+  }
+  if (!arguments.output.empty()) write_output(arguments.output, standings_csv(standings));
+  if (context.json)
+    write_json("", standings_json(standings, complete));
+  else
+    write_output("",
+                 standings_text(standings, context) +
+                     fmt::format("\nMeans over {} of {} folds +- their standard errors; the cells of a fold "
+                                 "are the same for all models.\n",
+                                 complete, folds.size()));
+  if (complete == wanted) return 0;
+  context.note(fmt::format("stopped after {} of {} folds", complete, wanted));
+  return static_cast<int>(ErrorCode::stopped);
+}
+
+}  // namespace
+
+void add_crossvalidate(CLI::App& application, Context& context) {
+  CLI::App* command = application.add_subcommand(
+      "crossvalidate", "take cells out of a table, and see how well models foretell them");
+  auto arguments = std::make_shared<CrossvalidateArguments>();
+  command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin")
+      ->required();
+  command
+      ->add_option("--models", arguments->models,
+                   "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")
+      ->check(CLI::Range(2, 1'000'000));
+  command->add_option("--most-folds", arguments->most_folds, "take only the first so many; 0: all [0]");
+  command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");
+  arguments->reading.add_to(*command);
+  command
+      ->add_option("--family", arguments->family, "family of all columns; auto: by the kind of each [auto]")
+      ->group("Data");
+  command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE of the families (TOML values)")
+      ->allow_extra_args(false)
+      ->group("Data");
+  arguments->parameters.add_to(*command, run_parameters(),
+                               "Run (chains 2, warmup 250, draws 250 if not given)");
+  for (const ModelEntry& model : all_models())
+    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+  command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]")
+      ->check(CLI::Range(0, 4096));
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return crossvalidate(*arguments, context); }; });
+}
+
+}  // namespace coppice::app

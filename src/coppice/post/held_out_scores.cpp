@@ -1,0 +1,187 @@
+#include "coppice/post/held_out_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
+#include "coppice/post/draw_batches.hpp"
+#include "coppice/post/predict.hpp"
+
+namespace coppice {
+namespace {
+
+/// Counts above it are not searched for the most probable one.
+constexpr double kLargestMode = 4096.0;
+
+/// What is known of one held-out cell so far.
+struct Forecast {
+  HeldOutCell cell;
+  double log_probability = kMinusInfinity;  // summed over the draws
+  double mean = 0.0;                        // likewise
+  std::vector<double> probabilities;        // of each value, likewise; none for reals and large counts
+};
+
+/// What a component says of a column.
+struct ColumnForecast {
+  double mean = 0.0;
+  std::vector<double> probabilities;
+};
+
+class HeldOutScorer {
+ public:
+  HeldOutScorer(const FamilyPlan& plan, const Table& table, std::span<const HeldOutCell> cells)
+      : family_(plan.family.get()), table_(&table), places_(table.columns.size()) {
+    for (std::size_t place = 0; place < plan.order.size(); ++place) places_[plan.order[place]] = place;
+    columns_.resize(table.columns.size());
+    for (const HeldOutCell& cell : cells) columns_[cell.column].push_back({cell, kMinusInfinity, 0.0, {}});
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      const std::size_t values = values_of(column);
+      for (Forecast& forecast : columns_[column]) forecast.probabilities.assign(values, 0.0);
+    }
+  }
+
+  void take(const Predictor& predictor, std::size_t threads) {
+    ++draws_;
+    parallel_for(columns_.size(), threads, [&](std::size_t column) { take_column(predictor, column); });
+  }
+
+  HeldOutScores scores() const {
+    HeldOutScores result;
+    double log_predictive = 0.0;
+    double squares = 0.0;
+    double absolute = 0.0;
+    std::size_t numbers = 0;
+    std::size_t discrete = 0;
+    std::size_t hits = 0;
+    const double draws = static_cast<double>(draws_);
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      const Kind kind = table_->columns[column].kind;
+      for (const Forecast& forecast : columns_[column]) {
+        ++result.cells;
+        log_predictive += forecast.log_probability - std::log(draws);
+        if (kind == Kind::real || kind == Kind::count) {
+          const double error = forecast.mean / draws - forecast.cell.value;
+          squares += error * error;
+          absolute += std::abs(error);
+          ++numbers;
+        }
+        if (!forecast.probabilities.empty()) {
+          const auto best = std::max_element(forecast.probabilities.begin(), forecast.probabilities.end());
+          ++discrete;
+          if (static_cast<double>(best - forecast.probabilities.begin()) == forecast.cell.value) ++hits;
+        }
+      }
+    }
+    if (result.cells > 0) result.log_predictive = log_predictive / static_cast<double>(result.cells);
+    if (numbers > 0) {
+      result.rmse = std::sqrt(squares / static_cast<double>(numbers));
+      result.mae = absolute / static_cast<double>(numbers);
+    }
+    if (discrete > 0) result.mode_accuracy = static_cast<double>(hits) / static_cast<double>(discrete);
+    return result;
+  }
+
+ private:
+  /// How many values a discrete column takes, 0 if it has no list of them.
+  std::size_t values_of(std::size_t column) const {
+    const Column& source = table_->columns[column];
+    switch (source.kind) {
+      case Kind::real:
+        return 0;
+      case Kind::binary:
+        return 2;
+      case Kind::category:
+        return source.levels.size();
+      case Kind::count:
+        break;
+    }
+    double largest = 0.0;
+    for (const double value : source.values)
+      if (!is_missing(value)) largest = std::max(largest, value);
+    for (const Forecast& forecast : columns_[column]) largest = std::max(largest, forecast.cell.value);
+    return largest <= kLargestMode ? static_cast<std::size_t>(largest) + 1 : 0;
+  }
+
+  double log_predictive(const double* stats, std::size_t column, double value) const {
+    const std::size_t place = places_[column];
+    return family_->cell_log_predictive(stats, place, value - family_->origin(place));
+  }
+
+  ColumnForecast forecast_of(const double* stats, std::size_t column, std::size_t values) const {
+    ColumnForecast forecast{family_->predict_cell(stats, places_[column]).mean, {}};
+    for (std::size_t value = 0; value < values; ++value)
+      forecast.probabilities.push_back(std::exp(log_predictive(stats, column, static_cast<double>(value))));
+    return forecast;
+  }
+
+  void take_column(const Predictor& predictor, std::size_t column) {
+    std::unordered_map<std::size_t, ColumnForecast> known;
+    std::vector<CellComponent> mixture;
+    for (Forecast& forecast : columns_[column]) {
+      predictor.cell_components(forecast.cell.row, places_[column], mixture);
+      for (const CellComponent& part : mixture) {
+        if (part.weight <= 0.0) continue;
+        const double* stats = predictor.stats(part.component);
+        auto [entry, is_new] = known.try_emplace(part.component);
+        if (is_new) entry->second = forecast_of(stats, column, forecast.probabilities.size());
+        forecast.mean += part.weight * entry->second.mean;
+        for (std::size_t value = 0; value < forecast.probabilities.size(); ++value)
+          forecast.probabilities[value] += part.weight * entry->second.probabilities[value];
+        forecast.log_probability =
+            log_add_exp(forecast.log_probability,
+                        std::log(part.weight) + log_predictive(stats, column, forecast.cell.value));
+      }
+    }
+  }
+
+  const Family* family_;
+  const Table* table_;
+  std::vector<std::size_t> places_;             // encoded cell of each column of the table
+  std::vector<std::vector<Forecast>> columns_;  // the held-out cells of each column
+  std::size_t draws_ = 0;
+};
+
+class OneCluster final : public Predictor {
+ public:
+  explicit OneCluster(const ProblemSetup& setup) : stats_(setup.plan.family->stats_size()) {
+    setup.plan.family->clear(stats_.data());
+    for (std::size_t row = 0; row < setup.rows.size(); ++row)
+      setup.plan.family->add(stats_.data(), setup.rows[row]);
+  }
+  void set_draw(std::span<const Label>, std::span<const double>, std::string_view) override {}
+  std::size_t clusters(std::size_t) const override { return 1; }
+  void log_weights(const double*, std::size_t, std::span<double>) const override {
+    fail(ErrorCode::bug, "OneCluster foretells cells, not rows");
+  }
+  void cell_components(std::size_t, std::size_t, std::vector<CellComponent>& out) const override {
+    out.assign(1, {});
+  }
+  std::size_t component_count() const override { return 1; }
+  const double* stats(std::size_t) const override { return stats_.data(); }
+
+ private:
+  std::vector<double> stats_;
+};
+
+}  // namespace
+
+HeldOutScores score_held_out(const SavedRun& run, std::span<const HeldOutCell> cells, std::size_t most_draws,
+                             std::size_t threads) {
+  HeldOutScorer scorer(run.setup().plan, run.table(), cells);
+  for_each_batch(run, draws_for_prediction(run, most_draws), threads, [&](std::span<const TakenDraw> batch) {
+    for (const TakenDraw& draw : batch) scorer.take(*draw.predictor, threads);
+  });
+  return scorer.scores();
+}
+
+HeldOutScores score_one_cluster(const ProblemSetup& setup, const Table& table,
+                                std::span<const HeldOutCell> cells, std::size_t threads) {
+  HeldOutScorer scorer(setup.plan, table, cells);
+  scorer.take(OneCluster(setup), threads);
+  return scorer.scores();
+}
+
+}  // namespace coppice
