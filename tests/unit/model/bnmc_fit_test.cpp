@@ -57,7 +57,7 @@ TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
   const LabelledRows rows = documents(40, 0.1, 1);
   for (const std::vector<std::string>& settings : {std::vector<std::string>{},
                                                    {"minibatch=16", "epochs=2", "combine=\"stack\""},
-                                                   {"covariance=\"diagonal\"", "folds=2"}}) {
+                                                   {"covariance=\"diagonal\"", "calibration=2"}}) {
     Fitting whole(rows, settings);
     whole.sampler->init({3, 0, 0});
     std::vector<std::string> states{whole.sampler->save()};
@@ -89,7 +89,7 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
         {"combine=\"stack\"", "expert-method=\"map\""},
         {"combine=\"stack\"", "features=\"gaussian\"", "covariance=\"diagonal\"", "inputs=\"features\""},
         {"inputs=\"both\"", "topics=4"},
-        {"expert-method=\"gibbs\"", "label-model=\"bernoulli\"", "folds=0", "combine=\"logit\""},
+        {"expert-method=\"gibbs\"", "label-model=\"bernoulli\"", "calibration=0", "combine=\"logit\""},
         {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labelled\""},
         {"expert=\"none\"", "threshold=\"macro\"", "grow=true", "truncation=2"}}) {
     SCOPED_TRACE(settings.empty() ? "defaults" : settings.front());
@@ -246,10 +246,10 @@ TEST(BnmcFit, DamagedStatesAreRefused) {
 TEST(BnmcFit, SettingsThatExcludeEachOther) {
   const ModelEntry entry = bnmc_entry();
   for (const std::vector<std::string>& settings : {std::vector<std::string>{"combine=\"logit\""},
-                                                   {"folds=0"},
+                                                   {"calibration=0"},
                                                    {"expert=\"svm\"", "expert-method=\"map\""},
                                                    {"expert=\"none\"", "combine=\"product\""},
-                                                   {"combine=\"stack\"", "folds=0"},
+                                                   {"combine=\"stack\"", "calibration=0"},
                                                    {"covariance=\"diagonal\"", "expert-method=\"gibbs\""}}) {
     try {
       entry.check_given(test::settings_from(settings));

@@ -435,7 +435,7 @@ class Fit final : public Sampler {
     for (const std::uint32_t row : all_rows_)
       if (progress_.stage == 0 || fold_of_[row] != progress_.stage) which_.push_back(row);
     if (which_.empty())
-      fail(ErrorCode::configuration, "--folds {} of {} rows leave none to learn from", options_.folds,
+      fail(ErrorCode::configuration, "--calibration {} of {} rows leave none to learn from", options_.folds,
            rows());
   }
 

@@ -114,7 +114,7 @@ std::vector<Parameter> parameter_table() {
       {"topics", Type::integer, "30", "topics that rows of counts or bits can have shares of; 0: none", 0.0,
        1000.0},
       choice("inputs", {"auto", "features", "topics", "both"},
-             "of the linear classifiers; auto: features, and topics if the columns are counts or bits"),
+             "of the linear classifiers; auto: topics of counts, both of bits, features of numbers"),
       {"minibatch", Type::integer, "0", "rows of a stochastic step; 0: all rows, exact sweeps", 0.0, 1e9},
       {"forgetting", Type::real, "0.7", "power of the step sizes of stochastic steps", 0.5, 1.0, true},
       {"delay", Type::real, "1", "delay of the step sizes of stochastic steps", 0.0, 1e9},
@@ -123,7 +123,7 @@ std::vector<Parameter> parameter_table() {
       {"sweeps", Type::integer, "500", "sweeps of a start at most", 1.0, 1e6},
       {"tolerance", Type::real, "1e-6", "relative change of the bound at which sweeps end", 0.0, 1.0, true},
       {"grow", Type::flag, "false", "double the truncation while its last cluster is used"},
-      {"folds", Type::integer, "3",
+      {"calibration", Type::integer, "3",
        "parts of the rows, each predicted without it, on which scores are calibrated; 0: no calibration", 0.0,
        100.0},
       threshold,
@@ -148,15 +148,15 @@ void check_given(const Settings& given) {
     fail(ErrorCode::configuration, "--combine logit needs probabilities: --label-model bernoulli");
   if (link == "none" && !combine.empty() && combine != "mixture")
     fail(ErrorCode::configuration, "--expert none leaves the mixture alone: --combine mixture");
-  const auto folds = given.find("folds");
+  const auto folds = given.find("calibration");
   const bool none = folds != given.end() && folds->second.numbers.at(0) == 0.0;
   if (none && combine == "stack")
-    fail(ErrorCode::configuration, "--combine stack is learned on rows held out: --folds 2 or more");
+    fail(ErrorCode::configuration, "--combine stack is learned on rows held out: --calibration 2 or more");
   if (none && combine.empty() && link != "none")
     fail(ErrorCode::configuration,
-         "--folds 0 leaves no rows held out to learn --combine stack from; choose product, mixture or linear");
+         "--calibration 0 leaves no rows held out to learn --combine stack from; choose product, mixture or linear");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
-    fail(ErrorCode::configuration, "--folds 1 leaves no rows to learn from; 0 or at least 2");
+    fail(ErrorCode::configuration, "--calibration 1 leaves no rows to learn from; 0 or at least 2");
 }
 
 Options::Options(const ParameterValues& p)
@@ -165,7 +165,7 @@ Options::Options(const ParameterValues& p)
       epochs(p.integer("epochs")),
       restarts(p.integer("restarts")),
       sweeps(p.integer("sweeps")),
-      folds(p.integer("folds")),
+      folds(p.integer("calibration")),
       least_positives(p.integer("min-positives")),
       topics(p.integer("topics")),
       keep(p.real("keep")),
@@ -257,8 +257,15 @@ bool has_topics(const LabelledRows& rows, const Options& options) {
   return can && options.has_expert && options.topics > 0 && options.inputs != "features";
 }
 
+bool has_features(const LabelledRows& rows, const Options& options) {
+  if (options.inputs != "auto") return options.inputs != "topics";
+  // How often a word occurs is noise around its topics; that a bit is there may be all that there is to know.
+  const bool counts = std::count(rows.kinds.begin(), rows.kinds.end(), Kind::count) > 0;
+  return !counts || !has_topics(rows, options);
+}
+
 Inputs::Inputs(const LabelledRows& rows, const Options& options)
-    : has_features_(options.inputs != "topics"), topics_(has_topics(rows, options) ? options.topics : 0) {
+    : has_features_(has_features(rows, options)), topics_(has_topics(rows, options) ? options.topics : 0) {
   const std::size_t inputs = 1 + (has_features_ ? rows.features.columns : 0) + topics_;
   const double work = static_cast<double>(rows.features.rows()) * static_cast<double>(inputs * inputs) *
                       static_cast<double>(rows.labels.columns);

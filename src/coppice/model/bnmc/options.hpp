@@ -47,6 +47,8 @@ Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size
 
 /// Whether experts get shares of topics: only counts and bits are blended of anything.
 bool has_topics(const LabelledRows& rows, const Options& options);
+/// Whether they get the features themselves.
+bool has_features(const LabelledRows& rows, const Options& options);
 
 /// How features become inputs of the linear experts: counts as log(1 + x), then counts and reals divided by
 /// their standard deviation, bits as they are; centred if covariances are full. The intercept is input 0; the
