@@ -67,6 +67,16 @@ def test_sparse_files_and_label_files_say_the_same(coppice):
     assert coppice.json("score", "f.coppice", "words.csv", "--labels-file", "labels.csv") == dense
 
 
+def test_rare_words_may_come_more_often(coppice):
+    words, labels = documents(80, 9)
+    words[:, 5] = np.minimum(words[:, 5], 1)
+    write(coppice.folder / "train.csv", words, labels)
+    words[0, 5] = 4
+    write(coppice.folder / "test.csv", words, labels)
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    assert coppice.json("score", "r.coppice", "test.csv")["micro_f1"] > 0.7
+
+
 def test_a_stopped_fit_goes_on_to_the_same_answers(coppice):
     write(coppice.folder / "train.csv", *documents(150, 4))
     arguments = ("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-q")

@@ -98,6 +98,18 @@ Table read_labels(const std::string& path, const std::string& id, const Table& t
   return labels;
 }
 
+/// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more.
+void take_bits_for_counts(Dataset& data, const Codebook& told) {
+  const bool counts = std::any_of(data.table.columns.begin(), data.table.columns.end(),
+                                  [](const Column& column) { return column.kind == Kind::count; });
+  for (std::size_t j = 0; counts && j < data.table.columns.size(); ++j) {
+    Column& column = data.table.columns[j];
+    if (column.kind != Kind::binary || !column.levels.empty() || told.find(column.name) != nullptr) continue;
+    column.kind = Kind::count;
+    data.codebook.columns[j].kind = Kind::count;
+  }
+}
+
 }  // namespace
 
 Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
@@ -120,6 +132,7 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
   Dataset data = read_dataset(path, options);
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", path);
+  if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
   return data;

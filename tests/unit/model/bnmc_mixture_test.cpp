@@ -136,8 +136,9 @@ TEST_P(MixtureReference, BatchTraceGlobalsAndPredictions) {
     total += std::exp(means[k]);
   }
   EXPECT_NEAR(total, 1.0, 1e-12);
-  if (result.contains("exact"))
+  if (result.contains("exact")) {
     EXPECT_LE(result.at("elbo").get<double>(), result.at("exact").at("log_evidence").get<double>());
+  }
   if (!result.contains("predict")) return;
 
   const Table fresh =

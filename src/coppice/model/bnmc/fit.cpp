@@ -388,7 +388,7 @@ class Fit final : public Sampler {
     best_.clusters = clusters_;
     learn_rates(rows_, seen, *mixture_, r, best_);
     progress_.experts = true;
-    progress_.label = options_.has_expert ? 0 : labels();
+    progress_.label = 0;
     best_.experts.clear();
   }
 
@@ -537,6 +537,7 @@ class Fit final : public Sampler {
   }
 
   void fit_experts() {
+    if (!options_.has_expert) return end_stage();
     const std::size_t end = std::min(labels(), progress_.label + kLabelsOfAStep);
     const std::size_t width = inputs_.is_full() ? 1 : kLanes;
     const std::size_t begin = progress_.label;

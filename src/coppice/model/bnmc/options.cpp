@@ -191,7 +191,8 @@ Options::Options(const ParameterValues& p)
                   : method == "svi" ? Method::svi
                   : method == "map" ? Method::map
                                     : Method::vb;
-  expert.tolerance = 1e-4;
+  // A thousandth of a weight moves no probability by more than the data leave open anyway.
+  expert.tolerance = 1e-3;
   expert.delay = delay;
   expert.forgetting = forgetting;
   expert.epochs = epochs;
