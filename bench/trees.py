@@ -1,4 +1,5 @@
-"""Greedy trees beside SciPy's Ward linkage on the same tables, in processor seconds, and how they grow with the rows."""
+"""Greedy trees beside SciPy's Ward linkage on the same tables, in processor seconds, and how they grow with the rows;
+with --cross, trees of views: how long they take, what two threads gain, and how they grow with the columns."""
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,39 @@ def ours(data, family, how, folder):
     return float(out[0]), float(out[1]), int(out[2])
 
 
+def views(seed, rows, columns, sizes=(4, 5, 6, 8), shares=(30, 50, 50, 70)):
+    """Binomial columns of 50 trials in several views, each with its own balanced clusters of the rows; columns shuffled."""
+    rng = np.random.RandomState(seed)
+    view = np.repeat(np.arange(len(shares)), np.diff(np.rint(np.cumsum((0,) + shares) / sum(shares) * columns).astype(int)))
+    labels = [rng.permutation(np.arange(rows) % size) for size in sizes]
+    table = np.empty((rows, columns))
+    for j in range(columns):
+        table[:, j] = rng.binomial(50, rng.beta(0.5, 0.5, size=sizes[view[j]])[labels[view[j]]])
+    return table[:, rng.permutation(columns)]
+
+
+def cross(data, how, folder, threads=1, repeats=3):
+    np.save(f"{folder}/data.npy", data)
+    out = subprocess.run([PROGRAM, f"{folder}/data.npy", "binomial", f"cross-{how}", str(repeats), str(threads)],
+                         capture_output=True, text=True, check=True).stdout.split()
+    return float(out[0]), float(out[1]), int(out[2]), float(out[3])
+
+
+def cross_lines(folder):
+    print(f"{'binomial columns':<26}{'how':>12}{'processor':>12}{'two threads':>14}{'views':>7}{'bound':>14}")
+    for rows, columns, how in ((100, 100, "full"), (100, 200, "reuse"), (100, 200, "randomized"), (100, 2000, "randomized")):
+        data = views(1, rows, columns)
+        seconds, bound, found, wall = cross(data, how, folder)
+        both = cross(data, how, folder, threads=2)
+        assert both[1] == bound, "threads changed the answer"
+        print(f"{f'{rows} x {columns}':<26}{how:>12}{seconds:>10.2f} s{wall / both[3]:>12.2f} x{found:>7}{bound:>14.1f}", flush=True)
+    sizes = [200, 400, 800, 1600, 3200, 6400]
+    times = [cross(views(1, 100, n), "randomized", folder, repeats=1)[0] for n in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+    print(f"growth in columns, randomised: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} columns "
+          f"({', '.join(f'{t:.2f}' for t in times)} s)", flush=True)
+
+
 def ward(data):
     best = np.inf
     for _ in range(3):
@@ -53,6 +87,9 @@ def line(name, data, family, folder, hows):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        if "--cross" in sys.argv:
+            cross_lines(folder)
+            return
         print(f"{'table':<26}{'kept':>12}{'recomputed':>12}{'randomised':>12}{'Ward':>12}{'clusters':>10}{'bound':>14}")
         every = ("randomized", "recompute", "keep")
         line("binary 100 x 100", binary(303, 100, 100, 6), "bernoulli", folder, every)

@@ -178,6 +178,11 @@ class Run:
         """Average-linkage tree of a level, or of the average over all levels, in SciPy's form."""
         return self._once(("linkage", level), lambda: self._native.linkage(level or 0))
 
+    def column_linkage(self) -> np.ndarray:
+        """The tree over the columns in SciPy's form; only of models that have one. Height: -log of the probability that all
+        columns below are one view."""
+        return self._once("column_linkage", self._native.column_linkage)
+
     def consensus(self, level: int = 1, select: str = "vi") -> dict[str, Any]:
         """The partition to report: labels, confidence of each row, clusters, expected_loss, ball_radius."""
         return self._once(("consensus", level, select), lambda: self._native.consensus(level, select))

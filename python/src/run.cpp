@@ -235,6 +235,20 @@ nb::ndarray<nb::numpy, double> linkage(const Run& run, std::size_t level) {
   return to_numpy(std::move(merges), {count, 4});
 }
 
+/// The tree over the columns.
+nb::ndarray<nb::numpy, double> column_linkage(const Run& run) {
+  std::vector<double> merges = run.ask([&](const Analysis& analysis) {
+    const std::vector<TreeLinkage> trees = tree_linkages(analysis.cross_tree().columns);
+    if (trees.size() > 1)
+      fail(ErrorCode::configuration,
+           "the fit is not finished: there are {} trees, and a linkage has room for one; go on with resume()",
+           trees.size());
+    return to_scipy(trees.front().linkage);
+  });
+  const std::size_t count = merges.size() / 4;
+  return to_numpy(std::move(merges), {count, 4});
+}
+
 /// The views to report, and how often two columns share one.
 nb::tuple views(const Run& run, const std::string& select) {
   ReportedViews report = run.ask([&](const Analysis& analysis) {
@@ -380,6 +394,7 @@ void add_run(nb::module_& module) {
       .def("predict", &predictions, arg("frame"), arg("level"), arg("select"), arg("threads"))
       .def("coclustering", &coclustering_matrix, arg("level"), arg("threads"))
       .def("linkage", &linkage, arg("level"))
+      .def("column_linkage", &column_linkage)
       .def("views", &views, arg("select"))
       .def("report", &report_text, arg("select"))
       .def("nodes", &node_list, arg("select"), arg("full"))

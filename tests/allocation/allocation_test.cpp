@@ -94,15 +94,7 @@ TEST_P(Allocation, SweepsAllocateNothing) {
   }
 }
 
-/// Views come and go with vectors of their own: a sweep of crosscat allocates about a thousand times on data
-/// as small as this, as its notes say.
-std::vector<Variant> steady_variants() {
-  std::vector<Variant> variants = sampler_variants();
-  std::erase_if(variants, [](const Variant& variant) { return variant.model == "crosscat"; });
-  return variants;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(steady_variants()),
+INSTANTIATE_TEST_SUITE_P(Models, Allocation, ::testing::ValuesIn(sampler_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 // The moves that are off by default, or few, among them.

@@ -1,6 +1,7 @@
 """Views of columns from the command line: what a new user gets from one command, and the answers about it."""
 import csv
 import io
+import math
 
 import numpy as np
 import pytest
@@ -89,3 +90,93 @@ def test_models_of_one_view_say_so(coppice):
     coppice("fit", "bhc", "tiny.csv", "-o", "tiny.coppice")
     assert "one view" in coppice("views", "tiny.coppice", code=78).stderr
     assert "one view" in coppice("export", "tiny.coppice", "--what", "columns", code=78).stderr
+
+
+@pytest.fixture(name="tree_of_views")
+def tree_of_views_fixture(coppice):
+    text, first, second = two_views()
+    coppice.write("table.csv", text)
+    coppice("fit", "bhcc", "table.csv", "-o", "run.coppice")
+    return coppice, first, second
+
+
+def test_a_tree_of_views_finds_views_and_clusters(tree_of_views):
+    coppice, first, second = tree_of_views
+    summary = coppice.json("summary", "run.coppice")
+    assert summary["model"] == "bhcc" and summary["exact"] is False and summary["complete"] is True
+    assert summary["trees"] == 1 and len(summary["merges"]) == 11 and math.isfinite(summary["lower_bound"])
+    assert [merge["node"] for merge in summary["merges"]] == list(range(12, 23))
+    members = {column: {column} for column in range(12)}
+    for merge in summary["merges"]:
+        members[merge["node"]] = members[merge["left"]] | members[merge["right"]]
+        assert merge["size"] == len(members[merge["node"]])
+        assert min(members[merge["left"]]) < min(members[merge["right"]]), "the left child has the smallest column"
+    assert summary["merges"][-1]["log_odds"] < 0 < min(merge["log_odds"] for merge in summary["merges"][:-1])
+    views = {frozenset(view["columns"]): view for view in summary["views"]}
+    for letter, truth in (("a", first), ("b", second)):
+        view = views[frozenset(f"{letter}{j}" for j in range(6))]
+        labels = np.array(view["labels"])
+        assert view["clusters"] == 2 and (labels == truth).all() or (labels == 1 - truth).all()
+    assert "View 2" in coppice("views", "run.coppice").stdout
+    assert "One greedy tree of views" in coppice("summary", "run.coppice").stdout
+
+
+def test_trees_over_columns_and_over_the_rows_of_a_view(tree_of_views):
+    coppice, first, second = tree_of_views
+    columns = coppice.json("tree", "run.coppice", "--columns")
+    assert columns["leaves"] == [f"a{j}" for j in range(6)] + [f"b{j}" for j in range(6)] and len(columns["merges"]) == 11
+    views = coppice.json("views", "run.coppice")["views"]
+    for number, view in enumerate(views, start=1):
+        rows = coppice.json("tree", "run.coppice", "--view", str(number))
+        assert len(rows["merges"]) == 39
+        together = list(csv.reader(io.StringIO(
+            coppice("export", "run.coppice", "--what", "coclustering", "--view", str(number)).stdout)))
+        matrix = np.array([[float(cell) for cell in row[1:]] for row in together[1:]])
+        truth = first if "a0" in view["columns"] else second
+        assert ((matrix > 0.5) == (truth[:, None] == truth[None, :])).all()
+    linkage = list(csv.DictReader(io.StringIO(coppice("export", "run.coppice", "--what", "linkage", "--columns").stdout)))
+    heights = [float(row["height"]) for row in linkage]
+    assert len(linkage) == 11 and heights == sorted(heights) and "log_odds" in linkage[0]
+    matrix = list(csv.reader(io.StringIO(coppice("export", "run.coppice", "--what", "columns").stdout)))
+    assert float(matrix[1][2]) > 0.9 > 0.1 > float(matrix[1][8])
+    assert "1 to 2" in coppice("tree", "run.coppice", "--view", "3", code=2).stderr
+
+
+def test_blanks_are_imputed_from_their_view(tree_of_views):
+    coppice, first, _ = tree_of_views
+    cells = [cell for cell in coppice.json("impute", "run.coppice") if cell["column"] in ("a0", "a1", "a2")]
+    assert cells
+    for cell in cells:
+        assert abs(cell["mean"] - 6.0 * first[int(cell["row"]) - 1]) < 1.5
+    predicted = list(csv.DictReader(io.StringIO(coppice("predict", "run.coppice", "table.csv").stdout)))
+    assert len(predicted) == 40 and all(math.isfinite(float(row["log_density"])) for row in predicted)
+    assert len(coppice.json("profile", "run.coppice")["clusters"]) == 2
+
+
+def test_a_stopped_cross_fit_keeps_its_forest_and_goes_on(coppice):
+    rng = np.random.default_rng(5)
+    bits = (rng.uniform(size=(150, 60)) < 0.5).astype(int)
+    np.savetxt(coppice.folder / "big.csv", bits, fmt="%d", delimiter=",", header=",".join(f"v{j}" for j in range(60)),
+               comments="")
+    for flags in (["--inner", "reuse"], ["--randomized", "--inner", "full"]):
+        coppice("fit", "bhcc", "big.csv", "-o", "stopped.coppice", "--overwrite", *flags, "--time-limit", "0.02s", code=75)
+        summary = coppice.json("summary", "stopped.coppice")
+        assert summary["complete"] is False and summary["trusted"] is False and summary["trees"] > 1
+        assert "trees over columns" in coppice("summary", "stopped.coppice").stderr
+        coppice("resume", "stopped.coppice")
+        coppice("fit", "bhcc", "big.csv", "-o", "whole.coppice", "--overwrite", "--threads", "2", *flags)
+        stopped, whole = (coppice.json("summary", name) for name in ("stopped.coppice", "whole.coppice"))
+        assert stopped["merges"] == whole["merges"] and stopped["lower_bound"] == whole["lower_bound"]
+
+
+@pytest.mark.parametrize("flags, code, words", [
+    (["--chains", "2"], 78, "greedy"),
+    (["--filter-levels", "3"], 78, "--randomized"),
+    (["--consolidate", "off"], 78, "--randomized"),
+    (["--randomized", "--subset", "30"], 78, "--threshold"),
+    (["--alpha-columns", "0"], 2, "alpha-columns"),
+    (["--family", "gaussian"], 78, "views"),
+])
+def test_mistakes_of_cross_fits_are_told(coppice, flags, code, words):
+    coppice.write("real.csv", "x,y\n1.5,2.5\n2.5,4.5\n3.5,1.5\n")
+    assert words in coppice("fit", "bhcc", "real.csv", "-o", "no.coppice", *flags, code=code).stderr

@@ -162,7 +162,7 @@ TEST(CrossPredictive, MissingCellsAverageToTheRatioOfEvidences) {
       ByteWriter writer;
       views.save(writer);
       predictor->set_draw(views.rows[views.largest()], {}, writer.take());
-      total += law.probability(views) * std::exp(log_missing_cell(*predictor, fixture.family(), 1, 0, value));
+      total += law.probability(views) * std::exp(log_missing_cell(*predictor, 1, 0, value));
     }
     EXPECT_NEAR(std::log(total),
                 CrossLaw(fixture.family(), filled, 0.8, 1.3).log_evidence() - law.log_evidence(), 1e-9);

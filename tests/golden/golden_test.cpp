@@ -131,14 +131,14 @@ const std::map<std::string, std::uint64_t>& expected_hashes() {
       {"bhc_pair_scores_recompute gaussian", 0x1fbb97b2e0cc92d2ULL},
       {"bhc_pair_scores_recompute gaussian-diagonal", 0xb8ae57c202f55718ULL},
       {"bhc_pair_scores_recompute bernoulli", 0xb7df34f098ad9d7bULL},
-      {"crosscat gaussian-diagonal", 0xf45413b55ff495b1ULL},
-      {"crosscat bernoulli", 0xf40dc2d53e1c9009ULL},
-      {"crosscat_auxiliary_prior gaussian-diagonal", 0x954fa49b5d45cd53ULL},
-      {"crosscat_auxiliary_prior bernoulli", 0x196b3bdf97938f2aULL},
-      {"crosscat_split_merge_launch_sequential gaussian-diagonal", 0x23a9b9398114b39aULL},
-      {"crosscat_split_merge_launch_sequential bernoulli", 0xf06064b3a51678eaULL},
-      {"crosscat_init_single gaussian-diagonal", 0xf45413b55ff495b1ULL},
-      {"crosscat_init_single bernoulli", 0xe919c2d626bb7430ULL},
+      {"crosscat gaussian-diagonal", 0x0124e879f9415d85ULL},
+      {"crosscat bernoulli", 0x1d59a56a34429dbfULL},
+      {"crosscat_auxiliary_prior gaussian-diagonal", 0x3e8e05a5d0b87bdeULL},
+      {"crosscat_auxiliary_prior bernoulli", 0xf0025f9bec897808ULL},
+      {"crosscat_split_merge_launch_random gaussian-diagonal", 0x61243cfae6214796ULL},
+      {"crosscat_split_merge_launch_random bernoulli", 0xd68a31e04adf10f9ULL},
+      {"crosscat_init_single gaussian-diagonal", 0xce43d91fb75d02c3ULL},
+      {"crosscat_init_single bernoulli", 0x15e25d77b66cde9cULL},
   };
   return hashes;
 }

@@ -2,11 +2,12 @@
 // with the library as it is, it must agree; linked with a copy of one source file that has one mistake in it,
 // it must not.
 //
-//   tree_mutant greedy|KERNEL agrees|disagrees        (KERNEL: a name of cross_kernels())
+//   tree_mutant greedy|views|reuse|KERNEL agrees|disagrees        (KERNEL: a name of cross_kernels())
 #include <stdexcept>
 
 #include "mutants/verdict.hpp"
 #include "support/cross_law.hpp"
+#include "support/cross_tree_law.hpp"
 #include "support/tree_law.hpp"
 
 namespace coppice::test {
@@ -28,8 +29,27 @@ Agreement compare_merges(std::uint64_t seed) {
   return agreement;
 }
 
+/// The same for merges of views.
+Agreement compare_view_merges(bool reuse, std::uint64_t seed) {
+  const Fixture fixture({"views", "gaussian-diagonal", std::vector<CaseColumn>(5, {Kind::real}), {}, 0.1}, seed,
+                        7);
+  const CrossTree tree = CrossTreeFit(fixture.family(), fixture.rows,
+                                      {reuse ? "inner=\"reuse\"" : "inner=\"full\""})
+                             .tree();
+  const std::vector<PlainViewMerge> plain =
+      merge_views_plainly(fixture.family(), fixture.rows, 1.0, 1.0, reuse, tree);
+  Agreement agreement;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const auto node = static_cast<Dendrogram::Node>(tree.columns.items() + i);
+    const bool same = cells_of(tree.columns, node) == plain[i].cells;
+    agreement.check(fmt::format("view {}", i), {same ? 0.0 : 1.0, 1e-9}, 0.0, 1e-7);
+  }
+  return agreement;
+}
+
 Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
   if (kernel == "greedy") return compare_merges(seed);
+  if (kernel == "views" || kernel == "reuse") return compare_view_merges(kernel == "reuse", seed);
   for (const CrossKernel& known : cross_kernels()) {
     if (known.name != kernel) continue;
     const Fixture fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3,

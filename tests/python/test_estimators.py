@@ -30,7 +30,7 @@ def test_arguments_are_those_of_the_command_line(cls, tmp_path):
             assert default == float(entry["default"])
         else:
             assert default == entry["default"]
-    if cls is not coppice.BHC:  # greedy: no chains
+    if not models[cls._model]["greedy"]:  # which have no chains
         assert [parameters[name].default for name in ("chains", "warmup", "draws", "thin")] == [4, 500, 1000, 1]
     assert {name for name, entry in models.items() if not entry["learns_labels"]} == {known._model for known in CLASSES}
 
@@ -136,6 +136,22 @@ def test_views():
     assert model.column_coclustering_.shape == (4, 4)
     assert model.column_coclustering_[0, 1] > 0.9 > 0.1 > model.column_coclustering_[0, 2]
     assert not hasattr(fitted(coppice.NRMMixture, X), "views_")
+
+
+def test_a_tree_of_views():
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, 2, 60), rng.integers(0, 2, 60)
+    X = np.column_stack([6.0 * one, -6.0 * one, 6.0 * other, -6.0 * other]) + rng.normal(size=(60, 4))
+    model = fitted(coppice.BHCC, X)
+    assert sorted(view["columns"] for view in model.views_) == [["x0", "x1"], ["x2", "x3"]]
+    for view in model.views_:
+        assert adjusted_rand_score(one if "x0" in view["columns"] else other, view["labels"]) == 1.0
+    assert model.column_coclustering_[0, 1] > 0.9 > 0.1 > model.column_coclustering_[0, 2]
+    linkage = model.run_.column_linkage()
+    assert linkage.shape == (3, 4) and sorted(map(tuple, linkage[:2, :2])) == [(0.0, 1.0), (2.0, 3.0)]
+    assert model.linkage_.shape == (59, 4)
+    with pytest.raises(ValueError, match="columns"):
+        fitted(coppice.BHC, X).run_.column_linkage()
 
 
 def test_pickles_carry_the_run(model):

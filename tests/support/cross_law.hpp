@@ -166,11 +166,12 @@ inline std::vector<CrossKernel> cross_kernels() {
   return {{"all", {}},
           {"columns_alone", no_rows},
           {"columns_alone_prior", with(no_rows, "auxiliary=\"prior\"")},
-          {"columns_alone_one_slot", with(no_rows, "auxiliaries=1")},
+          {"columns_alone_always_offered", with(no_rows, "new-view-share=1")},
+          {"columns_alone_two_slots", with(no_rows, "auxiliaries=2")},
           {"columns_alone_four_slots", with(no_rows, "auxiliaries=4")},
           {"columns_and_rows", {"split-merge-moves=0"}},
           {"columns_and_split_merge", {"row-sweeps=0"}},
-          {"sequential_launch", {"row-sweeps=0", "split-merge-launch=\"sequential\"", "split-merge-scans=1"}},
+          {"random_launch", {"row-sweeps=0", "split-merge-launch=\"random\"", "split-merge-scans=5"}},
           {"tempered", {"temperatures=[1, 0.6]"}},
           {"three_temperatures", {"temperatures=[1, 0.8, 0.5]"}}};
 }

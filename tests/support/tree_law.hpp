@@ -182,16 +182,13 @@ inline double log_density(const Predictor& predictor, const double* row) {
 }
 
 /// log p(value) of a missing cell of a training row.
-inline double log_missing_cell(const Predictor& predictor, const Family& family, std::size_t row,
-                               std::size_t cell, double value) {
-  std::vector<double> alone(family.width(), kMissing);
-  alone[cell] = value;
+inline double log_missing_cell(const Predictor& predictor, std::size_t row, std::size_t cell, double value) {
   std::vector<CellComponent> parts;
   predictor.cell_components(row, cell, parts);
   double total = kMinusInfinity;
   for (const CellComponent& part : parts)
-    total = log_add_exp(
-        total, std::log(part.weight) + family.log_predictive(predictor.stats(part.component), alone.data()));
+    total =
+        log_add_exp(total, std::log(part.weight) + predictor.log_cell(part.component, cell, value));
   return total;
 }
 

@@ -6,6 +6,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/post/row_trees.hpp"
+#include "coppice/post/views.hpp"
 
 namespace coppice::app {
 
@@ -17,9 +18,8 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   if (!run_.complete() && is_classifier())
     context.note(fmt::format("note: {} is not finished; go on with: coppice resume {}", path, path));
   else if (!run_.complete() && is_greedy())
-    context.note(
-        fmt::format("note: {} is not finished and has {} trees so far; go on with: coppice resume {}", path,
-                    row_tree().roots().size(), path));
+    context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}", path,
+                             trees_so_far(), path));
   else if (!run_.complete())
     context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
                              draws, run_.config().draws, path));
@@ -39,11 +39,33 @@ Verdict Analysis::classifier_verdict() const {
 Verdict Analysis::greedy_verdict() const {
   if (!run_.complete())
     return {false,
-            fmt::format(
-                "Not finished: {} trees so far, each with its own probabilities; go on with: coppice resume.",
-                row_tree().roots().size()),
+            fmt::format("Not finished: {} so far, each with its own probabilities; go on with: coppice resume.",
+                        trees_so_far()),
             ""};
-  return {true, "One greedy tree, finished: a point estimate, with no chains to compare.", ""};
+  return {true,
+          has_column_tree() ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
+                            : "One greedy tree, finished: a point estimate, with no chains to compare.",
+          ""};
+}
+
+std::string Analysis::trees_so_far() const {
+  return has_column_tree() ? fmt::format("{} trees over columns", cross_tree().columns.roots().size())
+                           : fmt::format("{} trees", row_tree().roots().size());
+}
+
+const CrossTree& Analysis::cross_tree() const {
+  if (!cross_tree_) cross_tree_ = cross_tree_of(run_);
+  return *cross_tree_;
+}
+
+Dendrogram Analysis::row_tree_of_view(std::size_t view) const {
+  if (view == 0) return row_tree();
+  const ReportedViews report = report_views(run_, Loss::vi);
+  if (!is_greedy())
+    fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows", run_.model().name);
+  if (view > report.views.size())
+    fail(ErrorCode::usage, "--view {}: the run has views 1 to {}", view, report.views.size());
+  return *report.views[view - 1].tree;
 }
 
 const Dendrogram& Analysis::row_tree() const {
@@ -159,6 +181,12 @@ std::string selection_words(Selection selection) {
   return "the draw of highest " + selection_names()[static_cast<std::size_t>(selection)];
 }
 
+void add_view_option(CLI::App& command, std::size_t& view) {
+  command
+      .add_option("--view", view, "the rows as this view sees them, as coppice views counts [most columns]")
+      ->check(CLI::Range(1, 1'000'000));
+}
+
 void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise) {
   command.add_option("--level", level, fmt::format("level of the hierarchy, 1 = coarsest [{}]", otherwise))
       ->check(CLI::Range(1, 1000));
@@ -179,6 +207,12 @@ nlohmann::ordered_json to_json(const TraceSummary& trace) {
           {"median", trace.median},       {"q05", trace.q05},           {"q95", trace.q95},
           {"rhat", trace.rhat},           {"ess_bulk", trace.ess_bulk}, {"ess_tail", trace.ess_tail},
           {"mcse_mean", trace.mcse_mean}, {"constant", trace.constant}};
+}
+
+std::vector<std::string> column_names(const SavedRun& run) {
+  std::vector<std::string> names;
+  for (const Column& column : run.table().columns) names.push_back(column.name);
+  return names;
 }
 
 std::string short_number(double value) {

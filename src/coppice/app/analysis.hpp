@@ -14,6 +14,7 @@
 #include "coppice/post/select_hierarchy.hpp"
 #include "coppice/post/verdict.hpp"
 #include "coppice/run/saved_run.hpp"
+#include "coppice/shape/cross_tree.hpp"
 
 namespace coppice::app {
 
@@ -44,11 +45,18 @@ class Analysis {
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
   /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
-  bool is_greedy() const { return run_.model().row_tree != nullptr; }
+  bool is_greedy() const { return run_.model().greedy_steps != nullptr && !is_classifier(); }
   /// Whether the run learned labels: one state, no draws and no tree.
   bool is_classifier() const { return run_.model().make_classifier != nullptr; }
-  /// The tree of a greedy model; kept for the next question.
+  /// The tree over the rows of a greedy model, of one with views that of the view with most columns; kept for
+  /// the next question.
   const Dendrogram& row_tree() const;
+  /// Whether there is a tree over the columns, and that tree.
+  bool has_column_tree() const { return run_.model().column_tree != nullptr; }
+  const CrossTree& cross_tree() const;
+  /// The tree over the rows of a view (from 1, as they are reported), or of the default for 0. Error{usage} if
+  /// there is no such view.
+  Dendrogram row_tree_of_view(std::size_t view) const;
   /// Labels at a level (1 = coarsest) to count with: those of the draws, evenly spaced if there are more than
   /// `most_labels`; of a greedy model, draws from the partitions that cutting its tree can give.
   LabelMatrix partitions(std::size_t level, std::size_t most_labels) const;
@@ -59,6 +67,8 @@ class Analysis {
  private:
   Verdict classifier_verdict() const;
   Verdict greedy_verdict() const;
+  /// Trees that a fit which was stopped has so far, over what it merges.
+  std::string trees_so_far() const;
 
   SavedRun run_;
   std::vector<TraceSummary> traces_;
@@ -66,6 +76,7 @@ class Analysis {
   mutable std::optional<TreeDraws> tree_draws_;
   mutable std::map<Selection, SelectedHierarchy> hierarchies_;
   mutable std::optional<Dendrogram> row_tree_;
+  mutable std::optional<CrossTree> cross_tree_;
 };
 
 /// --loss and --select, spelt alike everywhere: what makes a partition or a hierarchy the one to report.
@@ -80,6 +91,8 @@ struct SelectionFlags {
 std::string selection_words(Selection selection);
 /// Which partition of a flat model it is, and how far the draws are from it.
 std::string partition_sentence(const Consensus& estimate, Selection selection);
+/// The --view option: which view's tree over the rows is meant.
+void add_view_option(CLI::App& command, std::size_t& view);
 /// The --level option; `otherwise` is what its absence means.
 void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise = "1");
 
@@ -89,6 +102,8 @@ nlohmann::ordered_json to_json(const Trait& trait);
 nlohmann::ordered_json head_json(const Analysis& analysis);
 /// Moves of all chains together: name, proposed, accepted, rate.
 nlohmann::ordered_json moves_json(const SavedRun& run);
+/// Of the table as it was modelled.
+std::vector<std::string> column_names(const SavedRun& run);
 /// A number for people: three significant digits, or a dash for NaN.
 std::string short_number(double value);
 

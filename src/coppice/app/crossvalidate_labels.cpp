@@ -56,8 +56,8 @@ std::unique_ptr<Classifier> fitted(const LabelContender& contender, const Labell
   Problem problem;
   problem.parameters = ParameterValues(contender.model->parameters, contender.parameters);
   problem.labelled = &rows;
-  problem.threads = options.threads;
   const std::unique_ptr<Sampler> sampler = contender.model->make_sampler(problem);
+  sampler->use_threads(options.threads);
   sampler->init({options.seed, 0, 0});
   for (std::size_t step = 1; !sampler->finished(); ++step) {
     if (stop->load(std::memory_order_relaxed)) return nullptr;

@@ -23,6 +23,8 @@ using nlohmann::ordered_json;
 struct ExportArguments {
   std::string path, what, to = "csv", output;
   std::size_t level = 0;  // 0: all, where that makes sense
+  std::size_t view = 0;   // 0: the one with most columns
+  bool of_columns = false;  // the linkage of the columns
   SelectionFlags selecting;
 };
 
@@ -161,9 +163,7 @@ void write_square(const ExportArguments& arguments, std::span<const double> matr
 }
 
 void export_columns(const ExportArguments& arguments, const SavedRun& run) {
-  std::vector<std::string> names;
-  for (const Column& column : run.table().columns) names.push_back(column.name);
-  write_square(arguments, column_coassignment(run), "columns", names);
+  write_square(arguments, column_coassignment(run), "columns", column_names(run));
 }
 
 void export_matrix(const ExportArguments& arguments, const Analysis& analysis) {
@@ -175,15 +175,17 @@ void export_matrix(const ExportArguments& arguments, const Analysis& analysis) {
          kMostRows, kMostRows);
   const std::size_t level = std::max<std::size_t>(arguments.level, 1);
   run.check_level(level);
-  const std::vector<double> matrix = analysis.is_greedy() ? TreePosterior(analysis.row_tree()).coclustering()
-                                                          : coclustering(run.labels(level), 0);
+  const std::vector<double> matrix = analysis.is_greedy()
+                                         ? TreePosterior(analysis.row_tree_of_view(arguments.view)).coclustering()
+                                         : coclustering(run.labels(level), 0);
   write_square(arguments, matrix, "rows", run.table().row_ids);
 }
 
 /// The linkage of a greedy tree with the log odds of its merges; none for other trees.
 TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& analysis) {
   if (!analysis.is_greedy()) return {run_tree(analysis.run(), arguments.level), {}, {}};
-  std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+  std::vector<TreeLinkage> trees = tree_linkages(
+      arguments.of_columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.view));
   if (trees.size() > 1)
     fail(ErrorCode::configuration,
          "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
@@ -213,7 +215,9 @@ void export_linkage(const ExportArguments& arguments, const Analysis& analysis) 
     ordered_json merges = ordered_json::array();
     for (std::size_t i = 0; i < values.size(); i += 4)
       merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
-    ordered_json answer{{"rows", run.table().row_ids}, {"linkage", merges}};
+    ordered_json answer{{arguments.of_columns ? "columns" : "rows",
+                         arguments.of_columns ? column_names(run) : run.table().row_ids},
+                        {"linkage", merges}};
     if (!tree.log_odds.empty()) answer["log_odds"] = tree.log_odds;
     write_json(arguments.output, answer);
   } else {
@@ -331,6 +335,11 @@ int export_run(const ExportArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   for (const char* what : {"coclustering", "linkage", "consensus"})
     if (arguments.what == what) refuse_classifier(analysis, what);
+  if (arguments.of_columns && (!analysis.has_column_tree() || arguments.what != "linkage"))
+    fail(ErrorCode::configuration, "--columns is for the linkage of a model with a tree over the columns");
+  if (arguments.view > 0 && !analysis.has_column_tree())
+    fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows of views",
+         analysis.run().model().name);
   analysis.note_caveat(context);
   try {
     write_export(arguments, analysis);
@@ -360,6 +369,8 @@ void add_export(CLI::App& application, Context& context) {
       ->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");
   add_level_option(*command, arguments->level, "all, coclustering: 1, linkage: their average");
+  add_view_option(*command, arguments->view);
+  command->add_flag("--columns", arguments->of_columns, "linkage: that of the tree over the columns (bhcc)");
   arguments->selecting.add_to(*command);
   command->callback(
       [=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });

@@ -112,7 +112,6 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
                   arguments.reading.read(arguments.data, context, model.make_classifier != nullptr));
   std::unique_ptr<ProblemSetup> setup =
       set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-  setup->problem.threads = arguments.running.threads;
   RunFile::check_creatable(arguments.output, arguments.overwrite);
   for (const Parameter& parameter : model.parameters)
     if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
@@ -260,7 +259,6 @@ int update(const UpdateArguments& arguments, const Context& context) {
         set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
     resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
     settle_run_length(contents.config, *setup);
-    setup->problem.threads = arguments.running.threads;
     const bool learns = setup->model->make_classifier != nullptr;
     contents.config.notes.push_back(
         fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
@@ -402,7 +400,6 @@ void add_resume(CLI::App& application, Context& context) {
       const RunContents contents = file.contents();
       const std::unique_ptr<ProblemSetup> setup =
           set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-      setup->problem.threads = flags->threads;
       const InterruptGuard guard;
       return carry_on(file, *setup, *flags, guard, context);
     };

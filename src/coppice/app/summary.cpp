@@ -118,14 +118,14 @@ std::string head_text(const Analysis& analysis, const Context& context) {
                      run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
 }
 
-/// Blocks are nodes without children, with their rows.
-ordered_json merges_json(const Dendrogram& tree) {
+/// Blocks are nodes without children, with their rows or columns.
+ordered_json merges_json(const Dendrogram& tree, const char* items = "rows") {
   ordered_json merges = ordered_json::array();
   for (auto node = static_cast<Dendrogram::Node>(tree.items()); node < tree.nodes(); ++node) {
     if (tree.is_block(node)) {
-      const auto rows = tree.block_items(node);
+      const auto members = tree.block_items(node);
       merges.push_back({{"node", node},
-                        {"rows", std::vector<std::uint32_t>(rows.begin(), rows.end())},
+                        {items, std::vector<std::uint32_t>(members.begin(), members.end())},
                         {"size", tree.size(node)}});
       continue;
     }
@@ -157,6 +157,35 @@ void summarize_tree(const Analysis& analysis, const Context& context, std::strin
       "on "
       "average over the partitions that cutting it can give.\n\n",
       bound, bound / static_cast<double>(run.rows()), estimate.clusters, posterior.expected_clusters());
+  print_clusters(analysis, estimate, profiles, context, text);
+}
+
+/// A tree over columns: its views, and the row clusters of the largest.
+void summarize_cross_tree(const Analysis& analysis, const Context& context, std::string& text,
+                          ordered_json& answer) {
+  const SavedRun& run = analysis.run();
+  const double bound = run.traces().front().front().front();
+  const Dendrogram& columns = analysis.cross_tree().columns;
+  const TreePosterior posterior(columns);
+  const ReportedViews report = report_views(run, Loss::vi);
+  const Consensus estimate = analysis.consensus(1, Selection::vi);
+  const std::vector<ClusterProfile> profiles =
+      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  answer["lower_bound"] = bound;
+  answer["expected_views"] = posterior.expected_clusters();
+  answer["trees"] = columns.roots().size();
+  answer["merges"] = merges_json(columns, "columns");
+  answer["views"] = views_json(run, report);
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  text += fmt::format(
+      "\nLower bound of the log evidence: {:.3f} nats ({:.4f} a cell).\nViews of the tree: {}; {:.1f} on "
+      "average over the partitions that cutting it can give.\n\n",
+      bound, bound / static_cast<double>(run.rows() * columns.items()), report.views.size(),
+      posterior.expected_clusters());
+  text += views_text(run, report, context);
+  text += fmt::format(
+      "\nRow clusters of the view with most columns; for the others: coppice views {}.\n\n",
+      run.file().path());
   print_clusters(analysis, estimate, profiles, context, text);
 }
 
@@ -230,7 +259,9 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
     answer["lower_bound"] = run.traces().front().front().front();
     answer["patterns"] = patterns_json(run, 3);
     text += "\n" + patterns_text(run, 3, context);
-  } else if (analysis.is_greedy())
+  } else if (analysis.has_column_tree())
+    summarize_cross_tree(analysis, context, text, answer);
+  else if (analysis.is_greedy())
     summarize_tree(analysis, context, text, answer);
   else if (run.levels() == 1)
     summarize_flat(analysis, selecting, context, text, answer);

@@ -22,7 +22,9 @@ struct TreeArguments {
   std::string path, format = "ascii", output;
   std::size_t level = 0;  // 0: the hierarchy, of flat models their only level
   double collapse = -1.0;
-  std::size_t guide = 0;  // the chain whose guide tree is wanted, from 1; 0: none
+  std::size_t view_of_columns = 0;  // of a model with views, from 1; 0: the one with most columns
+  bool columns = false;             // the tree over the columns
+  std::size_t guide = 0;            // the chain whose guide tree is wanted, from 1; 0: none
   HierarchyView view;
   SelectionFlags selecting;
 };
@@ -138,14 +140,17 @@ nlohmann::ordered_json greedy_tree_json(const TreeLinkage& tree, const std::vect
 /// The tree of a greedy model, or its trees one after the other if it was stopped.
 int write_greedy_tree(const TreeArguments& arguments, const std::string& format, const Analysis& analysis,
                       const Context& context) {
-  const std::vector<std::string>& rows = analysis.run().table().row_ids;
-  const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
+  const std::vector<std::string> items =
+      arguments.columns ? column_names(analysis.run()) : analysis.run().table().row_ids;
+  const std::vector<TreeLinkage> trees =
+      tree_linkages(arguments.columns ? analysis.cross_tree().columns
+                                      : analysis.row_tree_of_view(arguments.view_of_columns));
   if (format == "json") {
-    nlohmann::ordered_json answer = greedy_tree_json(trees.front(), trees.front().names(rows));
+    nlohmann::ordered_json answer = greedy_tree_json(trees.front(), trees.front().names(items));
     if (trees.size() > 1) {
       answer = {{"trees", nlohmann::ordered_json::array()}};
       for (const TreeLinkage& tree : trees)
-        answer["trees"].push_back(greedy_tree_json(tree, tree.names(rows)));
+        answer["trees"].push_back(greedy_tree_json(tree, tree.names(items)));
     }
     analysis.add_exactness(answer);
     write_json(arguments.output, answer);
@@ -159,11 +164,12 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
   std::string text;
   if (format == "ascii")
     text = analysis.caveat_line(context) +
-           "Height: -log of the probability that all rows below are one cluster (0.69: even odds).\n";
+           fmt::format("Height: -log of the probability that all {} (0.69: even odds).\n",
+                       arguments.columns ? "columns below are one view" : "rows below are one cluster");
   else
     analysis.note_caveat(context);
   for (const TreeLinkage& tree : trees) {
-    const std::vector<std::string> names = tree.names(rows);
+    const std::vector<std::string> names = tree.names(items);
     std::vector<double> support;
     for (const double log_odds : tree.log_odds) support.push_back(1.0 / (1.0 + std::exp(-log_odds)));
     if (format == "newick") text += to_newick(tree.linkage, names, support);
@@ -185,6 +191,12 @@ int tree(const TreeArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
   refuse_classifier(analysis, "tree");
   const std::string format = context.json ? "json" : arguments.format;
+  if (arguments.columns && !analysis.has_column_tree())
+    fail(ErrorCode::configuration, "--columns: the model {} has no tree over the columns",
+         analysis.run().model().name);
+  if (arguments.view_of_columns > 0 && !(analysis.is_greedy() && analysis.has_column_tree()))
+    fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows of views",
+         analysis.run().model().name);
   if (analysis.is_greedy() && arguments.guide == 0) {
     if (arguments.level > 0) analysis.run().check_level(arguments.level);
     return write_greedy_tree(arguments, format, analysis, context);
@@ -227,6 +239,8 @@ void add_tree(CLI::App& application, Context& context) {
                       "collapse until the ascii tree has at most so many lines, 0: never [60]");
   command->add_flag("--full", arguments->view.full,
                     "draw all levels of a hierarchy, also where none branches");
+  command->add_flag("--columns", arguments->columns, "the tree over the columns (bhcc)");
+  add_view_option(*command, arguments->view_of_columns);
   command->add_option(
       "--guide", arguments->guide,
       "instead: the tree that led the moves of this chain (nrmm, --sampler tree-guided or auto)");

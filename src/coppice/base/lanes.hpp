@@ -91,6 +91,14 @@ inline Lanes log_gamma(Lanes x) {
   return stirling - (small ? log(small ? product : broadcast(1.0)) : Lanes{});
 }
 
+/// log(exp(a) + exp(b)) for finite values.
+inline Lanes log_add_exp(Lanes a, Lanes b) {
+  const LanesInt first = a > b;
+  const Lanes larger = first ? a : b;
+  const Lanes smaller = first ? b : a;
+  return larger + log(1.0 + exp(smaller - larger));
+}
+
 /// Largest of the eight values.
 inline double maximum(Lanes x) {
   Lanes other = __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);

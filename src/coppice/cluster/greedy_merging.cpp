@@ -7,9 +7,6 @@
 namespace coppice {
 namespace {
 
-/// Dead positions cost as much as live ones; fewer than this many are not worth a compaction.
-constexpr std::size_t kFewPositions = 32;
-
 std::size_t chunks_of(std::size_t positions) { return (positions + kLanes - 1) / kLanes; }
 
 }  // namespace
@@ -19,7 +16,7 @@ GreedyMerging::GreedyMerging(const Family& family, const ProductPartition& prior
     : family_(&family),
       prior_(&prior),
       forest_(&forest),
-      pairs_(roots.size(), keeps_scores),
+      loop_(roots.size(), keeps_scores),
       nodes_(roots.size()),
       counts_(roots.size()),
       log_phi_(roots.size()),
@@ -51,7 +48,7 @@ void GreedyMerging::scores(std::size_t position, std::size_t begin, std::size_t 
   const std::uint32_t count = counts_[position];
   const double log_phi = log_phi_[position];
   for (std::size_t p = begin; p < end; ++p) {
-    if (!pairs_.is_alive(p) || p == position) {
+    if (!loop_.is_alive(p) || p == position) {
       out[p - begin] = kMinusInfinity;
       continue;
     }
@@ -60,21 +57,13 @@ void GreedyMerging::scores(std::size_t position, std::size_t begin, std::size_t 
   }
 }
 
-GreedyMerging::Node GreedyMerging::step() {
-  if (!pairs_.is_started()) {
-    pairs_.start_next(*this);
-    return MergeTree::kNone;
-  }
-  const BestPairs::Pair best = pairs_.best();
-  const Node made = forest_->join(nodes_[best.first], nodes_[best.second]);
-  place(best.first, made);
-  pairs_.merge(best.first, best.second, *this);
-  if (2 * pairs_.live() <= pairs_.positions() && pairs_.positions() > kFewPositions) compact();
+GreedyMerging::Node GreedyMerging::merge(std::size_t first, std::size_t second) {
+  const Node made = forest_->join(nodes_[first], nodes_[second]);
+  place(first, made);
   return made;
 }
 
-void GreedyMerging::compact() {
-  const std::vector<std::size_t> kept = pairs_.compact();
+void GreedyMerging::compact(std::span<const std::size_t> kept) {
   for (std::size_t position = 0; position < kept.size(); ++position) {
     nodes_[position] = nodes_[kept[position]];
     counts_[position] = counts_[kept[position]];

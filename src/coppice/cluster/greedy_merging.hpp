@@ -1,7 +1,6 @@
 // Bayesian hierarchical clustering, exact greedy: among all pairs of trees the one of largest log odds
 //   log h(a and b) - log phi(a) - log phi(b)
-// is merged, again and again, until one tree is left (ties: the pair with the smallest first rows). A unit of
-// work is the scores of one tree with the later ones, or one merge.
+// is merged, again and again, until one tree is left (ties: the pair with the smallest first rows).
 #pragma once
 
 #include <cstddef>
@@ -9,14 +8,14 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
-#include "coppice/cluster/best_pairs.hpp"
+#include "coppice/cluster/agglomeration.hpp"
 #include "coppice/cluster/merge_tree.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/prior/product_partition.hpp"
 
 namespace coppice {
 
-class GreedyMerging final : private PairScorer {
+class GreedyMerging final : private MergedItems {
  public:
   using Node = MergeTree::Node;
 
@@ -25,11 +24,11 @@ class GreedyMerging final : private PairScorer {
   GreedyMerging(const Family& family, const ProductPartition& prior, MergeTree& forest,
                 std::span<const Node> roots, bool keeps_scores);
 
-  bool finished() const { return pairs_.live() <= 1; }
+  bool finished() const { return loop_.finished(); }
   /// Trees whose pairs with later ones are scored.
-  std::size_t started() const { return pairs_.is_started() ? pairs_.live() : pairs_.started(); }
+  std::size_t started() const { return loop_.started(); }
   /// One unit. The node of the merge, or kNone if pairs were scored.
-  Node step();
+  Node step() { return loop_.step(*this); }
   /// To the end; calls on_merge with every node that is made.
   template <typename OnMerge>
   void run(OnMerge&& on_merge) {
@@ -41,8 +40,9 @@ class GreedyMerging final : private PairScorer {
 
  private:
   void scores(std::size_t position, std::size_t begin, std::size_t end, double* out) override;
+  Node merge(std::size_t first, std::size_t second) override;
+  void compact(std::span<const std::size_t> kept) override;
   void place(std::size_t position, Node node);
-  void compact();
   double* values_of(std::size_t position) {
     return values_.data() + position / kLanes * stride_ + position % kLanes;
   }
@@ -50,7 +50,7 @@ class GreedyMerging final : private PairScorer {
   const Family* family_;
   const ProductPartition* prior_;
   MergeTree* forest_;
-  BestPairs pairs_;
+  Agglomeration loop_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> counts_;
   std::vector<double> log_phi_;

@@ -5,6 +5,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/cluster/tree_recursion.hpp"
 
 namespace coppice {
 
@@ -116,7 +117,7 @@ void MergeTree::update_from(Node node) {
 void MergeTree::weigh(Node node) {
   Potentials& own = potentials_[node];
   own.log_weight = prior_->log_kappa(nodes_[node].count) + own.log_marginal;
-  own.log_phi = is_leaf(node) ? own.log_weight : log_add_exp(own.log_weight, log_phi_of_children(node));
+  own.log_phi = is_leaf(node) ? own.log_weight : log_phi_above(own.log_weight, log_phi_of_children(node));
 }
 
 MergeTree::Insertion MergeTree::seq_insert(Node tree, Node x) {

@@ -1,6 +1,5 @@
-// Randomised Bayesian hierarchical clustering, from the top down: a few rows are clustered, their tree's two
-// halves a and b say where each other row goes, and each side is treated in the same way until it is small
-// enough for exact greedy merging. A row x goes to a if S_a(x) > S_b(x), with
+// Randomised Bayesian hierarchical clustering of the rows, from the top down. A row x goes to the half a of
+// the small tree if S_a(x) > S_b(x), with
 //   S(c) = r_c N_c p(x | rows of c) + (1 - r_c) (S(left) + S(right)),
 // the average over the partitions of c of the sizes that x joins times its predictives.
 #pragma once
@@ -13,23 +12,14 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/rng.hpp"
+#include "coppice/cluster/division.hpp"
 #include "coppice/cluster/merge_tree.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/prior/product_partition.hpp"
 
 namespace coppice {
 
-struct RandomizedOptions {
-  std::size_t threshold = 20;  // rows that are merged greedily
-  std::size_t subset = 10;     // rows that divide the others; from 2 to the threshold
-  std::size_t levels = 0;      // divisions above a row at most, then its side is one block; 0: no limit
-  /// For tests: the rows of smallest priority divide the others; empty: they are drawn.
-  std::vector<double> priority = {};
-  /// For tests: hears log S_a and log S_b of every row that is sent to a side.
-  std::function<void(std::uint32_t row, double log_left, double log_right)> on_filter = {};
-};
-
-class RandomizedMerging {
+class RandomizedMerging final : private DividedItems {
  public:
   using Node = MergeTree::Node;
 
@@ -38,36 +28,35 @@ class RandomizedMerging {
                     RandomizedOptions options);
 
   /// Begins with these rows (ascending).
-  void start(std::span<const std::uint32_t> rows);
-  bool finished() const { return tasks_.empty(); }
-  /// One unit: a division, the tree of a side, or the merge of two sides. Drawing depends on seed and chain
-  /// of the name and on the side. Calls on_made with every node that is made, children first.
-  void step(const StreamName& name, const std::function<void(Node)>& on_made);
+  void start(std::span<const std::uint32_t> rows) { division_.start(rows); }
+  bool finished() const { return division_.finished(); }
+  /// One unit; calls on_made with every node that is made, children first.
+  void step(const StreamName& name, const std::function<void(Node)>& on_made) {
+    division_.step(name, *this, on_made);
+  }
   /// Rows that are in no tree yet.
-  std::vector<std::uint32_t> waiting() const;
+  std::vector<std::uint32_t> waiting() const { return division_.waiting(); }
 
-  /// The work that is left; nodes are given as numbers by `number_of`.
-  void save(ByteWriter& writer, const std::function<std::uint32_t(Node)>& number_of) const;
-  /// Throws Error{bad_data} if the bytes are no such work.
-  void load(ByteReader& reader, const std::function<Node(std::uint32_t)>& node_of);
+  void save(ByteWriter& writer, const std::function<std::uint32_t(Node)>& number_of) const {
+    division_.save(writer, number_of);
+  }
+  /// Throws Error{bad_data} if the bytes are no work that can be left.
+  void load(ByteReader& reader, const std::function<Node(std::uint32_t)>& node_of) {
+    division_.load(reader, rows_->size(), node_of);
+  }
 
  private:
-  struct Task {
-    std::vector<std::uint32_t> rows;  // none: merge the two trees that were finished last
-    std::uint64_t depth = 0;
-    std::uint64_t path = 1;  // which side of which side
-  };
-
-  void divide(const Task& task, const StreamName& name);
-  std::vector<std::uint32_t> choose(const Task& task, const StreamName& name) const;
+  Node merge_all(std::span<const std::uint32_t> rows, const OnMade& on_made) override;
+  Node block(std::span<const std::uint32_t> rows, const OnMade& on_made) override;
+  Node join(Node left, Node right, const OnMade& on_made) override;
+  void divide(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> chosen,
+              std::vector<char>& on_left) override;
 
   const Family* family_;
   const Rows* rows_;
   const ProductPartition* prior_;
   MergeTree* forest_;
-  RandomizedOptions options_;
-  std::vector<Task> tasks_;
-  std::vector<Node> done_;
+  Division division_;
 };
 
 }  // namespace coppice

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -26,7 +28,8 @@ class BernoulliCell {
 
   std::size_t stats_size() const { return 2; }  // ones, zeros
   std::size_t theta_size() const { return 1; }
-  std::size_t bank_size() const { return 4; }  // log p(0), log p(1); the same with that cell taken out first
+  /// log p(0), log p(1), log p(0) with that cell taken out first, nothing, log p(1) with that cell taken out.
+  std::size_t bank_size() const { return 5; }
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = 0.0; }
@@ -62,16 +65,31 @@ class BernoulliCell {
     // A cell can be taken out only if it is there; the other case is never read, but must stay finite.
     const double log_without = tables_->total.log(std::max(count - 1.0, 0.0));
     bank[2 * kLanes] = tables_->zeros.log(std::max(stats[1] - 1.0, 0.0)) - log_without;
-    bank[3 * kLanes] = tables_->ones.log(std::max(stats[0] - 1.0, 0.0)) - log_without;
+    bank[3 * kLanes] = 0.0;
+    bank[4 * kLanes] = tables_->ones.log(std::max(stats[0] - 1.0, 0.0)) - log_without;
   }
-  Lanes lane_log_predictive(const double* bank, double x) const {
-    return load_lanes(bank + (x != 0.0 ? kLanes : 0));
+  /// The three top bits of 0, 1 and NaN tell them apart without a branch: 0, 1 and 3.
+  std::size_t entry(double x) const { return (std::bit_cast<std::uint64_t>(x) >> 61) & 3; }
+  std::size_t own_entry(double x) const {
+    constexpr std::uint8_t kEntries[] = {2, 4, 3, 3};
+    return kEntries[entry(x)];
   }
-  double own_log_predictive(const double* bank, double x) const { return bank[(x != 0.0 ? 3 : 2) * kLanes]; }
 
   CellPredictive predictive(const double* stats) const {
     const double p = (a_ + stats[0]) / (a_ + b_ + stats[0] + stats[1]);
     return {p, p * (1.0 - p), {1.0 - p, p}};
+  }
+
+  double probability(const double* stats, double x) const {
+    if (stats == nullptr) return (x != 0.0 ? a_ : b_) / (a_ + b_);
+    return (x != 0.0 ? a_ + stats[0] : b_ + stats[1]) / (a_ + b_ + stats[0] + stats[1]);
+  }
+  std::size_t planes(double) const { return 1; }  // the ones
+  bool is_on(double x, std::size_t) const { return x != 0.0; }
+  double alone_part(double) const { return 0.0; }
+  double log_marginal_of_counts(const std::uint64_t* ones, std::size_t, std::uint64_t cells) const {
+    return tables_->ones.log_gamma_of(*ones) + tables_->zeros.log_gamma_of(cells - *ones) -
+           tables_->total.log_gamma_of(cells) - log_prior_;
   }
 
   std::size_t union_size() const { return 2; }  // ones, zeros
@@ -108,6 +126,7 @@ class BernoulliCell {
   }
   double a_, b_;
   std::shared_ptr<const BetaTables> tables_;
+  double log_prior_ = log_beta(0.0, 0.0);
 };
 
 FamilyEntry bernoulli_entry();

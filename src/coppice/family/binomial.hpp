@@ -2,9 +2,11 @@
 // log m = sum log C(trials, x) + log B(a + s, b + f) - log B(a, b), s successes and f failures in all.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "coppice/base/math.hpp"
 #include "coppice/family/bernoulli.hpp"
@@ -17,11 +19,17 @@ class BinomialCell {
  public:
   /// The tables, if there are any, reach to the trials of twice all rows.
   BinomialCell(double trials, double a, double b, std::shared_ptr<const BetaTables> tables)
-      : trials_(trials), a_(a), b_(b), tables_(std::move(tables)) {}
+      : trials_(trials), a_(a), b_(b), tables_(std::move(tables)) {
+    if (tables_ == nullptr) return;
+    std::vector<double> coefficients;
+    for (double x = 0.0; x <= trials_; ++x)
+      coefficients.push_back(log_factorial(trials_) - log_factorial(x) - log_factorial(trials_ - x));
+    coefficients_ = std::make_shared<const std::vector<double>>(std::move(coefficients));
+  }
 
   std::size_t stats_size() const { return 3; }  // successes, failures, sum of log binomial coefficients
   std::size_t theta_size() const { return 1; }
-  std::size_t bank_size() const { return 4; }  // a + s, b + f, constant, constant with one cell taken out
+  std::size_t bank_size() const { return 4; }  // s, f, constant, constant with one cell taken out
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
@@ -34,12 +42,11 @@ class BinomialCell {
     for (std::size_t i = 0; i < 3; ++i) stats[i] += other[i];
   }
   double log_marginal(const double* stats) const {
-    return stats[2] + log_beta(a_ + stats[0], b_ + stats[1]) - log_beta(a_, b_);
+    return stats[2] + log_beta_at(stats[0], stats[1]) - log_prior_;
   }
   double log_predictive(const double* stats, double x) const {
-    const double a = a_ + stats[0];
-    const double b = b_ + stats[1];
-    return log_coefficient(x) + log_beta(a + x, b + trials_ - x) - log_beta(a, b);
+    return log_coefficient(x) + log_beta_at(stats[0] + x, stats[1] + trials_ - x) -
+           log_beta_at(stats[0], stats[1]);
   }
   void draw_theta(const double* stats, Stream& stream, double* theta) const {
     theta[0] = draw_beta(stream, a_ + stats[0], b_ + stats[1]);
@@ -54,24 +61,47 @@ class BinomialCell {
   }
 
   void fill_bank(const double* stats, double* bank) const {
-    const double a = a_ + stats[0];
-    const double b = b_ + stats[1];
-    bank[0] = a;
-    bank[kLanes] = b;
-    bank[2 * kLanes] = -log_beta(a, b) - log_gamma(a + b + trials_);
+    const double cells = stats[0] + stats[1];
+    const double log_here = log_beta_at(stats[0], stats[1]);
+    bank[0] = stats[0];
+    bank[kLanes] = stats[1];
+    bank[2 * kLanes] = -log_here - log_gamma_total(cells + trials_);
     // log B(a, b) - log B(a - x, b - trials + x) is the predictive of an x that is taken out; this is the
     // part of it that does not depend on x.
-    const double rest = a + b - trials_;
-    bank[3 * kLanes] = rest > 0.0 ? log_beta(a, b) + log_gamma(rest) : 0.0;
+    bank[3 * kLanes] = cells >= trials_ ? log_here + log_gamma_total(cells - trials_) : 0.0;
   }
   Lanes lane_log_predictive(const double* bank, double x) const {
-    return coppice::log_gamma(load_lanes(bank) + x) +
-           coppice::log_gamma(load_lanes(bank + kLanes) + (trials_ - x)) + load_lanes(bank + 2 * kLanes) +
-           log_coefficient(x);
+    const Lanes successes = load_lanes(bank) + x;
+    const Lanes failures = load_lanes(bank + kLanes) + (trials_ - x);
+    const Lanes rest = load_lanes(bank + 2 * kLanes) + log_coefficient(x);
+    if (tables_ != nullptr)
+      return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) + rest;
+    return coppice::log_gamma(a_ + successes) + coppice::log_gamma(b_ + failures) + rest;
   }
   double own_log_predictive(const double* bank, double x) const {
-    return log_coefficient(x) + bank[3 * kLanes] - log_gamma(bank[0] - x) -
-           log_gamma(bank[kLanes] - (trials_ - x));
+    const double successes = bank[0] - x;
+    const double failures = bank[kLanes] - (trials_ - x);
+    const double rest = log_coefficient(x) + bank[3 * kLanes];
+    if (tables_ != nullptr)
+      return rest - tables_->ones.log_gamma_at(successes) - tables_->zeros.log_gamma_at(failures);
+    return rest - log_gamma(a_ + successes) - log_gamma(b_ + failures);
+  }
+
+  /// Values as binary numbers: plane b holds the bits of weight 2^b.
+  std::size_t planes(double) const {
+    return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(trials_)));
+  }
+  bool is_on(double x, std::size_t plane) const {
+    return ((static_cast<std::uint64_t>(x) >> plane) & 1U) != 0;
+  }
+  double alone_part(double x) const { return log_coefficient(x); }
+  double log_marginal_of_counts(const std::uint64_t* counts, std::size_t planes, std::uint64_t cells) const {
+    const std::uint64_t successes = weighted_sum(counts, planes);
+    const std::uint64_t failures = cells * static_cast<std::uint64_t>(trials_) - successes;
+    if (tables_ != nullptr)
+      return tables_->ones.log_gamma_of(successes) + tables_->zeros.log_gamma_of(failures) -
+             tables_->total.log_gamma_of(successes + failures) - log_prior_;
+    return log_beta(a_ + static_cast<double>(successes), b_ + static_cast<double>(failures)) - log_prior_;
   }
 
   std::size_t union_size() const { return 3; }  // successes, failures, sum of log binomial coefficients
@@ -102,12 +132,23 @@ class BinomialCell {
     stats[1] += sign * (trials_ - x);
     stats[2] += sign * log_coefficient(x);
   }
+  /// log B(a + successes, b + failures).
+  double log_beta_at(double successes, double failures) const {
+    if (tables_ == nullptr) return log_beta(a_ + successes, b_ + failures);
+    return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) -
+           tables_->total.log_gamma_at(successes + failures);
+  }
+  double log_gamma_total(double trials) const {
+    return tables_ != nullptr ? tables_->total.log_gamma_at(trials) : log_gamma(a_ + b_ + trials);
+  }
   double log_coefficient(double x) const {
+    if (coefficients_ != nullptr && x <= trials_) return (*coefficients_)[static_cast<std::size_t>(x)];
     return log_factorial(trials_) - log_factorial(x) - log_factorial(trials_ - x);
   }
   double trials_, a_, b_;
   double log_prior_ = log_beta(a_, b_);
   std::shared_ptr<const BetaTables> tables_;
+  std::shared_ptr<const std::vector<double>> coefficients_;  // log binomial ones, if there are tables
 };
 
 FamilyEntry binomial_entry();

@@ -29,9 +29,8 @@ class CategoricalCell {
   std::size_t levels() const { return concentration_.size(); }
   std::size_t stats_size() const { return levels(); }
   std::size_t theta_size() const { return levels(); }
-  std::size_t bank_size() const {
-    return 2 * levels();
-  }  // log p(level); the same with that cell taken out first
+  /// log p(level); the same with that cell taken out first; nothing.
+  std::size_t bank_size() const { return 2 * levels() + 1; }
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { std::fill_n(stats, levels(), 0.0); }
@@ -75,12 +74,13 @@ class CategoricalCell {
       bank[(levels() + l) * kLanes] =
           std::log(concentration_[l] + std::max(stats[l] - 1.0, 0.0)) - log_total_without;
     }
+    bank[2 * levels() * kLanes] = 0.0;
   }
-  Lanes lane_log_predictive(const double* bank, double x) const {
-    return load_lanes(bank + static_cast<std::size_t>(x) * kLanes);
+  std::size_t entry(double x) const {
+    return is_missing(x) ? 2 * levels() : static_cast<std::size_t>(x);
   }
-  double own_log_predictive(const double* bank, double x) const {
-    return bank[(levels() + static_cast<std::size_t>(x)) * kLanes];
+  std::size_t own_entry(double x) const {
+    return is_missing(x) ? 2 * levels() : levels() + static_cast<std::size_t>(x);
   }
 
   CellPredictive predictive(const double* stats) const {
@@ -94,6 +94,21 @@ class CategoricalCell {
     }
     result.variance -= result.mean * result.mean;
     return result;
+  }
+
+  double probability(const double* stats, double x) const {
+    const auto level = static_cast<std::size_t>(x);
+    if (stats == nullptr) return concentration_[level] / total_;
+    return (concentration_[level] + stats[level]) / (total_ + count(stats));
+  }
+  std::size_t planes(double) const { return levels(); }
+  bool is_on(double x, std::size_t level) const { return static_cast<std::size_t>(x) == level; }
+  double alone_part(double) const { return 0.0; }
+  double log_marginal_of_counts(const std::uint64_t* counts, std::size_t, std::uint64_t cells) const {
+    double total = total_table_->log_gamma_of(0) - total_table_->log_gamma_of(cells);
+    for (std::size_t l = 0; l < levels(); ++l)
+      if (counts[l] != 0) total += tables_[l]->log_gamma_of(counts[l]) - tables_[l]->log_gamma_of(0);
+    return total;
   }
 
   std::size_t union_size() const { return levels() + 1; }  // cells of each level, and of all

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "coppice/base/lanes.hpp"
 
@@ -17,6 +18,17 @@ struct CentredMoments {
     stats[0] += 1.0;
     stats[1] += step / stats[0];
     stats[2] += step * (x - stats[1]);
+  }
+  /// All values into empty statistics: the mean first, then the squares around it.
+  static void add_all(double* stats, std::span<const double> values) {
+    const auto count = static_cast<double>(values.size());
+    const double mean = sum(values, [](Lanes x) { return x; }) / count;
+    const double squares = sum(values, [mean](Lanes x) { return (x - mean) * (x - mean); });
+    // What rounding left of the mean.
+    const double rest = sum(values, [mean](Lanes x) { return x - mean; }) / count;
+    stats[0] = count;
+    stats[1] = mean + rest;
+    stats[2] = std::max(0.0, squares - count * rest * rest);
   }
   /// Returns the share of the sum of squares that is left (1 if there was none): tiny means mostly rounding.
   static double remove(double* stats, double x) {
@@ -39,6 +51,21 @@ struct CentredMoments {
     stats[2] += other[2] + step * step * stats[0] * other[0] / count;
     stats[1] += step * other[0] / count;
     stats[0] = count;
+  }
+
+  /// Sum of a function of the values, eight at a time.
+  template <typename Function>
+  static double sum(std::span<const double> values, Function&& function) {
+    Lanes total{};
+    std::size_t i = 0;
+    for (; i + kLanes <= values.size(); i += kLanes) total += function(load_lanes(values.data() + i));
+    Lanes tail{};
+    for (std::size_t lane = 0; i + lane < values.size(); ++lane) tail[lane] = values[i + lane];
+    tail = function(tail);
+    double result = 0.0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      result += total[lane] + (i + lane < values.size() ? tail[lane] : 0.0);
+    return result;
   }
 
   /// For unions of clusters: cells, mean, centred sum of squares, sum.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "coppice/base/lanes.hpp"
@@ -39,11 +40,20 @@ class CountTable {
       found[lane] = log_gammas_[static_cast<std::size_t>(index[lane])];
     return found;
   }
+  /// The same for a count that is not beyond the table.
+  double log_gamma_of(std::uint64_t n) const { return log_gammas_[n]; }
   std::size_t size() const { return log_gammas_.size(); }
 
  private:
   double offset_;
   std::vector<double> logs_, log_gammas_;
 };
+
+/// Sum of counts[b] 2^b.
+inline std::uint64_t weighted_sum(const std::uint64_t* counts, std::size_t planes) {
+  std::uint64_t sum = 0;
+  for (std::size_t plane = 0; plane < planes; ++plane) sum += counts[plane] << plane;
+  return sum;
+}
 
 }  // namespace coppice

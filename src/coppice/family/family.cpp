@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/family/cell_column.hpp"
 
 namespace coppice {
 
@@ -33,5 +34,9 @@ double Family::cell_log_predictive(const double*, std::size_t, double) const {
 }
 
 std::unique_ptr<Family> Family::of_cells(std::span<const std::size_t>) const { return nullptr; }
+
+bool Family::restrict_to(std::span<const std::size_t>) { return false; }
+
+std::unique_ptr<CellColumn> Family::make_column(std::span<const double>) const { return nullptr; }
 
 }  // namespace coppice

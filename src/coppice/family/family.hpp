@@ -34,8 +34,13 @@ struct OwnCluster {
   const double* stats = nullptr;
 };
 
+class CellColumn;
+
 class Family {
  public:
+  Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
   virtual ~Family() = default;
 
   virtual std::string_view name() const = 0;
@@ -90,6 +95,13 @@ class Family {
   /// The family of some cells (ascending) by themselves; nullptr if cells depend on each other given the
   /// cluster.
   virtual std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const;
+  /// From now on only these cells (ascending) count. Rows, statistics and caches keep their layout; what they
+  /// hold for other cells is neither read nor written. For the owner of a family that nobody else uses. False
+  /// if cells depend on each other given the cluster.
+  virtual bool restrict_to(std::span<const std::size_t> cells);
+  /// The cells of the first column, one for each row, made ready for questions about clusters of the rows;
+  /// nullptr if cells depend on each other given the cluster.
+  virtual std::unique_ptr<CellColumn> make_column(std::span<const double> cells) const;
 };
 
 inline double count_of(const double* stats) { return stats[0]; }

@@ -65,6 +65,9 @@ class GaussianDiagonalCell {
 
   void clear(double* stats) const { CentredMoments::clear(stats); }
   void add(double* stats, double x) const { CentredMoments::add(stats, x); }
+  void add_all(double* stats, std::span<const double> values) const {
+    CentredMoments::add_all(stats, values);
+  }
   bool remove(double* stats, double x) const {
     const double before = stats[2];
     // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides

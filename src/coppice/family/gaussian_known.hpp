@@ -26,6 +26,9 @@ class GaussianKnownCell {
 
   void clear(double* stats) const { CentredMoments::clear(stats); }
   void add(double* stats, double x) const { CentredMoments::add(stats, x); }
+  void add_all(double* stats, std::span<const double> values) const {
+    CentredMoments::add_all(stats, values);
+  }
   bool remove(double* stats, double x) const {
     const double before = stats[2];
     const double share = CentredMoments::remove(stats, x);

@@ -5,11 +5,13 @@
 // A Cell has: stats_size, theta_size, bank_size, origin; clear, add, remove, merge, log_marginal,
 // log_predictive, draw_theta, draw, log_likelihood; fill_bank, lane_log_predictive (eight clusters),
 // own_log_predictive (the predictive of x under a cluster that holds x, with x taken out, from the cluster's
-// cache); predictive; union_size, fill_union, lane_log_marginal (of one cluster with each of eight). It may
+// cache), or in place of these two, if the cache is a table of log predictives, entry and own_entry (where
+// that of x is, or a zero for a missing cell); predictive; union_size, fill_union, lane_log_marginal (of one cluster with each of eight). It may
 // have single_size, fill_single and lane_log_marginal_of_singles: the same bits, faster, where all nine are
 // single rows.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "coppice/family/family.hpp"
+#include "coppice/family/independent_column.hpp"
 
 namespace coppice {
 
@@ -30,7 +33,9 @@ class IndependentColumns final : public Family {
     std::size_t bank = 0;
     std::size_t joint = 1;  // the number of rows comes first
     for (const Cell& cell : cells_) {
-      places_.push_back({stats, theta, bank * kLanes, joint * kLanes});
+      const auto place = [](std::size_t at) { return static_cast<std::uint32_t>(at); };
+      all_.push_back({&cell, place(all_.size()), place(stats), place(theta), place(bank * kLanes),
+                      place(joint * kLanes)});
       stats += cell.stats_size();
       theta += cell.theta_size();
       bank += cell.bank_size();
@@ -40,6 +45,7 @@ class IndependentColumns final : public Family {
     theta_size_ = theta;
     bank_size_ = bank;
     union_size_ = joint;
+    active_ = all_;
   }
 
   std::string_view name() const override { return name_; }
@@ -51,89 +57,82 @@ class IndependentColumns final : public Family {
 
   void clear(double* stats) const override {
     stats[0] = 0.0;
-    for (std::size_t j = 0; j < cells_.size(); ++j) cells_[j].clear(stats + places_[j].stats);
+    for (const Place& at : active_) at.cell->clear(stats + at.stats);
   }
   void add(double* stats, const double* row) const override {
     stats[0] += 1.0;
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      if (!is_missing(row[j])) cells_[j].add(stats + places_[j].stats, row[j]);
+    for (const Place& at : active_)
+      if (!is_missing(row[at.column])) at.cell->add(stats + at.stats, row[at.column]);
   }
   bool remove(double* stats, const double* row) const override {
     stats[0] -= 1.0;
     bool accurate = true;
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      if (!is_missing(row[j])) accurate &= cells_[j].remove(stats + places_[j].stats, row[j]);
+    for (const Place& at : active_)
+      if (!is_missing(row[at.column])) accurate &= at.cell->remove(stats + at.stats, row[at.column]);
     return accurate;
   }
   void merge(double* stats, const double* other) const override {
     stats[0] += other[0];
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      cells_[j].merge(stats + places_[j].stats, other + places_[j].stats);
+    for (const Place& at : active_)
+      at.cell->merge(stats + at.stats, other + at.stats);
   }
 
   double log_marginal(const double* stats) const override {
     double total = 0.0;
-    for (std::size_t j = 0; j < cells_.size(); ++j) total += cells_[j].log_marginal(stats + places_[j].stats);
+    for (const Place& at : active_) total += at.cell->log_marginal(stats + at.stats);
     return total;
   }
   double log_predictive(const double* stats, const double* row) const override {
     double total = 0.0;
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      if (!is_missing(row[j])) total += cells_[j].log_predictive(stats + places_[j].stats, row[j]);
+    for (const Place& at : active_)
+      if (!is_missing(row[at.column])) total += at.cell->log_predictive(stats + at.stats, row[at.column]);
     return total;
   }
 
   void draw_theta(const double* stats, Stream& stream, double* theta) const override {
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      cells_[j].draw_theta(stats + places_[j].stats, stream, theta + places_[j].theta);
+    for (const Place& at : active_)
+      at.cell->draw_theta(stats + at.stats, stream, theta + at.theta);
   }
   void draw(const double* theta, Stream& stream, double* row) const override {
-    for (std::size_t j = 0; j < cells_.size(); ++j) row[j] = cells_[j].draw(theta + places_[j].theta, stream);
+    for (const Place& at : active_) row[at.column] = at.cell->draw(theta + at.theta, stream);
   }
   double log_likelihood(const double* theta, const double* row) const override {
     double total = 0.0;
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      if (!is_missing(row[j])) total += cells_[j].log_likelihood(theta + places_[j].theta, row[j]);
+    for (const Place& at : active_)
+      if (!is_missing(row[at.column])) total += at.cell->log_likelihood(theta + at.theta, row[at.column]);
     return total;
   }
 
   void fill_bank(const double* stats, double* bank) const override {
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      cells_[j].fill_bank(stats + places_[j].stats, bank + places_[j].bank);
+    for (const Place& at : active_)
+      at.cell->fill_bank(stats + at.stats, bank + at.bank);
   }
   void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override {
     const std::size_t own_chunk = own.slot / kLanes;
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const double* caches = bank + chunk * stride;
-      Lanes total = load_lanes(out + chunk * kLanes);
-      for (std::size_t j = 0; j < cells_.size(); ++j)
-        if (!is_missing(row[j])) total += cells_[j].lane_log_predictive(caches + places_[j].bank, row[j]);
-      if (chunk == own_chunk) {
-        const std::size_t lane = own.slot % kLanes;
-        double without = out[own.slot];
-        for (std::size_t j = 0; j < cells_.size(); ++j)
-          if (!is_missing(row[j]))
-            without += cells_[j].own_log_predictive(caches + places_[j].bank + lane, row[j]);
-        total[lane] = without;
-      }
-      store_lanes(out + chunk * kLanes, total);
+      double* sums = out + chunk * kLanes;
+      const double own_weight = chunk == own_chunk ? out[own.slot] : 0.0;
+      store_lanes(sums, load_lanes(sums) + lane_log_predictive(row, caches));
+      if (chunk == own_chunk)
+        out[own.slot] = own_weight + own_log_predictive(row, caches + own.slot % kLanes);
     }
   }
 
   CellPredictive predict_cell(const double* stats, std::size_t column) const override {
-    return cells_[column].predictive(stats + places_[column].stats);
+    return cells_[column].predictive(stats + all_[column].stats);
   }
 
   double cell_log_predictive(const double* stats, std::size_t column, double value) const override {
-    return cells_[column].log_predictive(stats + places_[column].stats, value);
+    return cells_[column].log_predictive(stats + all_[column].stats, value);
   }
 
   std::size_t union_size() const override { return union_size_; }
   void fill_union(const double* stats, double* bank) const override {
     bank[0] = stats[0];
-    for (std::size_t j = 0; j < cells_.size(); ++j)
-      cells_[j].fill_union(stats + places_[j].stats, bank + places_[j].joint);
+    for (const Place& at : active_)
+      at.cell->fill_union(stats + at.stats, bank + at.joint);
   }
   void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
                          double* out) const override {
@@ -141,8 +140,8 @@ class IndependentColumns final : public Family {
     if constexpr (kHasSingles) {
       if (one[0] <= 1.0) {
         single_values.resize(Cell::single_size() * cells_.size());
-        for (std::size_t j = 0; j < cells_.size(); ++j)
-          cells_[j].fill_single(one + places_[j].joint, single_values.data() + j * Cell::single_size());
+        for (const Place& at : active_)
+          at.cell->fill_single(one + at.joint, single_values.data() + at.column * Cell::single_size());
       }
     }
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
@@ -150,15 +149,15 @@ class IndependentColumns final : public Family {
       Lanes total = load_lanes(out + chunk * kLanes);
       if constexpr (kHasSingles) {
         if (!single_values.empty() && maximum(load_lanes(others)) <= 1.0) {
-          for (std::size_t j = 0; j < cells_.size(); ++j)
-            total += cells_[j].lane_log_marginal_of_singles(one + places_[j].joint, others + places_[j].joint,
-                                                            single_values.data() + j * Cell::single_size());
+          for (const Place& at : active_)
+            total += at.cell->lane_log_marginal_of_singles(one + at.joint, others + at.joint,
+                                                            single_values.data() + at.column * Cell::single_size());
           store_lanes(out + chunk * kLanes, total);
           continue;
         }
       }
-      for (std::size_t j = 0; j < cells_.size(); ++j)
-        total += cells_[j].lane_log_marginal(one + places_[j].joint, others + places_[j].joint);
+      for (const Place& at : active_)
+        total += at.cell->lane_log_marginal(one + at.joint, others + at.joint);
       store_lanes(out + chunk * kLanes, total);
     }
   }
@@ -168,15 +167,67 @@ class IndependentColumns final : public Family {
     for (const std::size_t j : cells) chosen.push_back(cells_[j]);
     return std::make_unique<IndependentColumns>(name_, std::move(chosen));
   }
+  bool restrict_to(std::span<const std::size_t> cells) override {
+    active_.clear();
+    for (const std::size_t j : cells) active_.push_back(all_[j]);
+    return true;
+  }
+  std::unique_ptr<CellColumn> make_column(std::span<const double> cells) const override {
+    return std::make_unique<IndependentColumn<Cell>>(cells_.front(), cells);
+  }
 
  private:
   static constexpr bool kHasSingles = requires { Cell::single_size(); };
+  static constexpr bool kHasEntries = requires(const Cell& cell) { cell.entry(0.0); };
+
+  /// Sum over the columns of term(place, value), in four parts so that additions need not wait for each other.
+  template <typename Sum, typename Term>
+  Sum sum_over_columns(const double* row, Term&& term) const {
+    Sum parts[4] = {};
+    const std::size_t whole = active_.size() / 4 * 4;
+    for (std::size_t i = 0; i < whole; i += 4)
+      for (std::size_t part = 0; part < 4; ++part) {
+        const Place& at = active_[i + part];
+        parts[part] += term(at, row[at.column]);
+      }
+    for (std::size_t i = whole; i < active_.size(); ++i)
+      parts[i - whole] += term(active_[i], row[active_[i].column]);
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  }
+  Lanes lane_log_predictive(const double* row, const double* caches) const {
+    if constexpr (kHasEntries) {
+      return sum_over_columns<Lanes>(row, [&](const Place& at, double x) {
+        return load_lanes(caches + at.bank + at.cell->entry(x) * kLanes);
+      });
+    } else {
+      Lanes total{};
+      for (const Place& at : active_)
+        if (const double x = row[at.column]; !is_missing(x))
+          total += at.cell->lane_log_predictive(caches + at.bank, x);
+      return total;
+    }
+  }
+  double own_log_predictive(const double* row, const double* caches) const {
+    if constexpr (kHasEntries) {
+      return sum_over_columns<double>(row, [&](const Place& at, double x) {
+        return caches[at.bank + at.cell->own_entry(x) * kLanes];
+      });
+    } else {
+      double total = 0.0;
+      for (const Place& at : active_)
+        if (const double x = row[at.column]; !is_missing(x))
+          total += at.cell->own_log_predictive(caches + at.bank, x);
+      return total;
+    }
+  }
+
   struct Place {
-    std::size_t stats, theta, bank, joint;
+    const Cell* cell;
+    std::uint32_t column, stats, theta, bank, joint;  // where its parts begin
   };
   std::string name_;
   std::vector<Cell> cells_;
-  std::vector<Place> places_;
+  std::vector<Place> all_, active_;
   std::size_t stats_size_ = 0, theta_size_ = 0, bank_size_ = 0, union_size_ = 0;
 };
 

@@ -2,9 +2,11 @@
 // log m = log Gamma(shape + s) - log Gamma(shape) + shape log rate - (shape + s) log(rate + n) - sum log x!.
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "coppice/base/math.hpp"
+#include "coppice/family/count_table.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -71,6 +73,19 @@ class PoissonCell {
   double own_log_predictive(const double* bank, double x) const {
     const double shape = bank[0] - x;
     return bank[3 * kLanes] - log_gamma(shape) + shape * bank[4 * kLanes] - log_factorial(x);
+  }
+
+  /// Values as binary numbers: plane b holds the bits of weight 2^b.
+  std::size_t planes(double largest) const {
+    return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(largest)));
+  }
+  bool is_on(double x, std::size_t plane) const {
+    return ((static_cast<std::uint64_t>(x) >> plane) & 1U) != 0;
+  }
+  double alone_part(double x) const { return -log_factorial(x); }
+  double log_marginal_of_counts(const std::uint64_t* counts, std::size_t planes, std::uint64_t cells) const {
+    const double shape = shape_ + static_cast<double>(weighted_sum(counts, planes));
+    return log_gamma(shape) - shape * std::log(rate_ + static_cast<double>(cells)) + log_prior_;
   }
 
   std::size_t union_size() const { return 3; }  // cells, their sum, sum of log x!

@@ -125,4 +125,15 @@ std::unique_ptr<Family> RowFamily::of_cells(std::span<const std::size_t> cells) 
   return std::make_unique<RowFamily>(std::move(parts));
 }
 
+bool RowFamily::restrict_to(std::span<const std::size_t> cells) {
+  std::size_t next = 0;
+  for (Block& block : blocks_) {
+    local_.clear();
+    while (next < cells.size() && cells[next] < block.column + block.family->width())
+      local_.push_back(cells[next++] - block.column);
+    if (!block.family->restrict_to(local_)) return false;
+  }
+  return true;
+}
+
 }  // namespace coppice

@@ -39,6 +39,7 @@ class RowFamily final : public Family {
   void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
                          double* out) const override;
   std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override;
+  bool restrict_to(std::span<const std::size_t> cells) override;
 
  private:
   struct Block {
@@ -48,6 +49,7 @@ class RowFamily final : public Family {
   const Block& block_of(std::size_t column) const;
 
   std::vector<Block> blocks_;
+  std::vector<std::size_t> local_;  // cells of a block, in restrict_to
   std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0, union_size_ = 0;
 };
 

@@ -19,6 +19,7 @@
 #include "coppice/data/labelled_rows.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
+#include "coppice/shape/cross_tree.hpp"
 #include "coppice/shape/dendrogram.hpp"
 #include "coppice/shape/partition.hpp"
 #include "coppice/shape/row_tree.hpp"
@@ -33,12 +34,10 @@ struct Problem {
   ParameterValues parameters;
   /// Levels of each cell that is a category, 0 for numbers; empty: all are numbers.
   std::vector<std::size_t> category_levels = {};
-  /// Threads that one sampler may use inside of a step (0: all); they never change what it does.
-  std::size_t threads = 1;
-  /// The rows with their labels, for models that learn labels; null for all others.
-  const LabelledRows* labelled = nullptr;
   /// Starts and choices that take long give up with Error{stopped} when it is set; may be null.
   const std::atomic<bool>* stop = nullptr;
+  /// The rows with their labels, for models that learn labels; null for all others.
+  const LabelledRows* labelled = nullptr;
 };
 
 struct MoveStatistics {
@@ -70,6 +69,8 @@ class Sampler {
   /// The model's trace values, in the order of ModelEntry::traces.
   virtual void traces(std::span<double> values) const = 0;
   virtual std::vector<MoveStatistics> moves() const = 0;
+  /// Threads a step may use (0: all); what it does never depends on it.
+  virtual void use_threads(std::size_t) {}
   /// What a Predictor needs of this state beside labels and traces; kept with every draw.
   virtual std::string details() const { return {}; }
 
@@ -115,7 +116,9 @@ class Predictor {
   /// one of them. Weights sum to one.
   virtual void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const = 0;
   virtual std::size_t component_count() const = 0;
-  virtual const double* stats(std::size_t component) const = 0;
+  /// What a component predicts for a cell, and its log density at a value (measured from the origin) there.
+  virtual CellPredictive predict_cell(std::size_t component, std::size_t cell) const = 0;
+  virtual double log_cell(std::size_t component, std::size_t cell, double value) const = 0;
 };
 
 /// What a classifier says of one row.
@@ -184,6 +187,9 @@ struct ModelEntry {
   Dendrogram (*row_tree)(const Problem&, std::string_view details) = nullptr;
   /// The views of the columns that a draw's details hold; nullptr if the model has one view of all columns.
   Views (*views)(const Problem&, std::string_view details) = nullptr;
+  /// The tree over the columns (cells) with the trees over the rows that a draw's details hold; nullptr if
+  /// draws hold none.
+  CrossTree (*column_tree)(const Problem&, std::string_view details) = nullptr;
   /// A lower bound on the log evidence of the data, by which hyper-parameters are chosen that nobody gave;
   /// nullptr if the model has none.
   double (*evidence_bound)(const Problem&) = nullptr;

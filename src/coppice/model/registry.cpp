@@ -5,6 +5,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/bhc/bhc.hpp"
+#include "coppice/model/bhcc/bhcc.hpp"
 #include "coppice/model/bnmc/bnmc.hpp"
 #include "coppice/model/crosscat/crosscat.hpp"
 #include "coppice/model/nhcm/nhcm.hpp"
@@ -14,7 +15,7 @@
 namespace coppice {
 
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry(),
+  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry(), bhcc_entry(),
                                               crosscat_entry(), bnmc_entry()};
   return models;
 }

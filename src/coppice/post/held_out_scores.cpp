@@ -7,6 +7,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/model/stats_predictor.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 
@@ -105,15 +106,18 @@ class HeldOutScorer {
     return largest <= kLargestMode ? static_cast<std::size_t>(largest) + 1 : 0;
   }
 
-  double log_predictive(const double* stats, std::size_t column, double value) const {
+  double log_predictive(const Predictor& predictor, std::size_t component, std::size_t column,
+                        double value) const {
     const std::size_t place = places_[column];
-    return family_->cell_log_predictive(stats, place, value - family_->origin(place));
+    return predictor.log_cell(component, place, value - family_->origin(place));
   }
 
-  ColumnForecast forecast_of(const double* stats, std::size_t column, std::size_t values) const {
-    ColumnForecast forecast{family_->predict_cell(stats, places_[column]).mean, {}};
+  ColumnForecast forecast_of(const Predictor& predictor, std::size_t component, std::size_t column,
+                             std::size_t values) const {
+    ColumnForecast forecast{predictor.predict_cell(component, places_[column]).mean, {}};
     for (std::size_t value = 0; value < values; ++value)
-      forecast.probabilities.push_back(std::exp(log_predictive(stats, column, static_cast<double>(value))));
+      forecast.probabilities.push_back(
+          std::exp(log_predictive(predictor, component, column, static_cast<double>(value))));
     return forecast;
   }
 
@@ -124,15 +128,15 @@ class HeldOutScorer {
       predictor.cell_components(forecast.cell.row, places_[column], mixture);
       for (const CellComponent& part : mixture) {
         if (part.weight <= 0.0) continue;
-        const double* stats = predictor.stats(part.component);
         auto [entry, is_new] = known.try_emplace(part.component);
-        if (is_new) entry->second = forecast_of(stats, column, forecast.probabilities.size());
+        if (is_new)
+          entry->second = forecast_of(predictor, part.component, column, forecast.probabilities.size());
         forecast.mean += part.weight * entry->second.mean;
         for (std::size_t value = 0; value < forecast.probabilities.size(); ++value)
           forecast.probabilities[value] += part.weight * entry->second.probabilities[value];
-        forecast.log_probability =
-            log_add_exp(forecast.log_probability,
-                        std::log(part.weight) + log_predictive(stats, column, forecast.cell.value));
+        forecast.log_probability = log_add_exp(
+            forecast.log_probability,
+            std::log(part.weight) + log_predictive(predictor, part.component, column, forecast.cell.value));
       }
     }
   }
@@ -144,9 +148,10 @@ class HeldOutScorer {
   std::size_t draws_ = 0;
 };
 
-class OneCluster final : public Predictor {
+class OneCluster final : public StatsPredictor {
  public:
-  explicit OneCluster(const ProblemSetup& setup) : stats_(setup.plan.family->stats_size()) {
+  explicit OneCluster(const ProblemSetup& setup)
+      : StatsPredictor(setup.problem), stats_(setup.plan.family->stats_size()) {
     setup.plan.family->clear(stats_.data());
     for (std::size_t row = 0; row < setup.rows.size(); ++row)
       setup.plan.family->add(stats_.data(), setup.rows[row]);

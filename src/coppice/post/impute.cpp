@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kPredictiveBudget = 20'000'000;
 constexpr std::size_t kLeastDraws = 100;
-constexpr std::size_t kCellsOfChunk = 64;
 constexpr double kTail = 0.05;                        // below and above the interval
 constexpr double kTailQuantile = 1.6448536269514722;  // of the standard normal: P(z > this) = kTail
 
@@ -145,21 +144,21 @@ class CellCollector {
       else
         ++numbers;
     }
+    std::vector<std::size_t> number_of(wanted.size());
     for (std::size_t j = 0; j < wanted.size(); ++j)
-      if (wanted[j]) columns_.push_back(j);
+      if (wanted[j]) {
+        number_of[j] = columns_.size();
+        columns_.push_back(j);
+      }
+    cells_of_.resize(columns_.size());
+    for (std::size_t k = 0; k < cells_.size(); ++k) cells_of_[number_of[cells_[k].column]].push_back(k);
   }
 
   void take(std::span<const TakenDraw> batch, std::size_t threads) {
-    // predictives[draw][column of the table][cluster]
-    std::vector<std::vector<std::vector<CellPredictive>>> predictives(batch.size());
-    parallel_for(batch.size(), threads, [&](std::size_t d) {
-      predictives[d].resize(place_.size());
-      for (const std::size_t j : columns_)
-        for (std::size_t c = 0; c < batch[d].predictor->component_count(); ++c)
-          predictives[d][j].push_back(
-              run_.setup().plan.family->predict_cell(batch[d].predictor->stats(c), place_[j]));
-    });
-    for (std::size_t d = 0; d < batch.size(); ++d, ++taken_) take_draw(batch[d], predictives[d], threads);
+    std::vector<std::vector<ColumnDraw>> drawn(batch.size());
+    parallel_for(batch.size(), threads,
+                 [&](std::size_t d) { drawn[d] = draw_of_columns(*batch[d].predictor); });
+    for (std::size_t d = 0; d < batch.size(); ++d, ++taken_) take_draw(drawn[d], threads);
   }
 
   std::size_t draws() const { return taken_; }
@@ -191,29 +190,64 @@ class CellCollector {
   }
 
  private:
-  void take_draw(const TakenDraw& draw, const std::vector<std::vector<CellPredictive>>& predictives,
-                 std::size_t threads) {
-    std::vector<std::size_t> first(place_.size());  // the first component of the draw
-    for (const std::size_t j : columns_) {
-      first[j] = components_.size();
-      if (has_levels(run_.table().columns[j].kind)) continue;
-      for (const CellPredictive& predictive : predictives[j])
+  /// What one draw says of the missing cells of a column: the predictives that any of them needs, and for
+  /// each cell which of these with what weight.
+  struct ColumnDraw {
+    std::vector<CellPredictive> predictives;
+    std::vector<CellComponent> parts;
+    std::vector<std::size_t> ends;  // of each cell's parts
+  };
+
+  std::vector<ColumnDraw> draw_of_columns(const Predictor& predictor) const {
+    constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
+    std::vector<ColumnDraw> drawn(columns_.size());
+    std::vector<std::size_t> number(predictor.component_count(), kUnknown);  // of a component's predictive
+    std::vector<std::size_t> touched;
+    std::vector<CellComponent> mixture;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      ColumnDraw& own = drawn[i];
+      const std::size_t place = place_[columns_[i]];
+      for (const std::size_t k : cells_of_[i]) {
+        predictor.cell_components(cells_[k].row, place, mixture);
+        for (const CellComponent& part : mixture) {
+          if (number[part.component] == kUnknown) {
+            number[part.component] = own.predictives.size();
+            touched.push_back(part.component);
+            own.predictives.push_back(predictor.predict_cell(part.component, place));
+          }
+          own.parts.push_back({number[part.component], part.weight});
+        }
+        own.ends.push_back(own.parts.size());
+      }
+      for (const std::size_t component : touched) number[component] = kUnknown;
+      touched.clear();
+    }
+    return drawn;
+  }
+
+  void take_draw(const std::vector<ColumnDraw>& drawn, std::size_t threads) {
+    std::vector<std::size_t> first(drawn.size());  // the first component of the draw
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      first[i] = components_.size();
+      if (has_levels(run_.table().columns[columns_[i]].kind)) continue;
+      for (const CellPredictive& predictive : drawn[i].predictives)
         components_.push_back({predictive.mean, std::sqrt(predictive.variance)});
     }
     if (components_.size() > std::numeric_limits<std::uint32_t>::max())
       fail(ErrorCode::usage, "impute: too many clusters, columns and draws; use fewer draws");
-    parallel_for((cells_.size() + kCellsOfChunk - 1) / kCellsOfChunk, threads, [&](std::size_t chunk) {
-      const std::size_t end = std::min(cells_.size(), (chunk + 1) * kCellsOfChunk);
-      std::vector<CellComponent> mixture;
-      for (std::size_t k = chunk * kCellsOfChunk; k < end; ++k) {
+    parallel_for(drawn.size(), threads, [&](std::size_t i) {
+      const ColumnDraw& own = drawn[i];
+      std::size_t next = 0;
+      for (std::size_t c = 0; c < cells_of_[i].size(); ++c) {
+        const std::size_t k = cells_of_[i][c];
         ImputedCell& cell = cells_[k];
-        draw.predictor->cell_components(cell.row, place_[cell.column], mixture);
-        for (const CellComponent& part : mixture) {
+        for (; next < own.ends[c]; ++next) {
+          const CellComponent& part = own.parts[next];
           if (cell.probabilities.empty())
             parts_[number_[k]].push_back(
-                {static_cast<std::uint32_t>(first[cell.column] + part.component), part.weight});
+                {static_cast<std::uint32_t>(first[i] + part.component), part.weight});
           else
-            add_probabilities(predictives[cell.column][part.component], part.weight, cell.probabilities);
+            add_probabilities(own.predictives[part.component], part.weight, cell.probabilities);
         }
       }
     });
@@ -224,6 +258,7 @@ class CellCollector {
   std::size_t taken_ = 0;
   std::vector<std::size_t> place_;        // encoded cell of each column of the table
   std::vector<std::size_t> columns_;      // with missing cells
+  std::vector<std::vector<std::size_t>> cells_of_;  // of each of these columns
   std::vector<std::size_t> number_;       // of each cell among those of numbers
   std::vector<Component> components_;     // of all draws
   std::vector<std::vector<Part>> parts_;  // of each cell of numbers, draw after draw

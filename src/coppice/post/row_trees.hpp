@@ -17,6 +17,10 @@ namespace coppice {
 /// The tree of a run, or the forest if it was stopped. Error{configuration} if its model has none.
 Dendrogram row_tree_of(const SavedRun& run);
 
+/// The trees over columns and rows of a run, columns as they stand in the table. Error{configuration} if its
+/// model has none.
+CrossTree cross_tree_of(const SavedRun& run);
+
 /// One tree of the forest. The height of a merge is -log of the probability that its items are one cluster,
 /// or that of a merge below it if that is larger: it never decreases towards the root and is 0 where all is
 /// certain. Blocks are merges of height 0 and infinite log odds.

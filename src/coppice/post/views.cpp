@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/post/coclustering.hpp"
+#include "coppice/post/row_trees.hpp"
 
 namespace coppice {
 namespace {
@@ -17,7 +19,7 @@ std::size_t draws_used(const SavedRun& run) {
 
 void require_views(const SavedRun& run) {
   if (run.model().views == nullptr)
-    fail(ErrorCode::configuration, "the model {} has one view of all columns; fit crosscat for several",
+    fail(ErrorCode::configuration, "the model {} has one view of all columns; fit crosscat or bhcc for several",
          run.model().name);
 }
 
@@ -43,15 +45,68 @@ LabelMatrix column_labels(const SavedRun& run) {
   return matrix;
 }
 
+/// Each view's columns, and how surely they are together.
+void describe(ReportedViews& report) {
+  for (ReportedView& view : report.views) {
+    double sum = 0.0;
+    double pairs = 0.0;
+    for (const std::size_t a : view.columns)
+      for (const std::size_t b : view.columns) {
+        if (a == b) continue;
+        sum += report.together[a * report.columns + b];
+        pairs += 1.0;
+      }
+    view.cohesion = pairs > 0.0 ? sum / pairs : report.partition.row_confidence[view.columns.front()];
+  }
+}
+
+std::vector<ReportedView> views_of(const Labels& columns) {
+  std::vector<ReportedView> views(cluster_sizes(columns).size());
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    views[static_cast<std::size_t>(columns[column])].columns.push_back(column);
+  return views;
+}
+
+void sort_by_columns(std::vector<ReportedView>& views) {
+  std::stable_sort(views.begin(), views.end(), [](const ReportedView& a, const ReportedView& b) {
+    return a.columns.size() > b.columns.size();
+  });
+}
+
+ReportedViews views_of_tree(const SavedRun& run) {
+  const CrossTree tree = cross_tree_of(run);
+  ReportedViews report;
+  report.columns = tree.columns.items();
+  report.together = TreePosterior(tree.columns).coclustering();
+  for_each_views(run, [&](Labels columns, const Views& views) {
+    const Labels of_column = columns;
+    canonicalize(columns);
+    report.partition = tree_consensus(tree.columns, columns);
+    report.views = views_of(columns);
+    const std::vector<Dendrogram::Node> nodes = nodes_of_views(tree.columns, columns);
+    for (std::size_t v = 0; v < report.views.size(); ++v) {
+      ReportedView& view = report.views[v];
+      view.tree = tree.rows[nodes[v]];
+      view.rows = tree_consensus(
+          *view.tree, views.rows[static_cast<std::size_t>(of_column[view.columns.front()])]);
+    }
+  });
+  describe(report);
+  sort_by_columns(report.views);
+  return report;
+}
+
 }  // namespace
 
 std::vector<double> column_coassignment(const SavedRun& run) {
   require_views(run);
+  if (run.model().column_tree != nullptr) return TreePosterior(cross_tree_of(run).columns).coclustering();
   return coclustering(column_labels(run), 0);
 }
 
 ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) {
   require_views(run);
+  if (run.model().column_tree != nullptr) return views_of_tree(run);
   ConsensusOptions options;
   options.loss = loss;
   options.threads = threads;
@@ -60,12 +115,8 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
   const LabelMatrix columns = column_labels(run);
   report.together = coclustering(columns, threads);
   report.partition = consensus(columns, options);
-  report.views.resize(report.partition.clusters);
-  for (std::size_t column = 0; column < report.columns; ++column)
-    report.views[static_cast<std::size_t>(report.partition.labels[column])].columns.push_back(column);
-  std::stable_sort(
-      report.views.begin(), report.views.end(),
-      [](const ReportedView& a, const ReportedView& b) { return a.columns.size() > b.columns.size(); });
+  report.views = views_of(report.partition.labels);
+  sort_by_columns(report.views);
   std::vector<LabelMatrix> rows(report.views.size());
   for (LabelMatrix& matrix : rows) matrix.rows = run.rows();
   for_each_views(run, [&](const Labels& of_column, const Views& views) {
@@ -77,19 +128,8 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
       rows[v].push_back(views.rows[static_cast<std::size_t>(best)]);
     }
   });
-  for (std::size_t v = 0; v < report.views.size(); ++v) {
-    ReportedView& view = report.views[v];
-    view.rows = consensus(rows[v], options);
-    double sum = 0.0;
-    double pairs = 0.0;
-    for (const std::size_t a : view.columns)
-      for (const std::size_t b : view.columns) {
-        if (a == b) continue;
-        sum += report.together[a * report.columns + b];
-        pairs += 1.0;
-      }
-    view.cohesion = pairs > 0.0 ? sum / pairs : report.partition.row_confidence[view.columns.front()];
-  }
+  for (std::size_t v = 0; v < report.views.size(); ++v) report.views[v].rows = consensus(rows[v], options);
+  describe(report);
   return report;
 }
 

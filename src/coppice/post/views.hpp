@@ -1,13 +1,17 @@
 // The views to report of a run: the consensus of the partition of the columns over the draws, and for each of
 // its blocks the consensus of the rows' clusters. Views of different draws are matched by their columns: in
-// each draw the view that has most columns of the block speaks for it (of several the first).
+// each draw the view that has most columns of the block speaks for it (of several the first). A greedy run has
+// one tree over the columns: its views are those of the cut, its probabilities those of the partitions that
+// cutting the tree can give.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "coppice/post/consensus.hpp"
 #include "coppice/run/saved_run.hpp"
+#include "coppice/shape/dendrogram.hpp"
 
 namespace coppice {
 
@@ -16,6 +20,7 @@ struct ReportedView {
   double cohesion =
       0.0;  // mean probability of two of its columns being in one view; of a lone one, to be alone
   Consensus rows;
+  std::shared_ptr<const Dendrogram> tree;  // over the rows; none if the model has none
 };
 
 struct ReportedViews {

@@ -25,7 +25,8 @@ double seconds_since(Clock::time_point start) {
 /// One chain: its sampler, and the block of draws it is filling.
 class Chain {
  public:
-  Chain(const RunFile& file, const ProblemSetup& setup, const RunConfig& config, std::size_t index)
+  Chain(const RunFile& file, const ProblemSetup& setup, const RunConfig& config, std::size_t index,
+        std::size_t threads)
       : config_(config),
         index_(index),
         rows_(setup.rows.size()),
@@ -38,6 +39,7 @@ class Chain {
     const std::string name = levels_ == 1 ? "clusters" : fmt::format("clusters_{}", levels_);
     clusters_trace_ = static_cast<std::size_t>(std::find(setup.traces.begin(), setup.traces.end(), name) -
                                                setup.traces.begin());
+    sampler_->use_threads(threads);
     if (setup.model->held_out_trace != nullptr)
       held_out_trace_ = static_cast<std::size_t>(
           std::find(setup.traces.begin(), setup.traces.end(), setup.model->held_out_trace) -
@@ -71,6 +73,8 @@ class Chain {
       if (greedy_ && sampler_->finished()) sweep_ = config_.total_sweeps();
       if (!greedy_ && is_draw(sweep_)) keep();
       if (sweep_ % block_length_ == 0) break;
+      // Steps of greedy models may be long, and they need no rebuilding: progress is told in time.
+      if (greedy_ && seconds_since(begin) >= kSecondsBetweenCommits) break;
     }
     if (greedy_) keep_state();
     if (sweep_ % block_length_ == 0) sampler_->rebuild();
@@ -133,7 +137,7 @@ class Scheduler {
   Scheduler(RunFile& file, const ProblemSetup& setup, const FitOptions& options)
       : file_(file), options_(options), config_(file.config()), begin_(Clock::now()), last_commit_(begin_) {
     for (std::size_t index = 0; index < config_.chains; ++index) {
-      chains_.push_back(std::make_unique<Chain>(file, setup, config_, index));
+      chains_.push_back(std::make_unique<Chain>(file, setup, config_, index, threads_of_chain()));
       busy_.push_back(false);
       statuses_.push_back(chains_.back()->status());
       progress_.push_back({chains_.back()->sweep()});
@@ -158,6 +162,8 @@ class Scheduler {
   }
 
  private:
+  /// A chain by itself may use all threads; several have one each.
+  std::size_t threads_of_chain() const { return config_.chains == 1 ? options_.threads : 1; }
   bool interrupted() const {
     return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
   }

@@ -155,6 +155,7 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
   std::atomic<bool> stopped{false};
   parallel_for(checkpoints.size(), options.threads, [&](std::size_t chain) {
     const std::unique_ptr<Sampler> sampler = setup.model->make_sampler(setup.problem);
+    if (checkpoints.size() == 1) sampler->use_threads(options.threads);
     sampler->load_first(last_state(run, chain), old_rows);
     for (std::size_t done = 0; done < new_rows;) {
       if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) {

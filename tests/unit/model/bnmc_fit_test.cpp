@@ -40,9 +40,9 @@ struct Fitting {
     std::vector<std::string> all{"truncation=8", "restarts=2"};
     all.insert(all.end(), settings.begin(), settings.end());
     problem.labelled = &rows;
-    problem.threads = threads;
     problem.parameters = ParameterValues(entry.parameters, test::settings_from(all));
     sampler = entry.make_sampler(problem);
+    sampler->use_threads(threads);
   }
   std::size_t finish(std::size_t step = 0) {
     while (!sampler->finished()) sampler->step({3, 0, ++step});

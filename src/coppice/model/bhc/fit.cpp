@@ -11,7 +11,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/stop.hpp"
 #include "coppice/cluster/greedy_merging.hpp"
-#include "coppice/model/bhc/forest.hpp"
+#include "coppice/cluster/row_forest.hpp"
 #include "coppice/model/bhc/options.hpp"
 
 namespace coppice::bhc {
@@ -34,10 +34,10 @@ class GreedyFit final : public Sampler {
   void step(const StreamName& name) override {
     if (finished()) return;
     if (!greedy_) {
-      division_.step(name, [&](Forest::Node made) { forest_.record(made); });
+      division_.step(name, [&](RowForest::Node made) { forest_.record(made); });
       return;
     }
-    const Forest::Node made = greedy_->step();
+    const RowForest::Node made = greedy_->step();
     if (made != MergeTree::kNone) forest_.record(made);
   }
 
@@ -49,7 +49,7 @@ class GreedyFit final : public Sampler {
   double log_joint() const override { return forest_.log_bound(); }
 
   double log_joint_from_scratch() const override {
-    Forest fresh(forest_.family(), forest_.rows(), options_.alpha);
+    RowForest fresh(forest_.family(), forest_.rows(), options_.alpha);
     fresh.rebuild(forest_.dendrogram());
     return fresh.log_bound();
   }
@@ -91,7 +91,7 @@ class GreedyFit final : public Sampler {
     if (greedy_)
       writer.put(static_cast<std::uint64_t>(greedy_->started()));
     else
-      division_.save(writer, [&](Forest::Node node) { return forest_.number_of(node); });
+      division_.save(writer, [&](RowForest::Node node) { return forest_.number_of(node); });
     return writer.take();
   }
 
@@ -177,7 +177,7 @@ class GreedyFit final : public Sampler {
   }
 
   Options options_;
-  Forest forest_;
+  RowForest forest_;
   std::optional<GreedyMerging> greedy_;
   RandomizedMerging division_;
 };
@@ -217,7 +217,7 @@ Resolution resolve(const Problem& problem, const Settings&, std::uint64_t seed, 
     heed(problem.stop);
     fit->step({seed, 0, 0});
   }
-  Forest forest(*problem.family, *problem.rows, 1.0);
+  RowForest forest(*problem.family, *problem.rows, 1.0);
   forest.rebuild(row_tree(problem, fit->details()));
   double best = 1.0;
   double best_bound = forest.log_bound();

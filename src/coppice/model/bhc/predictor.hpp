@@ -1,8 +1,4 @@
-// Predictives under a tree T of I rows, with omega_k the probability that node k is a cluster
-// (TreePosterior):
-//   a missing cell of row i: sum over the nodes k above i of omega_k p(x | rows of k),
-//   a new row x: [sum over nodes k of N_k omega_k p(x | rows of k) + alpha m(x)] / (I + alpha),
-// the averages over all partitions that cutting the tree can give.
+// Predictives under the tree of a fit (TreePredictive), divided between its flat clusters.
 #pragma once
 
 #include <memory>

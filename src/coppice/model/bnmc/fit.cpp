@@ -69,7 +69,6 @@ class Fit final : public Sampler {
       : problem_(problem),
         options_(problem.parameters),
         rows_(rows_as_known(labelled_of(problem), options_)),
-        threads_(problem.threads),
         inputs_(rows_, options_),
         clusters_(options_.clusters) {
     set_mixture();
@@ -80,6 +79,8 @@ class Fit final : public Sampler {
       set_design();
     }
   }
+
+  void use_threads(std::size_t threads) override { threads_ = threads; }
 
   void init(const StreamName& name) override {
     seed_ = name.seed;
@@ -639,7 +640,7 @@ class Fit final : public Sampler {
   Problem problem_;
   Options options_;
   LabelledRows rows_;
-  std::size_t threads_;
+  std::size_t threads_ = 1;
   Inputs inputs_;
   std::size_t clusters_;
   std::unique_ptr<Mixture> mixture_;

@@ -17,7 +17,10 @@ std::vector<Parameter> parameter_table() {
        "work",
        0.0, 1.0, true},
       count_row("column-sweeps", "1", "how often every column may change its view in a sweep"),
-      count_row("auxiliaries", "2", "new views that are offered to a column", 1.0),
+      {"new-view-share", Type::real, "0.25",
+       "share of the columns, drawn anew in every sweep, that are offered new views beside those there are",
+       0.0, 1.0, true},
+      count_row("auxiliaries", "1", "new views that are offered to a column at once", 1.0),
       choice_row(
           "auxiliary", "sequential",
           "where the rows' clusters of a new view come from: sequential allocation by the column, or the "
@@ -25,8 +28,8 @@ std::vector<Parameter> parameter_table() {
           {"sequential", "prior"}),
       count_row("row-sweeps", "1", "Gibbs scans over the rows of each view in a sweep"),
       count_row("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
-      count_row("split-merge-scans", "5", "restricted scans before the proposal of a split"),
-      choice_row("split-merge-launch", "random", "how a split starts: sequential allocation, or fair coins",
+      count_row("split-merge-scans", "1", "restricted scans before the proposal of a split"),
+      choice_row("split-merge-launch", "sequential", "how a split starts: sequential allocation, or fair coins",
                  {"random", "sequential"}),
       choice_row("init", "prior", "start: a draw from the prior, or single: one view with one cluster",
                  {"prior", "single"}),
@@ -43,6 +46,7 @@ Options::Options(const ParameterValues& parameters)
       split_merge{parameters.integer("split-merge-scans"),
                   parameters.choice("split-merge-launch") == "random"},
       auxiliaries(parameters.integer("auxiliaries")),
+      new_view_share(parameters.real("new-view-share")),
       auxiliary_from_prior(parameters.choice("auxiliary") == "prior"),
       starts_single(parameters.choice("init") == "single") {
   if (temperatures.empty() || temperatures.front() != 1.0)

@@ -18,7 +18,8 @@ struct Options {
   /// How often each kernel is applied in a sweep; 0: never.
   std::size_t column_sweeps = 1, row_sweeps = 1, split_merge_moves = 1;
   SplitMergeOptions split_merge;
-  std::size_t auxiliaries = 2;
+  std::size_t auxiliaries = 1;
+  double new_view_share = 1.0;  // of the columns that are offered new views in a sweep
   bool auxiliary_from_prior = false;
   bool starts_single = false;
 };

@@ -7,14 +7,16 @@
 #include "coppice/base/math.hpp"
 #include "coppice/model/crosscat/options.hpp"
 #include "coppice/model/crosscat/sampler.hpp"
+#include "coppice/model/stats_predictor.hpp"
 
 namespace coppice::crosscat {
 namespace {
 
-class ViewsPredictor final : public Predictor {
+class ViewsPredictor final : public StatsPredictor {
  public:
   explicit ViewsPredictor(const Problem& problem)
-      : problem_(&problem), options_(problem.parameters), empty_(problem.family->stats_size()) {
+      : StatsPredictor(problem),
+        problem_(&problem), options_(problem.parameters), empty_(problem.family->stats_size()) {
     problem.family->clear(empty_.data());
   }
 

@@ -96,11 +96,7 @@ class CrossSampler final : public Sampler {
   }
 
   std::vector<MoveStatistics> moves() const override {
-    MoveCounts counts = cold().counts();
-    for (std::size_t v = 0; v < cold().count(); ++v) {
-      add(counts.splits, cold().view(v).splits());
-      add(counts.merges, cold().view(v).merges());
-    }
+    const MoveCounts counts = cold().counts();
     std::vector<MoveStatistics> list;
     const auto put = [&](bool used, const char* name, const MoveCount& count) {
       if (used) list.push_back({name, count.proposed, count.accepted});
@@ -123,14 +119,7 @@ class CrossSampler final : public Sampler {
   std::string save() const override {
     ByteWriter writer;
     writer.put(kStateFormat);
-    for (const State& replica : replicas_) {
-      MoveCounts counts = replica.counts();
-      for (std::size_t v = 0; v < replica.count(); ++v) {
-        add(counts.splits, replica.view(v).splits());
-        add(counts.merges, replica.view(v).merges());
-      }
-      writer.put(counts);
-    }
+    for (const State& replica : replicas_) writer.put(replica.counts());
     writer.put(exchanges_.data(), exchanges_.size());
     for (const State& replica : replicas_) replica.views().save(writer);
     return writer.take();
@@ -187,10 +176,6 @@ class CrossSampler final : public Sampler {
 
  private:
   const State& cold() const { return replicas_.front(); }
-  static void add(MoveCount& total, const MoveCount& more) {
-    total.proposed += more.proposed;
-    total.accepted += more.accepted;
-  }
   void begin_single() {
     for (State& replica : replicas_) replica.set({Labels(columns_.count(), 0), {Labels(columns_.rows(), 0)}});
   }
@@ -210,9 +195,11 @@ std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
 std::size_t chain_bytes(const Problem& problem) {
   const Options options(problem.parameters);
   const std::size_t cells = problem.rows->size() * problem.family->width() * sizeof(double);
-  // The columns one by one, and for each replica the rows of its views with their statistics.
-  return cells +
-         options.temperatures.size() * (cells + Clusters::bytes(*problem.family, problem.rows->size(), 16));
+  // The columns one by one with the log density of every cell, and for each replica the statistics of its
+  // views, each of which has room for all columns.
+  constexpr std::size_t kViews = 8;
+  return 2 * cells + options.temperatures.size() * kViews *
+                         Clusters::bytes(*problem.family, problem.rows->size(), 16);
 }
 
 Views views_of(const Problem& problem, std::string_view details) {

@@ -5,102 +5,58 @@
 #include <numeric>
 #include <utility>
 
-#include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 
 namespace coppice::crosscat {
 namespace {
-
-std::vector<std::uint32_t> sizes_of(std::span<const Label> labels) {
-  std::vector<std::uint32_t> sizes;
-  for (const Label label : labels) {
-    if (static_cast<std::size_t>(label) >= sizes.size()) sizes.resize(static_cast<std::size_t>(label) + 1, 0);
-    ++sizes[static_cast<std::size_t>(label)];
-  }
-  return sizes;
-}
-
-/// Index i with probability proportional to exp(log_weights[i]).
-std::size_t draw_log(Stream& stream, std::vector<double> log_weights) {
-  const double top = *std::max_element(log_weights.begin(), log_weights.end());
-  for (double& weight : log_weights) weight = std::exp(weight - top);
-  return draw_categorical(stream, log_weights);
-}
 
 SplitMergeOptions with_power(SplitMergeOptions options, double power) {
   options.power = power;
   return options;
 }
 
+void add(MoveCount& total, const MoveCount& more) {
+  total.proposed += more.proposed;
+  total.accepted += more.accepted;
+}
+
 }  // namespace
 
-Columns::Columns(const Family& family, const Rows& rows, const Options& options)
-    : family_(&family),
-      rows_(&rows),
-      row_prior_(options.alpha_rows, rows.size()),
-      column_prior_(options.alpha_columns, family.width()) {
-  for (std::size_t column = 0; column < family.width(); ++column) {
-    const std::size_t alone[] = {column};
-    columns_.push_back({family.of_cells(alone), {}});
-    if (columns_.back().family == nullptr)
-      fail(ErrorCode::configuration,
-           "crosscat divides columns into views, but the family {} joins them: use --family auto or "
-           "gaussian-diagonal",
-           family.name());
-  }
-  data_changed();
-}
-
-void Columns::data_changed() {
-  for (std::size_t column = 0; column < columns_.size(); ++column) {
-    columns_[column].cells.clear();
-    for (std::size_t row = 0; row < rows(); ++row) columns_[column].cells.push_back((*rows_)[row][column]);
-  }
-}
-
-View::View(const Columns& table, std::vector<std::size_t> cells, std::span<const Label> labels,
-           const SplitMergeOptions& options)
-    : table_(&table),
-      cells_(std::move(cells)),
-      family_(table.all().of_cells(cells_)),
-      rows_(std::make_unique<Rows>()) {
-  rows_->width = cells_.size();
-  rows_->cells.resize(table.rows() * cells_.size());
-  for (std::size_t row = 0; row < table.rows(); ++row)
-    for (std::size_t j = 0; j < cells_.size(); ++j) (*rows_)[row][j] = *table.cell(cells_[j], row);
-  clusters_ = std::make_unique<Clusters>(*family_, *rows_, table.row_prior().log_join_table());
-  clusters_->assign(labels);
-  split_merge_ = std::make_unique<SplitMerge>(*family_, *rows_, table.row_prior(), options);
-  std::vector<double> empty(family_->stats_size());
-  family_->clear(empty.data());
-  for (std::size_t row = 0; row < table.rows(); ++row)
-    log_marginal_alone_.push_back(family_->log_predictive(empty.data(), (*rows_)[row]));
-}
-
-double View::log_joint() const {
-  return table_->row_prior().log_partition(clusters_->sizes()) + clusters_->log_marginal();
-}
-
-void View::gibbs(GibbsSweep& sweep, Stream& stream) {
-  const double log_open = table_->row_prior().log_open();
-  for (std::size_t row = 0; row < log_marginal_alone_.size(); ++row)
-    sweep.update(*clusters_, row, draw_uniform(stream), log_open + log_marginal_alone_[row]);
-}
-
-void View::split_merge(Stream& stream) { split_merge_->step(*clusters_, log_marginal_alone_.size(), stream); }
-
 State::State(const Columns& table, const Options& options, double power)
-    : table_(&table), options_(options), power_(power), gibbs_(power) {}
+    : table_(&table),
+      options_(options),
+      power_(power),
+      gibbs_(power),
+      home_(table.count()),
+      column_order_(table.count()),
+      row_order_(table.rows()),
+      offered_(options.auxiliaries),
+      offered_sets_(table.rows()) {
+  // One view may open before the one that its column leaves is found to be empty.
+  views_.reserve(table.count() + 1);
+  spare_.reserve(table.count() + 1);
+  log_weights_.reserve(table.count() + 1 + options.auxiliaries);
+  constexpr std::size_t kUsual = 32;  // clusters; more of them allocate when they come
+  for (Allocation& made : offered_) {
+    made.labels.resize(table.rows());
+    made.place.reserve(table.rows());
+    made.sizes.reserve(kUsual);
+    made.weights.resize(kUsual);
+  }
+}
 
 void State::set(const Views& views) {
-  for (const std::unique_ptr<View>& view : views_) note(*view);
-  views_.clear();
+  while (views_.size() > views.count()) {
+    retire(std::move(views_.back()));
+    views_.pop_back();
+  }
+  std::vector<std::size_t> cells;
   for (std::size_t v = 0; v < views.count(); ++v) {
-    std::vector<std::size_t> cells;
+    if (v == views_.size()) open_view();
+    cells.clear();
     for (std::size_t column = 0; column < views.columns.size(); ++column)
       if (views.columns[column] == static_cast<Label>(v)) cells.push_back(column);
-    views_.push_back(std::make_unique<View>(*table_, std::move(cells), views.rows[v],
-                                            with_power(options_.split_merge, power_)));
+    views_[v]->set(cells, views.rows[v]);
   }
 }
 
@@ -113,7 +69,7 @@ Views State::views() const {
   views.columns.resize(table_->count());
   for (const View* view : sorted) {
     for (const std::size_t cell : view->cells()) views.columns[cell] = static_cast<Label>(views.count());
-    views.rows.push_back(view->labels());
+    views.rows.emplace_back(view->labels().begin(), view->labels().end());
     canonicalize(views.rows.back());
   }
   return views;
@@ -125,165 +81,164 @@ void State::exchange(State& other) {
   other.set(mine);
 }
 
+MoveCounts State::counts() const {
+  MoveCounts counts = counts_;
+  for (const std::unique_ptr<View>& view : views_) {
+    add(counts.splits, view->splits());
+    add(counts.merges, view->merges());
+  }
+  return counts;
+}
+
+void State::set_counts(const MoveCounts& counts) {
+  counts_ = counts;
+  for (const std::unique_ptr<View>& view : views_) view->clear_counts();
+}
+
 /// Moves of a view that ends are not forgotten.
-void State::note(const View& view) {
-  counts_.splits.proposed += view.splits().proposed;
-  counts_.splits.accepted += view.splits().accepted;
-  counts_.merges.proposed += view.merges().proposed;
-  counts_.merges.accepted += view.merges().accepted;
+void State::retire(std::unique_ptr<View> view) {
+  add(counts_.splits, view->splits());
+  add(counts_.merges, view->merges());
+  view->clear_counts();
+  spare_.push_back(std::move(view));
 }
 
-double State::log_partition(std::span<const Label> labels) const {
-  return table_->row_prior().log_partition(sizes_of(labels));
-}
-
-double State::log_likelihood(std::size_t column, std::span<const Label> labels, std::size_t clusters) {
-  const Family& family = table_->family(column);
-  const std::size_t size = family.stats_size();
-  stats_.resize(clusters * size);
-  for (std::size_t c = 0; c < clusters; ++c) family.clear(stats_.data() + c * size);
-  for (std::size_t row = 0; row < labels.size(); ++row)
-    family.add(stats_.data() + static_cast<std::size_t>(labels[row]) * size, table_->cell(column, row));
-  double total = 0.0;
-  for (std::size_t c = 0; c < clusters; ++c) total += family.log_marginal(stats_.data() + c * size);
-  return total;
-}
-
-State::Proposal State::allocate(std::size_t column, std::span<const std::uint32_t> order, const Labels* given,
-                                Stream& stream) {
-  const Family& family = table_->family(column);
-  const std::size_t size = family.stats_size();
-  Proposal made;
-  made.labels.assign(order.size(), 0);
-  std::vector<double> sizes;
-  std::vector<Label> place;  // cluster of each given label
-  std::vector<double> empty(size);
-  family.clear(empty.data());
-  stats_.clear();
-  std::vector<double> log_weights;
-  for (const std::uint32_t row : order) {
-    const double* cell = table_->cell(column, row);
-    log_weights.clear();
-    for (std::size_t c = 0; c < sizes.size(); ++c)
-      log_weights.push_back(std::log(sizes[c]) + family.log_predictive(stats_.data() + c * size, cell));
-    log_weights.push_back(table_->row_prior().log_open() + family.log_predictive(empty.data(), cell));
-    std::size_t chosen = 0;
-    if (given != nullptr) {
-      const auto label = static_cast<std::size_t>((*given)[row]);
-      if (place.size() <= label) place.resize(label + 1, -1);
-      if (place[label] < 0) place[label] = static_cast<Label>(sizes.size());
-      chosen = static_cast<std::size_t>(place[label]);
-    } else {
-      chosen = draw_log(stream, log_weights);
-    }
-    made.log_q += log_weights[chosen] - log_sum_exp(log_weights);
-    if (chosen == sizes.size()) {
-      sizes.push_back(0.0);
-      stats_.insert(stats_.end(), empty.begin(), empty.end());
-    }
-    sizes[chosen] += 1.0;
-    family.add(stats_.data() + chosen * size, cell);
-    made.labels[row] = static_cast<Label>(chosen);
-  }
-  made.clusters = sizes.size();
-  for (std::size_t c = 0; c < sizes.size(); ++c)
-    made.log_likelihood += family.log_marginal(stats_.data() + c * size);
-  made.log_prior = log_partition(made.labels);
-  return made;
-}
-
-State::Proposal State::draw_from_prior(std::size_t column, std::span<const std::uint32_t> order,
-                                       const Labels* given, Stream& stream) {
-  Proposal made;
-  if (given != nullptr) {
-    made.labels = *given;
+std::size_t State::open_view() {
+  for (std::size_t v = 0; v < views_.size(); ++v)
+    if (views_[v]->cells().empty()) return v;
+  if (spare_.empty()) {
+    views_.push_back(std::make_unique<View>(*table_, with_power(options_.split_merge, power_)));
   } else {
-    made.labels.resize(order.size());
-    table_->row_prior().draw_partition(stream, made.labels);
+    views_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
   }
-  made.clusters = canonicalize(made.labels);
-  made.log_prior = made.log_q = log_partition(made.labels);
-  made.log_likelihood = log_likelihood(column, made.labels, made.clusters);
-  return made;
+  return views_.size() - 1;
 }
 
 void State::column_sweep(Stream& stream) {
-  std::vector<Draft> drafts;
-  std::vector<std::size_t> home(table_->count());
-  for (std::unique_ptr<View>& view : views_) {
-    for (const std::size_t cell : view->cells()) home[cell] = drafts.size();
-    Draft draft{{view->cells().begin(), view->cells().end()}, view->labels(), 0, nullptr};
-    draft.clusters = canonicalize(draft.labels);
-    draft.made = std::move(view);
-    drafts.push_back(std::move(draft));
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    views_[v]->note_rows();
+    for (const std::size_t cell : views_[v]->cells()) home_[cell] = v;
   }
-  std::vector<std::uint32_t> columns(table_->count());
-  std::iota(columns.begin(), columns.end(), 0U);
-  shuffle(stream, columns);
-  std::vector<std::uint32_t> order(table_->rows());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto touch = [&](Draft& draft) {
-    if (draft.made) note(*draft.made);
-    draft.made.reset();
-  };
-  for (const std::uint32_t column : columns) {
-    const std::size_t from = home[column];
-    std::vector<std::size_t>& left = drafts[from].cells;
-    left.erase(std::find(left.begin(), left.end(), column));
-    const bool was_alone = left.empty();
-    // Rows come in random order: the proposal then does not depend on how they are numbered.
-    shuffle(stream, order);
-    std::vector<Proposal> fresh;
-    for (std::size_t slot = 0; slot < options_.auxiliaries; ++slot) {
-      const Labels* given = slot == 0 && was_alone ? &drafts[from].labels : nullptr;
-      fresh.push_back(options_.auxiliary_from_prior ? draw_from_prior(column, order, given, stream)
-                                                    : allocate(column, order, given, stream));
+  std::iota(column_order_.begin(), column_order_.end(), 0U);
+  shuffle(stream, column_order_);
+  // Rows come into new views in random order: the proposal then does not depend on how they are numbered.
+  std::iota(row_order_.begin(), row_order_.end(), 0U);
+  shuffle(stream, row_order_);
+  for (const std::uint32_t column : column_order_) update_column(column, stream);
+  std::size_t kept = 0;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    if (views_[v]->cells().empty()) {
+      retire(std::move(views_[v]));
+      continue;
     }
-    std::vector<double> log_weights;
-    std::vector<std::size_t> targets;
-    for (std::size_t d = 0; d < drafts.size(); ++d) {
-      if (drafts[d].cells.empty()) continue;
-      targets.push_back(d);
-      log_weights.push_back(power_ * (std::log(static_cast<double>(drafts[d].cells.size())) +
-                                      log_likelihood(column, drafts[d].labels, drafts[d].clusters)));
-    }
-    const double log_slots = std::log(static_cast<double>(options_.auxiliaries));
-    for (const Proposal& proposal : fresh)
-      log_weights.push_back(
-          power_ * (table_->column_prior().log_open() + proposal.log_prior + proposal.log_likelihood) -
-          log_slots - proposal.log_q);
-    const std::size_t chosen = draw_log(stream, log_weights);
-    ++counts_.columns.proposed;
-    if (chosen < targets.size()) {
-      const std::size_t to = targets[chosen];
-      if (to != from) {
-        touch(drafts[from]);
-        touch(drafts[to]);
-        ++counts_.columns.accepted;
+    views_[v]->refresh();
+    if (kept != v) views_[kept] = std::move(views_[v]);
+    ++kept;
+  }
+  views_.resize(kept);
+}
+
+void State::update_column(std::size_t column, Stream& stream) {
+  ++counts_.columns.proposed;
+  const std::size_t from = home_[column];
+  const bool is_alone = views_[from]->cells().size() == 1;
+  // Which columns are offered new views does not depend on the state. The others choose among the views that
+  // would be there without them, which a column in a view of its own cannot do.
+  const bool is_offered = draw_uniform(stream) < options_.new_view_share;
+  if (is_alone && !is_offered) return;
+  weigh_views(column);
+  const std::size_t known = log_weights_.size();
+  if (is_offered) {
+    const double log_known = log_sum_exp(log_weights_);
+    // A number drawn beforehand says how much new views must weigh to be chosen; most weigh far less, which
+    // shows after a part of the rows.
+    const double uniform = draw_uniform(stream);
+    const double log_enough = log_known + std::log1p(-uniform) - std::log(uniform);
+    if (weigh_new_views(column, log_enough, stream)) {
+      const std::span<double> fresh = std::span(log_weights_).subspan(known);
+      if (!(log_sum_exp(fresh) < log_enough)) {
+        const std::size_t slot = draw_from_logs(fresh, stream);
+        if (is_alone && slot == 0) return;  // back to where it was
+        const std::size_t to = open_view();
+        views_[to]->begin(offered_[slot].labels);
+        move_column(column, to);
+        return;
       }
-      std::vector<std::size_t>& cells = drafts[to].cells;
-      cells.insert(std::lower_bound(cells.begin(), cells.end(), column), column);
-      home[column] = to;
-      continue;
     }
-    const std::size_t slot = chosen - targets.size();
-    if (was_alone && slot == 0) {  // back to where it was
-      left.push_back(column);
-      continue;
+  }
+  log_weights_.resize(known);
+  const std::size_t to = draw_from_logs(log_weights_, stream);
+  if (to != from) move_column(column, to);
+}
+
+std::size_t State::draw_from_logs(std::span<double> log_weights, Stream& stream) {
+  const double top = *std::max_element(log_weights.begin(), log_weights.end());
+  for (double& weight : log_weights) weight = std::exp(weight - top);
+  return draw_categorical(stream, log_weights);
+}
+
+void State::move_column(std::size_t column, std::size_t to) {
+  views_[home_[column]]->remove_column(column);
+  views_[to]->add_column(column);
+  home_[column] = to;
+  ++counts_.columns.accepted;
+}
+
+void State::weigh_views(std::size_t column) {
+  log_weights_.clear();
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    const std::size_t others = views_[v]->cells().size() - (home_[column] == v ? 1 : 0);
+    log_weights_.push_back(others == 0 ? kMinusInfinity
+                                       : power_ * (table_->column_prior().log_join(others) +
+                                                   (*table_)[column].log_marginal(views_[v]->sets())));
+  }
+}
+
+bool State::weigh_new_views(std::size_t column, double log_enough, Stream& stream) {
+  const View& home = *views_[home_[column]];
+  const double log_open = table_->column_prior().log_open();
+  const double log_slots = std::log(static_cast<double>(offered_.size()));
+  AllocationRule rule{row_order_, table_->row_prior().alpha()};
+  // The weight of a single one at power 1 is log_joint - log_q and constants.
+  if (offered_.size() == 1 && power_ == 1.0) rule.log_stop = log_enough - log_open;
+  for (std::size_t slot = 0; slot < offered_.size(); ++slot) {
+    rule.given = slot == 0 && home.cells().size() == 1 ? home.labels().data() : nullptr;
+    Allocation& made = offered_[slot];
+    if (options_.auxiliary_from_prior)
+      draw_from_prior(column, rule.given, stream, made);
+    else if (!(*table_)[column].allocate(rule, stream, made))
+      return false;
+    log_weights_.push_back(power_ * (log_open + made.log_joint) - log_slots - made.log_q);
+  }
+  return true;
+}
+
+void State::draw_from_prior(std::size_t column, const Label* given, Stream& stream, Allocation& made) {
+  const double alpha = table_->row_prior().alpha();
+  made.labels.resize(table_->rows());
+  if (given != nullptr) {
+    std::copy_n(given, made.labels.size(), made.labels.begin());
+  } else {
+    made.sizes.assign(1, alpha);  // the last one opens a cluster
+    for (Label& label : made.labels) {
+      const std::size_t drawn = draw_categorical(stream, made.sizes);
+      label = static_cast<Label>(drawn);
+      if (drawn + 1 == made.sizes.size()) {
+        made.sizes.back() = 1.0;
+        made.sizes.push_back(alpha);
+      } else {
+        made.sizes[drawn] += 1.0;
+      }
     }
-    ++counts_.columns.accepted;
-    touch(drafts[from]);
-    home[column] = drafts.size();
-    drafts.push_back({{column}, std::move(fresh[slot].labels), fresh[slot].clusters, nullptr});
   }
-  views_.clear();
-  for (Draft& draft : drafts) {
-    if (draft.cells.empty()) continue;
-    if (!draft.made)
-      draft.made = std::make_unique<View>(*table_, std::move(draft.cells), draft.labels,
-                                          with_power(options_.split_merge, power_));
-    views_.push_back(std::move(draft.made));
-  }
+  made.log_q = 0.0;
+  offered_sets_.assign(made.labels);
+  for (std::size_t c = 0; c < offered_sets_.clusters(); ++c)
+    if (const std::size_t size = offered_sets_.members(c).size(); size != 0)
+      made.log_q += table_->row_prior().log_kappa(size);
+  made.log_q += log_gamma(alpha) - log_gamma(alpha + static_cast<double>(table_->rows()));
+  made.log_joint = made.log_q + (*table_)[column].log_marginal(offered_sets_);
 }
 
 void State::row_sweep(const StreamName& name, std::uint64_t first_index) {
@@ -292,8 +247,7 @@ void State::row_sweep(const StreamName& name, std::uint64_t first_index) {
     Stream stream(name, Purpose::gibbs, first_index + v);
     views_[v]->gibbs(gibbs_, stream);
   }
-  counts_.rows.proposed += gibbs_.count().proposed;
-  counts_.rows.accepted += gibbs_.count().accepted;
+  add(counts_.rows, gibbs_.count());
 }
 
 void State::split_merge(const StreamName& name, std::uint64_t first_index) {

@@ -10,15 +10,17 @@
 #include "coppice/model/nhcm/evidence.hpp"
 #include "coppice/model/nhcm/options.hpp"
 #include "coppice/model/nhcm/traces.hpp"
+#include "coppice/model/stats_predictor.hpp"
 #include "coppice/prior/two_level_crp.hpp"
 
 namespace coppice::nhcm {
 namespace {
 
-class NestedGaussianPredictor final : public Predictor {
+class NestedGaussianPredictor final : public StatsPredictor {
  public:
   explicit NestedGaussianPredictor(const Problem& problem)
-      : family_(&gaussian_of(problem)),
+      : StatsPredictor(problem),
+        family_(&gaussian_of(problem)),
         rows_(problem.rows),
         options_(problem.parameters),
         evidence_(*family_, options_.spread, rows_->size()),

@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "coppice/model/nrmm/process.hpp"
+#include "coppice/model/stats_predictor.hpp"
 
 namespace coppice::nrmm {
 namespace {
 
-class MixturePredictor final : public Predictor {
+class MixturePredictor final : public StatsPredictor {
  public:
   explicit MixturePredictor(const Problem& problem)
-      : parameters_(&problem.parameters),
+      : StatsPredictor(problem),
+        parameters_(&problem.parameters),
         family_(problem.family),
         rows_(problem.rows),
         empty_(problem.family->stats_size()) {

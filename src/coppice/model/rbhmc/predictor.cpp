@@ -8,15 +8,17 @@
 #include "coppice/base/math.hpp"
 #include "coppice/model/rbhmc/draw_details.hpp"
 #include "coppice/model/rbhmc/traces.hpp"
+#include "coppice/model/stats_predictor.hpp"
 #include "coppice/shape/level_tree.hpp"
 
 namespace coppice::rbhmc {
 namespace {
 
-class NestedMixturePredictor final : public Predictor {
+class NestedMixturePredictor final : public StatsPredictor {
  public:
   explicit NestedMixturePredictor(const Problem& problem)
-      : family_(problem.family),
+      : StatsPredictor(problem),
+        family_(problem.family),
         rows_(problem.rows),
         tree_(problem.rows->size(), problem.parameters.integer("levels")),
         empty_(problem.family->stats_size()) {

@@ -1,5 +1,5 @@
-// The state of a fit: the forest so far, as a MergeTree that carries statistics and as the Dendrogram that is
-// kept.
+// A forest over the rows while it grows: a MergeTree that carries statistics, and the Dendrogram that is kept
+// of it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,16 @@
 #include "coppice/prior/crp.hpp"
 #include "coppice/shape/dendrogram.hpp"
 
-namespace coppice::bhc {
+namespace coppice {
 
-class Forest {
+class RowForest {
  public:
   using Node = MergeTree::Node;
 
   /// Family and rows must outlive it.
-  Forest(const Family& family, const Rows& rows, double alpha);
+  RowForest(const Family& family, const Rows& rows, double alpha);
+  RowForest(const RowForest&) = delete;  // its trees point at its prior
+  RowForest& operator=(const RowForest&) = delete;
 
   const Family& family() const { return *family_; }
   const Rows& rows() const { return *rows_; }
@@ -59,4 +61,4 @@ class Forest {
   std::vector<Node> node_of_;                // kNone: a row without a tree
 };
 
-}  // namespace coppice::bhc
+}  // namespace coppice

@@ -1,15 +1,15 @@
-#include "coppice/model/bhc/forest.hpp"
+#include "coppice/cluster/row_forest.hpp"
 
 #include "coppice/base/math.hpp"
 
-namespace coppice::bhc {
+namespace coppice {
 
-Forest::Forest(const Family& family, const Rows& rows, double alpha)
+RowForest::RowForest(const Family& family, const Rows& rows, double alpha)
     : family_(&family), rows_(&rows), prior_(alpha, rows.size()), trees_(family, rows, prior_) {
   clear();
 }
 
-void Forest::clear() {
+void RowForest::clear() {
   trees_.clear();
   trees_.reserve(2 * rows_->size());
   dendrogram_ = Dendrogram(rows_->size());
@@ -17,7 +17,7 @@ void Forest::clear() {
   node_of_.assign(rows_->size(), MergeTree::kNone);
 }
 
-void Forest::rebuild(const Dendrogram& shape) {
+void RowForest::rebuild(const Dendrogram& shape) {
   const Dendrogram old = shape;  // may be our own
   clear();
   for (auto number = static_cast<Dendrogram::Node>(old.items()); number < old.nodes(); ++number) {
@@ -31,7 +31,7 @@ void Forest::rebuild(const Dendrogram& shape) {
   }
 }
 
-std::vector<Forest::Node> Forest::plant() {
+std::vector<RowForest::Node> RowForest::plant() {
   std::vector<Node> roots;
   for (const Dendrogram::Node root : dendrogram_.roots()) {
     roots.push_back(planted(root));
@@ -39,11 +39,11 @@ std::vector<Forest::Node> Forest::plant() {
   return roots;
 }
 
-Dendrogram::Node Forest::number_of(Node node) const {
+Dendrogram::Node RowForest::number_of(Node node) const {
   return trees_.is_leaf(node) && trees_.count(node) == 1 ? trees_.first_row(node) : number_of_[node];
 }
 
-void Forest::record(Node made) {
+void RowForest::record(Node made) {
   Dendrogram::Node number = 0;
   if (trees_.is_leaf(made)) {
     std::vector<std::uint32_t> rows;
@@ -64,7 +64,7 @@ void Forest::record(Node made) {
   node_of_[number] = made;
 }
 
-double Forest::log_bound() const {
+double RowForest::log_bound() const {
   std::vector<double> alone(family_->stats_size());
   double total = log_gamma(prior_.alpha()) - log_gamma(prior_.alpha() + static_cast<double>(rows_->size()));
   for (const Dendrogram::Node root : dendrogram_.roots()) {
@@ -79,9 +79,9 @@ double Forest::log_bound() const {
   return total;
 }
 
-void Forest::set_alpha(double alpha) {
+void RowForest::set_alpha(double alpha) {
   prior_.set_alpha(alpha);
   trees_.refresh();
 }
 
-}  // namespace coppice::bhc
+}  // namespace coppice

@@ -1,0 +1,65 @@
+// The columns of a table one by one: each with its own family, its cells and the log marginals of single
+// cells. Columns are independent given the clusters, so what a set of columns says of some rows is the sum of
+// what they say by themselves.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/family/family.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/shape/dendrogram.hpp"
+
+namespace coppice {
+
+class TableColumns {
+ public:
+  /// Family and rows must outlive it. Throws Error{configuration} if columns depend on each other given the
+  /// cluster; `model` is who asks.
+  TableColumns(const Family& family, const Rows& rows, std::string_view model);
+
+  std::size_t count() const { return columns_.size(); }
+  std::size_t rows() const { return rows_->size(); }
+  const Family& family(std::size_t column) const { return *columns_[column].family; }
+  const double* cell(std::size_t column, std::size_t row) const {
+    return columns_[column].cells.data() + row;
+  }
+  /// Log marginal of each row's cell by itself.
+  std::span<const double> alone(std::size_t column) const { return columns_[column].alone; }
+
+  /// Buffers of log_marginals, one for each thread.
+  struct Workspace {
+    std::vector<double> stats;
+    AlignedVector values;
+    AlignedVector log_marginals;
+  };
+  /// out[node - rows()] = log marginal of the column in the rows of the node, for every node of the tree that
+  /// is no single row.
+  void log_marginals(std::size_t column, const Dendrogram& tree, Workspace& workspace, double* out) const;
+
+  /// Family and cells of some columns (ascending).
+  std::unique_ptr<Family> family_of(std::span<const std::size_t> columns) const {
+    return family_->of_cells(columns);
+  }
+  Rows rows_of(std::span<const std::size_t> columns) const;
+
+  /// The cells of the table are other ones now.
+  void data_changed();
+  static std::size_t bytes(const Family& family, std::size_t rows);
+
+ private:
+  struct Column {
+    std::unique_ptr<Family> family;
+    std::vector<double> cells, stats, alone;  // stats and alone: of each row by itself
+    AlignedVector empty;                      // no rows, as fill_union writes it
+  };
+  const Family* family_;
+  const Rows* rows_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace coppice

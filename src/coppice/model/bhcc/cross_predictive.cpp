@@ -1,0 +1,193 @@
+#include "coppice/model/bhcc/cross_predictive.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "coppice/base/math.hpp"
+#include "coppice/cluster/greedy_merging.hpp"
+#include "coppice/cluster/new_column.hpp"
+#include "coppice/cluster/row_forest.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
+
+namespace coppice::bhcc {
+namespace {
+
+/// Parts of a cell's mixture below this weight are left out.
+constexpr double kNegligible = 1e-12;
+
+Rows cells_of_table(const Rows& table, std::span<const std::size_t> cells) {
+  Rows chosen;
+  chosen.width = cells.size();
+  chosen.cells.resize(table.size() * cells.size());
+  for (std::size_t row = 0; row < table.size(); ++row)
+    for (std::size_t j = 0; j < cells.size(); ++j) chosen[row][j] = table[row][cells[j]];
+  return chosen;
+}
+
+}  // namespace
+
+CrossPredictive::View::View(const Family& table_family, const Rows& table, std::vector<std::size_t> cells,
+                            double alpha_rows)
+    : columns(std::move(cells)),
+      family(table_family.of_cells(columns)),
+      rows(cells_of_table(table, columns)),
+      empty(family->stats_size()),
+      predictive(*family, rows, alpha_rows) {
+  family->clear(empty.data());
+}
+
+CrossPredictive::CrossPredictive(const Family& family, const Rows& rows, const Options& options)
+    : family_(&family), rows_(&rows), options_(options) {}
+
+void CrossPredictive::set(CrossTree tree) {
+  tree_ = std::move(tree);
+  const Dendrogram& columns = tree_.columns;
+  const TreePosterior posterior(columns);
+  log_whole_.clear();
+  log_apart_.clear();
+  log_view_.clear();
+  views_.clear();
+  first_.assign(1, 0);
+  for (Node node = 0; node < columns.nodes(); ++node) {
+    const bool leaf = columns.is_leaf(node);
+    log_whole_.push_back(leaf ? 0.0 : log_logistic(columns.log_odds(node)));
+    log_apart_.push_back(leaf ? kMinusInfinity : log_logistic(-columns.log_odds(node)));
+    log_view_.push_back(posterior.log_cluster(node));
+    std::unique_ptr<View> view;
+    if (tree_.rows[node]) {
+      std::vector<std::size_t> cells;
+      columns.for_each_item(node, [&](std::uint32_t column) { cells.push_back(column); });
+      std::sort(cells.begin(), cells.end());
+      view = std::make_unique<View>(*family_, *rows_, std::move(cells), options_.alpha_rows);
+      view->predictive.set(*tree_.rows[node]);
+    }
+    first_.push_back(first_.back() + (view ? view->predictive.components() + 1 : 0));
+    views_.push_back(std::move(view));
+  }
+}
+
+std::vector<double> CrossPredictive::cells_of(Node node, const double* row) const {
+  std::vector<double> cells;
+  for (const std::size_t column : views_[node]->columns) cells.push_back(row[column]);
+  return cells;
+}
+
+std::vector<double> CrossPredictive::log_parts(const double* row) const {
+  const Dendrogram& columns = tree_.columns;
+  std::vector<double> log_f(columns.nodes(), kMinusInfinity);
+  for (Node node = 0; node < columns.nodes(); ++node) {
+    if (views_[node])
+      log_f[node] = log_whole_[node] + views_[node]->predictive.log_density(cells_of(node, row).data());
+    if (!columns.is_leaf(node))
+      log_f[node] = log_add_exp(
+          log_f[node], log_apart_[node] + log_f[columns.left(node)] + log_f[columns.right(node)]);
+  }
+  return log_f;
+}
+
+double CrossPredictive::log_density(const double* row) const {
+  const std::vector<double> log_f = log_parts(row);
+  double total = 0.0;
+  for (const Node root : tree_.columns.roots()) total += log_f[root];
+  return total;
+}
+
+CrossPredictive::Node CrossPredictive::node_of(std::size_t component) const {
+  return static_cast<Node>(std::upper_bound(first_.begin(), first_.end(), component) - first_.begin() - 1);
+}
+
+const double* CrossPredictive::stats_of(std::size_t component) const {
+  const Node node = node_of(component);
+  const View& view = *views_[node];
+  const std::size_t own = component - first_[node];
+  return own == view.predictive.components() ? view.empty.data() : view.predictive.stats(own);
+}
+
+std::size_t CrossPredictive::place_of(Node node, std::size_t cell) const {
+  const std::vector<std::size_t>& columns = views_[node]->columns;
+  return static_cast<std::size_t>(std::lower_bound(columns.begin(), columns.end(), cell) - columns.begin());
+}
+
+void CrossPredictive::normalize(std::vector<CellComponent>& parts) const {
+  double total = 0.0;
+  for (const CellComponent& part : parts) total += part.weight;
+  for (CellComponent& part : parts) part.weight /= total;
+}
+
+void CrossPredictive::missing_cell(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const {
+  out.clear();
+  std::vector<std::pair<std::size_t, double>> parts;
+  for (Node node = tree_.columns.leaf_of(static_cast<std::uint32_t>(cell)); node != Dendrogram::kNone;
+       node = tree_.columns.parent(node)) {
+    const double weight = std::exp(log_view_[node]);
+    if (!views_[node] || weight < kNegligible) continue;
+    views_[node]->predictive.components_of(row, parts);
+    for (const auto& [component, share] : parts)
+      if (weight * share >= kNegligible) out.push_back({first_[node] + component, weight * share});
+  }
+  normalize(out);
+}
+
+void CrossPredictive::conditional_cell(const double* row, std::size_t cell,
+                                       std::vector<CellComponent>& out) const {
+  const Dendrogram& columns = tree_.columns;
+  std::vector<double> given(row, row + family_->width());
+  given[cell] = kMissing;
+  const std::vector<double> log_f = log_parts(given.data());
+  std::vector<Node> path;  // from the root
+  for (Node node = columns.leaf_of(static_cast<std::uint32_t>(cell)); node != Dendrogram::kNone;
+       node = columns.parent(node))
+    path.push_back(node);
+  std::reverse(path.begin(), path.end());
+  out.clear();
+  double log_above = 0.0;
+  std::vector<double> terms;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Node node = path[i];
+    if (views_[node]) {
+      terms.resize(views_[node]->predictive.components() + 1);
+      views_[node]->predictive.log_joint(cells_of(node, given.data()).data(), terms);
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        const double weight = std::exp(log_above + log_whole_[node] + terms[k] - log_f[path.front()]);
+        if (weight >= kNegligible) out.push_back({first_[node] + k, weight});
+      }
+    }
+    if (i + 1 == path.size()) break;
+    const Node sibling = columns.left(node) == path[i + 1] ? columns.right(node) : columns.left(node);
+    log_above += log_apart_[node] + log_f[sibling];
+  }
+  normalize(out);
+}
+
+CellPredictive CrossPredictive::predict_cell(std::size_t component, std::size_t cell) const {
+  const Node node = node_of(component);
+  return views_[node]->family->predict_cell(stats_of(component), place_of(node, cell));
+}
+
+double CrossPredictive::log_cell(std::size_t component, std::size_t cell, double value) const {
+  const Node node = node_of(component);
+  const View& view = *views_[node];
+  std::vector<double> alone(view.columns.size(), kMissing);
+  alone[place_of(node, cell)] = value;
+  return view.family->log_predictive(stats_of(component), alone.data());
+}
+
+double CrossPredictive::log_new_column(const Family& family, const Rows& column, NewColumn rule) const {
+  const bool literal = rule == NewColumn::literal;
+  std::vector<double> terms;
+  for (Node node = 0; node < tree_.columns.nodes(); ++node)
+    if (views_[node])
+      terms.push_back(log_view_[node] + coppice::log_new_column(*tree_.rows[node], family, column) +
+                      (literal ? 0.0 : std::log(static_cast<double>(tree_.columns.size(node)))));
+  if (literal) return log_sum_exp(terms);
+  RowForest own(family, column, options_.alpha_rows);
+  GreedyMerging(family, own.prior(), own.trees(), own.plant(), true).run([&](RowForest::Node made) {
+    own.record(made);
+  });
+  terms.push_back(std::log(options_.alpha_columns) + own.log_bound());
+  return log_sum_exp(terms) -
+         std::log(static_cast<double>(tree_.columns.items()) + options_.alpha_columns);
+}
+
+}  // namespace coppice::bhcc

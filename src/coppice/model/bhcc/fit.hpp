@@ -1,0 +1,37 @@
+// A greedy fit as a Sampler. First every column gets its own tree over the rows; then a step prepares or
+// scores pairs of views or merges two (exact), or does one piece of a division (randomised), and a last one
+// may consolidate the views that were found. The state is the forest so far, so a fit that is stopped has an
+// answer and goes on from it.
+#pragma once
+
+#include <memory>
+
+#include "coppice/model/bhcc/options.hpp"
+#include "coppice/model/model.hpp"
+
+namespace coppice::bhcc {
+
+/// Places of the traces in the order of ModelEntry::traces.
+enum Trace : std::size_t {
+  log_joint_trace,
+  clusters_trace,  // of the rows, in the view with most columns
+  views_trace,
+  column_entropy_trace,  // of the partition of the columns, nats
+  mean_clusters_trace,   // row clusters, averaged over the columns
+  trees_trace,           // over columns
+};
+
+std::unique_ptr<Sampler> make_sampler(const Problem& problem);
+/// With other options than those of the problem's parameters.
+std::unique_ptr<Sampler> make_sampler(const Problem& problem, const Options& options);
+std::size_t chain_bytes(const Problem& problem);
+std::size_t steps(const Problem& problem);
+/// The lower bound of a whole fit to some of the columns.
+double evidence_bound(const Problem& problem);
+
+CrossTree column_tree(const Problem& problem, std::string_view details);
+Views views_of(const Problem& problem, std::string_view details);
+/// That of the view with most columns.
+Dendrogram row_tree(const Problem& problem, std::string_view details);
+
+}  // namespace coppice::bhcc

@@ -1,0 +1,242 @@
+// A view's columns over the shape of another view's tree have a log marginal in each node; these profiles add
+// up when views are merged, so they are kept for every pair of live views as long as memory allows. Eight
+// views at a time go through the recursion of one shape.
+#include <algorithm>
+#include <utility>
+
+#include "coppice/base/aligned.hpp"
+#include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
+#include "coppice/model/bhcc/pair_bounds.hpp"
+
+namespace coppice::bhcc {
+namespace {
+
+constexpr std::size_t kMostProfileBytes = std::size_t{512} << 20;
+/// Shapes that are worked on in one unit of the preparation; not a function of the threads.
+constexpr std::size_t kShapesOfUnit = 32;
+
+std::size_t profile_bytes(std::size_t views, std::size_t rows) {
+  return (views + kLanes) * views * rows * sizeof(double);
+}
+
+class ReuseBounds final : public PairBounds {
+ public:
+  ReuseBounds(const ViewTrees& trees, const ColumnForest& forest, std::span<const Node> roots)
+      : trees_(&trees),
+        forest_(&forest),
+        row_prior_(trees.options().alpha_rows, trees.table().rows()),
+        rows_(trees.table().rows()),
+        chunks_((roots.size() + kLanes - 1) / kLanes),
+        keeps_profiles_(profile_bytes(roots.size(), rows_) <= kMostProfileBytes),
+        slots_(roots.size()),
+        alone_(chunks_ * rows_ * kLanes, 0.0),
+        bounds_(roots.size() * roots.size(), kMinusInfinity) {
+    for (std::size_t slot = 0; slot < roots.size(); ++slot) {
+      slots_[slot].node = roots[slot];
+      slots_[slot].shape = forest.view(roots[slot]).rows;
+      forest.dendrogram().for_each_item(roots[slot], [&](std::uint32_t column) {
+        const std::span<const double> alone = trees.table().alone(column);
+        for (std::size_t row = 0; row < rows_; ++row) alone_of(slot)[row * kLanes] += alone[row];
+      });
+    }
+  }
+
+  std::size_t units(std::size_t views) const override { return (views + kShapesOfUnit - 1) / kShapesOfUnit; }
+
+  void prepare() override {
+    const std::size_t count = std::min(kShapesOfUnit, slots_.size() - prepared_);
+    parallel_for(count, trees_->threads(), [&](std::size_t i) { take_shape(prepared_ + i, 1); });
+    prepared_ += count;
+  }
+
+  void bounds(std::size_t one, std::span<const std::size_t> others, double* out) override {
+    for (std::size_t i = 0; i < others.size(); ++i)
+      out[i] = std::max(bound(one, others[i]), bound(others[i], one));
+  }
+
+  ViewTree joined(std::size_t first, std::size_t second) const override {
+    return trees_->best(forest_->columns_of(slots_[first].node, slots_[second].node), *slots_[first].shape,
+                        *slots_[second].shape);
+  }
+
+  void merged(std::size_t first, std::size_t second, Node made) override {
+    for (std::size_t row = 0; row < rows_; ++row)
+      alone_of(first)[row * kLanes] += alone_of(second)[row * kLanes];
+    slots_[second].shape.reset();
+    slots_[first].node = made;
+    parallel_for(slots_.size(), trees_->threads(), [&](std::size_t shape) {
+      if (shape != first && slots_[shape].shape) follow_merge(shape, first, second);
+    });
+    slots_[second] = {};
+    slots_[first].shape = forest_->view(made).rows;
+    take_shape(first, trees_->threads());
+  }
+
+ private:
+  struct Slot {
+    Node node = 0;
+    std::shared_ptr<const Dendrogram> shape;  // none: the slot is empty
+    std::vector<Node> roots;                  // of the shape
+    std::vector<double> own;                  // the view's own profile over its shape
+    AlignedVector profiles;                   // of all views: [chunk][made node][lane]
+  };
+  struct Workspace {
+    TableColumns::Workspace columns;
+    std::vector<double> sums;
+    std::vector<std::pair<Node, bool>> nodes;
+    AlignedVector phi;
+    std::vector<double> own_alone;
+    AlignedVector profiles;
+  };
+
+  double& bound(std::size_t shape, std::size_t view) { return bounds_[shape * slots_.size() + view]; }
+  double* alone_of(std::size_t slot) {
+    return alone_.data() + slot / kLanes * rows_ * kLanes + slot % kLanes;
+  }
+  static std::size_t made(const Dendrogram& shape) { return shape.nodes() - shape.items(); }
+
+  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes. Added up as the
+  /// view was merged, so that the sum of two views' profiles is the profile of their merge, bit for bit.
+  void profile(Node view, const Dendrogram& shape, Workspace& work, double* out) const {
+    const Dendrogram& tree = forest_->dendrogram();
+    const std::size_t size = made(shape);
+    std::size_t depth = 0;
+    const auto push = [&](std::size_t column) {
+      if (work.sums.size() < (depth + 1) * size) work.sums.resize((depth + 1) * size);
+      trees_->table().log_marginals(column, shape, work.columns, work.sums.data() + depth++ * size);
+    };
+    const auto add = [&] {
+      --depth;
+      double* under = work.sums.data() + (depth - 1) * size;
+      for (std::size_t i = 0; i < size; ++i) under[i] += work.sums[depth * size + i];
+    };
+    work.nodes.assign(1, {view, false});
+    while (!work.nodes.empty()) {
+      const auto [node, children_done] = work.nodes.back();
+      work.nodes.pop_back();
+      if (children_done) {
+        add();
+      } else if (tree.is_item(node)) {
+        push(node);
+      } else if (tree.is_block(node)) {
+        const std::span<const std::uint32_t> items = tree.block_items(node);
+        push(items.front());
+        for (const std::uint32_t column : items.subspan(1)) {
+          push(column);
+          add();
+        }
+      } else {
+        // The larger child comes first: then few sums wait at a time, however deep the tree is.
+        const bool left_first = tree.size(tree.left(node)) >= tree.size(tree.right(node));
+        work.nodes.emplace_back(node, true);
+        work.nodes.emplace_back(left_first ? tree.right(node) : tree.left(node), false);
+        work.nodes.emplace_back(left_first ? tree.left(node) : tree.right(node), false);
+      }
+    }
+    for (std::size_t i = 0; i < size; ++i) out[i * kLanes] = work.sums[i];
+  }
+
+  /// Bounds of the view of a shape together with each of the eight views of a chunk.
+  void chunk_bounds(std::size_t slot, std::size_t chunk, const double* profiles, Workspace& work,
+                    double* out) {
+    const Dendrogram& shape = *slots_[slot].shape;
+    const std::vector<double>& own = slots_[slot].own;
+    const double* own_alone = alone_of(slot);
+    const double* alone = alone_.data() + chunk * rows_ * kLanes;
+    work.phi.resize(shape.nodes() * kLanes);
+    double* phi = work.phi.data();
+    const double log_one = row_prior_.log_kappa(1);
+    for (std::size_t row = 0; row < rows_; ++row)
+      store_lanes(phi + row * kLanes, (log_one + own_alone[row * kLanes]) + load_lanes(alone + row * kLanes));
+    Lanes total = broadcast(log_gamma(row_prior_.alpha()) -
+                            log_gamma(row_prior_.alpha() + static_cast<double>(rows_)));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto node = static_cast<Node>(rows_ + i);
+      Lanes value = (row_prior_.log_kappa(shape.size(node)) + own[i]) + load_lanes(profiles + i * kLanes);
+      if (!shape.is_block(node))
+        value = log_add_exp(value, load_lanes(phi + shape.left(node) * kLanes) +
+                                       load_lanes(phi + shape.right(node) * kLanes));
+      store_lanes(phi + node * kLanes, value);
+    }
+    for (const Node root : slots_[slot].roots) total += load_lanes(phi + root * kLanes);
+    store_lanes(out, total);
+  }
+
+  /// Profiles and bounds of all views over the shape of one.
+  void take_shape(std::size_t slot, std::size_t threads) {
+    const Dendrogram& shape = *slots_[slot].shape;
+    const std::size_t size = made(shape);
+    AlignedVector fresh;
+    AlignedVector& profiles = keeps_profiles_ ? slots_[slot].profiles : fresh;
+    profiles.assign(chunks_ * size * kLanes, 0.0);
+    const auto profile_of = [&](std::size_t view) {
+      return profiles.data() + view / kLanes * size * kLanes + view % kLanes;
+    };
+    parallel_for(chunks_, threads, [&](std::size_t chunk) {
+      Workspace work;
+      const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
+      for (std::size_t view = chunk * kLanes; view < end; ++view)
+        if (slots_[view].shape) profile(slots_[view].node, shape, work, profile_of(view));
+    });
+    slots_[slot].roots = shape.roots();
+    slots_[slot].own.resize(size);
+    for (std::size_t i = 0; i < size; ++i) slots_[slot].own[i] = profile_of(slot)[i * kLanes];
+    parallel_for(chunks_, threads, [&](std::size_t chunk) {
+      const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
+      bool any = false;
+      for (std::size_t view = chunk * kLanes; view < end; ++view) any |= slots_[view].shape != nullptr;
+      if (!any) return;
+      Workspace work;
+      double found[kLanes];
+      chunk_bounds(slot, chunk, profiles.data() + chunk * size * kLanes, work, found);
+      for (std::size_t view = chunk * kLanes; view < end; ++view)
+        bound(slot, view) = found[view - chunk * kLanes];
+    });
+  }
+
+  /// The shape stays, two of the views over it have become one.
+  void follow_merge(std::size_t slot, std::size_t first, std::size_t second) {
+    const Dendrogram& shape = *slots_[slot].shape;
+    const std::size_t size = made(shape);
+    const std::size_t chunk = first / kLanes;
+    Workspace work;
+    double* profiles = nullptr;
+    if (keeps_profiles_) {
+      profiles = slots_[slot].profiles.data() + chunk * size * kLanes;
+      double* to = profiles + first % kLanes;
+      const double* from = slots_[slot].profiles.data() + second / kLanes * size * kLanes + second % kLanes;
+      for (std::size_t i = 0; i < size; ++i) to[i * kLanes] += from[i * kLanes];
+    } else {
+      work.profiles.assign(size * kLanes, 0.0);
+      profiles = work.profiles.data();
+      profile(slots_[first].node, shape, work, profiles + first % kLanes);
+    }
+    double found[kLanes];
+    chunk_bounds(slot, chunk, profiles, work, found);
+    bound(slot, first) = found[first % kLanes];
+  }
+
+  const ViewTrees* trees_;
+  const ColumnForest* forest_;
+  Crp row_prior_;
+  std::size_t rows_, chunks_;
+  bool keeps_profiles_;
+  std::vector<Slot> slots_;
+  AlignedVector alone_;  // log marginals of single rows: [chunk][row][lane]
+  std::vector<double> bounds_;
+  std::size_t prepared_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<PairBounds> make_reuse_bounds(const ViewTrees& trees, const ColumnForest& forest,
+                                              std::span<const ColumnForest::Node> roots) {
+  return std::make_unique<ReuseBounds>(trees, forest, roots);
+}
+
+std::size_t reuse_bytes(std::size_t roots, std::size_t rows) {
+  return std::min(profile_bytes(roots, rows), kMostProfileBytes) + roots * roots * sizeof(double);
+}
+
+}  // namespace coppice::bhcc

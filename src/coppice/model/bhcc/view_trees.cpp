@@ -1,0 +1,79 @@
+#include "coppice/model/bhcc/view_trees.hpp"
+
+#include <numeric>
+
+#include "coppice/base/parallel.hpp"
+#include "coppice/cluster/greedy_merging.hpp"
+#include "coppice/cluster/randomized_merging.hpp"
+#include "coppice/cluster/row_forest.hpp"
+
+namespace coppice::bhcc {
+namespace {
+
+/// Up to this many rows the scores of all pairs are kept.
+constexpr std::size_t kMostRowsWithScores = 4000;
+
+ViewTree taken_from(const RowForest& forest) {
+  return {std::make_shared<const Dendrogram>(forest.dendrogram()), forest.log_bound()};
+}
+
+}  // namespace
+
+ViewTree ViewTrees::grow(std::span<const std::size_t> columns) const {
+  const std::unique_ptr<Family> family = table_->family_of(columns);
+  const Rows rows = table_->rows_of(columns);
+  RowForest forest(*family, rows, options_.alpha_rows);
+  const auto record = [&](RowForest::Node made) { forest.record(made); };
+  if (options_.divides_rows) {
+    RandomizedMerging division(*family, rows, forest.prior(), forest.trees(), options_.row_division);
+    std::vector<std::uint32_t> all(rows.size());
+    std::iota(all.begin(), all.end(), 0U);
+    division.start(all);
+    while (!division.finished()) division.step(name_, record);
+  } else {
+    GreedyMerging(*family, forest.prior(), forest.trees(), forest.plant(), rows.size() <= kMostRowsWithScores)
+        .run(record);
+  }
+  return taken_from(forest);
+}
+
+ViewTree ViewTrees::reshape(std::span<const std::size_t> columns, const Dendrogram& shape) const {
+  const std::unique_ptr<Family> family = table_->family_of(columns);
+  const Rows rows = table_->rows_of(columns);
+  RowForest forest(*family, rows, options_.alpha_rows);
+  forest.rebuild(shape);
+  return taken_from(forest);
+}
+
+ViewTree ViewTrees::best(std::span<const std::size_t> columns, const Dendrogram& one,
+                         const Dendrogram& other) const {
+  ViewTree candidates[3];
+  parallel_for(3, threads_, [&](std::size_t i) {
+    candidates[i] = i == 0 ? grow(columns) : reshape(columns, i == 1 ? one : other);
+  });
+  ViewTree* best = candidates;
+  for (ViewTree& candidate : candidates)
+    if (candidate.log_bound > best->log_bound) best = &candidate;
+  return std::move(*best);
+}
+
+std::vector<ViewTree> ViewTrees::of_one_cluster() const {
+  const std::size_t rows = table_->rows();
+  std::vector<std::uint32_t> all(rows);
+  std::iota(all.begin(), all.end(), 0U);
+  auto tree = std::make_shared<Dendrogram>(rows);
+  if (rows > 1) tree->block(all);
+  const Crp prior(options_.alpha_rows, rows);
+  const std::uint32_t sizes[] = {static_cast<std::uint32_t>(rows)};
+  const double log_prior = prior.log_partition(sizes);
+  TableColumns::Workspace work;
+  std::vector<ViewTree> views;
+  for (std::size_t column = 0; column < table_->count(); ++column) {
+    double log_marginal = table_->alone(column)[0];
+    if (rows > 1) table_->log_marginals(column, *tree, work, &log_marginal);
+    views.push_back({tree, log_prior + log_marginal});
+  }
+  return views;
+}
+
+}  // namespace coppice::bhcc

@@ -1,0 +1,109 @@
+#include "coppice/model/crosscat/view.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace coppice::crosscat {
+namespace {
+
+std::unique_ptr<Family> copy_of(const Family& family) {
+  std::vector<std::size_t> all(family.width());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return family.of_cells(all);
+}
+
+}  // namespace
+
+View::View(const Columns& table, const SplitMergeOptions& options)
+    : table_(&table),
+      family_(copy_of(table.all())),
+      clusters_(*family_, table.table(), table.row_prior().log_join_table()),
+      split_merge_(*family_, table.table(), table.row_prior(), options),
+      sets_(table.rows()),
+      labels_(table.rows()),
+      names_(table.rows()),
+      log_marginal_alone_(table.rows()) {
+  // Room for the usual number of clusters: most sweeps then never allocate.
+  constexpr std::size_t kUsual = 16;
+  for (std::size_t row = 0; row < labels_.size(); ++row) labels_[row] = static_cast<Label>(row % kUsual);
+  family_->restrict_to({});
+  clusters_.assign(labels_);
+  cells_.reserve(table.count());
+  added_.reserve(table.count());
+}
+
+void View::set(std::span<const std::size_t> cells, std::span<const Label> labels) {
+  begin(labels);
+  cells_.assign(cells.begin(), cells.end());
+  added_ = cells_;
+  refresh();
+}
+
+void View::rebuild() {
+  take_labels(labels());
+  added_ = cells_;
+  is_stale_ = true;
+  refresh();
+}
+
+void View::begin(std::span<const Label> labels) {
+  take_labels(labels);
+  cells_.clear();
+  added_.clear();
+  sets_.assign(labels_);
+  is_stale_ = true;
+}
+
+/// Numbered by first appearance, so that no slot is empty.
+void View::take_labels(std::span<const Label> labels) {
+  names_.assign(labels.size(), -1);
+  Label next = 0;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    Label& name = names_[static_cast<std::size_t>(labels[row])];
+    if (name < 0) name = next++;
+    labels_[row] = name;
+  }
+}
+
+void View::change_columns() {
+  if (!is_stale_) std::copy(clusters_.labels().begin(), clusters_.labels().end(), labels_.begin());
+  is_stale_ = true;
+}
+
+void View::add_column(std::size_t column) {
+  change_columns();
+  cells_.insert(std::lower_bound(cells_.begin(), cells_.end(), column), column);
+  added_.insert(std::lower_bound(added_.begin(), added_.end(), column), column);
+}
+
+void View::remove_column(std::size_t column) {
+  change_columns();
+  cells_.erase(std::lower_bound(cells_.begin(), cells_.end(), column));
+}
+
+void View::refresh() {
+  if (!is_stale_) return;
+  is_stale_ = false;
+  // The rows are in the slots they were in, so the statistics of the columns that stay are still theirs. A
+  // column that came and left again costs its counting and does no harm.
+  family_->restrict_to(added_);
+  clusters_.assign(labels_);
+  family_->restrict_to(cells_);
+  added_.clear();
+  std::fill(log_marginal_alone_.begin(), log_marginal_alone_.end(), 0.0);
+  for (const std::size_t cell : cells_) (*table_)[cell].add_log_alone(log_marginal_alone_);
+}
+
+double View::log_joint() const {
+  return table_->row_prior().log_partition(clusters_.sizes()) + clusters_.log_marginal();
+}
+
+void View::gibbs(GibbsSweep& sweep, Stream& stream) {
+  const double log_open = table_->row_prior().log_open();
+  for (std::size_t row = 0; row < log_marginal_alone_.size(); ++row)
+    sweep.update(clusters_, row, draw_uniform(stream), log_open + log_marginal_alone_[row]);
+}
+
+void View::split_merge(Stream& stream) { split_merge_.step(clusters_, log_marginal_alone_.size(), stream); }
+
+}  // namespace coppice::crosscat

@@ -1,0 +1,67 @@
+// A view: some columns with a partition of the rows. Its family covers the whole table and is restricted to
+// the view's columns, so that a column that comes or goes moves no memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coppice/base/rng.hpp"
+#include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/gibbs_sweep.hpp"
+#include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/crosscat/columns.hpp"
+
+namespace coppice::crosscat {
+
+class View {
+ public:
+  View(const Columns& table, const SplitMergeOptions& options);
+
+  /// Other columns and other rows' labels; statistics are made anew.
+  void set(std::span<const std::size_t> cells, std::span<const Label> labels);
+  /// The same columns and labels, made canonical.
+  void rebuild();
+
+  // While columns change their views, only the list of columns and the sets of rows are kept up; refresh()
+  // brings the rest after them.
+  void add_column(std::size_t column);
+  void remove_column(std::size_t column);
+  /// A view without columns, its rows in these clusters.
+  void begin(std::span<const Label> labels);
+  /// Takes in where the rows are now.
+  void note_rows() { sets_.assign(clusters_.labels()); }
+  void refresh();
+
+  std::span<const std::size_t> cells() const { return cells_; }
+  const RowSets& sets() const { return sets_; }
+  std::span<const Label> labels() const { return is_stale_ ? labels_ : clusters_.labels(); }
+  const Clusters& clusters() const { return clusters_; }
+  /// log p(rows' partition) + log p(cells | partition).
+  double log_joint() const;
+
+  void gibbs(GibbsSweep& sweep, Stream& stream);
+  void split_merge(Stream& stream);
+  const MoveCount& splits() const { return split_merge_.splits(); }
+  const MoveCount& merges() const { return split_merge_.merges(); }
+  void clear_counts() { split_merge_.set_counts({}, {}); }
+
+ private:
+  void take_labels(std::span<const Label> labels);
+  void change_columns();
+
+  const Columns* table_;
+  std::vector<std::size_t> cells_;
+  std::unique_ptr<Family> family_;
+  Clusters clusters_;
+  SplitMerge split_merge_;
+  RowSets sets_;
+  Labels labels_;  // of a view whose columns have changed
+  std::vector<Label> names_;
+  std::vector<std::size_t> added_;  // columns whose statistics are missing
+  bool is_stale_ = false;
+  std::vector<double> log_marginal_alone_;
+};
+
+}  // namespace coppice::crosscat

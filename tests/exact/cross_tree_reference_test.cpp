@@ -1,0 +1,242 @@
+// Trees of views against numbers computed by another program, where the folder of cases stands beside the
+// sources. Every case that is there is read.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/cross_tree_law.hpp"
+#include "support/reference_case.hpp"
+#include "support/tree_case.hpp"
+
+namespace coppice::test {
+namespace {
+
+using nlohmann::json;
+using Groups = std::vector<std::vector<std::uint32_t>>;
+
+std::vector<std::string> cross_cases() {
+  std::vector<std::string> names;
+  const std::filesystem::path folder =
+      std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases";
+  if (std::filesystem::exists(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().filename().string().starts_with("bhcc_")) names.push_back(entry.path().stem().string());
+  if (names.empty()) names.push_back("none");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Groups by the numbers of the table, each sorted and by their first members.
+Groups groups_of(const Labels& labels, const std::vector<std::size_t>& names) {
+  Groups groups(cluster_sizes(labels).size());
+  for (std::size_t item = 0; item < labels.size(); ++item)
+    groups[static_cast<std::size_t>(labels[item])].push_back(static_cast<std::uint32_t>(names[item]));
+  for (auto& group : groups) std::sort(group.begin(), group.end());
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+Groups row_groups(const Labels& labels) {
+  std::vector<std::size_t> names(labels.size());
+  for (std::size_t row = 0; row < names.size(); ++row) names[row] = row;
+  return groups_of(labels, names);
+}
+
+std::string topology_of(const Dendrogram& tree, Dendrogram::Node node,
+                        const std::vector<std::size_t>& names) {
+  if (tree.is_item(node)) return std::to_string(names[node]);
+  std::vector<std::pair<std::size_t, std::string>> parts;
+  for (const Dendrogram::Node child : {tree.left(node), tree.right(node)}) {
+    std::size_t first = static_cast<std::size_t>(-1);
+    for (const std::uint32_t item : items_of(tree, child)) first = std::min(first, names[item]);
+    parts.emplace_back(first, topology_of(tree, child, names));
+  }
+  std::sort(parts.begin(), parts.end());
+  return "(" + parts[0].second + "," + parts[1].second + ")";
+}
+
+class CrossTreeReference : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const auto reference = read_reference(GetParam() + ".json");
+    if (!reference) GTEST_SKIP() << "the reference cases are not on this machine";
+    input = reference->at("case");
+    result = reference->at("result");
+    table = std::make_unique<TreeCase>(input);
+    alpha_rows = result.at("alpha");
+    alpha_columns = result.at("alpha_cols");
+    fit = std::make_unique<CrossTreeFit>(table->family(), table->rows, settings());
+    for (std::size_t row = 0; row < table->rows.size(); ++row) rows.push_back(row);
+  }
+  std::vector<std::string> settings() const {
+    return {"inner=\"full\"", fmt::format("alpha-rows={}", alpha_rows),
+            fmt::format("alpha-columns={}", alpha_columns)};
+  }
+  /// Of a node's columns, by the numbers of the table.
+  std::vector<std::uint32_t> columns_of(const Dendrogram& tree, Dendrogram::Node node) const {
+    std::vector<std::uint32_t> columns;
+    for (const std::uint32_t cell : items_of(tree, node))
+      columns.push_back(static_cast<std::uint32_t>(table->plan.order[cell]));
+    std::sort(columns.begin(), columns.end());
+    return columns;
+  }
+  double bound_of(const CrossTree& tree, Dendrogram::Node node) const {
+    return shape_view_bound(table->family(), table->rows, cells_of(tree.columns, node), *tree.rows[node],
+                            alpha_rows);
+  }
+
+  json input, result;
+  double alpha_rows = 1.0, alpha_columns = 1.0;
+  std::unique_ptr<TreeCase> table;
+  std::unique_ptr<CrossTreeFit> fit;
+  std::vector<std::size_t> rows;
+};
+
+TEST_P(CrossTreeReference, MergesBoundAndViews) {
+  const CrossTree tree = fit->tree();
+  const std::size_t n = tree.columns.items();
+  ASSERT_EQ(tree.columns.nodes(), 2 * n - 1);
+  for (std::size_t column = 0; column < n; ++column) {
+    const auto cell = static_cast<Dendrogram::Node>(table->cell_of(column));
+    const double expected = result.at("leaf_log_view")[column];
+    EXPECT_NEAR(bound_of(tree, cell), expected, relative(1e-9, expected));
+    EXPECT_EQ(topology_of(*tree.rows[cell], tree.rows[cell]->roots().front(), rows),
+              result.at("leaf_row_topology")[column]);
+  }
+  for (const json& merge : result.at("merges")) {
+    const auto node = merge.at("node").get<Dendrogram::Node>();
+    EXPECT_EQ(columns_of(tree.columns, node), merge.at("cols").get<std::vector<std::uint32_t>>());
+    const double log_odds = merge.at("logit_r");
+    EXPECT_NEAR(tree.columns.log_odds(node), log_odds, relative(1e-9, log_odds));
+    const double log_view = merge.at("log_view");
+    EXPECT_NEAR(bound_of(tree, node), log_view, relative(1e-9, log_view));
+    EXPECT_EQ(topology_of(*tree.rows[node], tree.rows[node]->roots().front(), rows),
+              merge.at("row_topology"));
+    EXPECT_EQ(row_groups(TreePosterior(*tree.rows[node]).cut()), merge.at("row_cut_0.5").get<Groups>());
+  }
+  EXPECT_EQ(topology_of(tree.columns, tree.columns.roots().front(), table->plan.order),
+            result.at("topology"));
+  const double bound = result.at("log_lower_bound");
+  EXPECT_NEAR(fit->bound(), bound, relative(1e-9, bound));
+  const double evidence = result.at("exact_cdpm").at("log_ml");
+  EXPECT_NEAR(log_cross_evidence(table->family(), table->rows, alpha_rows, alpha_columns), evidence,
+              relative(1e-9, evidence));
+  EXPECT_LE(fit->bound(), evidence);
+  const TreePosterior posterior(tree.columns);
+  EXPECT_EQ(groups_of(posterior.cut(), table->plan.order), result.at("views_cut_0.5").get<Groups>());
+  EXPECT_EQ(groups_of(posterior.most_probable(), table->plan.order), result.at("views_map").get<Groups>());
+  for (const auto& [name, omega] : result.at("omega").items()) {
+    auto node = static_cast<Dendrogram::Node>(std::stoul(name));
+    if (node < n) node = static_cast<Dendrogram::Node>(table->cell_of(node));
+    EXPECT_NEAR(std::exp(posterior.log_cluster(node)), omega.get<double>(), 1e-12);
+  }
+  for (std::uint32_t a = 0; a < n; ++a)
+    for (std::uint32_t b = 0; b < n; ++b)
+      EXPECT_NEAR(posterior.together(a, b),
+                  result.at("tree_col_coassign")[table->plan.order[a]][table->plan.order[b]].get<double>(),
+                  1e-12);
+}
+
+TEST_P(CrossTreeReference, Predictives) {
+  const std::unique_ptr<Predictor> predictor = fit->predictor();
+  const bhcc::CrossPredictive predictive = fit->predictive();
+  for (const json& row : result.at("new_rows")) {
+    const std::vector<double> cells = table->encoded(row.at("x"));
+    const double expected = row.at("log_p");
+    EXPECT_NEAR(log_density(*predictor, cells.data()), expected, relative(1e-9, expected)) << row.at("x");
+  }
+  for (const json& missing : result.at("missing")) {
+    const std::size_t cell = table->cell_of(missing.at("col"));
+    for (std::size_t v = 0; v < missing.at("values").size(); ++v) {
+      const double value = missing.at("values")[v].get<double>() - table->family().origin(cell);
+      const double expected = missing.at("log_p")[v];
+      EXPECT_NEAR(log_missing_cell(*predictor, missing.at("row"), cell, value), expected,
+                  relative(1e-9, expected));
+    }
+  }
+  for (const json& column : result.at("new_columns")) {
+    json alone{{"columns", {column.at("column")}}, {"X", json::array()}};
+    for (const json& cell : column.at("y")) alone["X"].push_back({cell});
+    const TreeCase added(alone);
+    const double expected = column.at("log_p");
+    EXPECT_NEAR(predictive.log_new_column(added.family(), added.rows), expected, relative(1e-9, expected));
+    const double literal = column.at("log_p_literal");
+    EXPECT_NEAR(
+        predictive.log_new_column(added.family(), added.rows, bhcc::CrossPredictive::NewColumn::literal),
+        literal, relative(1e-9, literal));
+  }
+}
+
+/// A tree over columns given as nested lists, with views by exact merging.
+double log_phi_of(const json& shape, const TreeCase& table, double alpha_rows, double alpha_columns,
+                  std::vector<std::size_t>& cells, double& log_odds) {
+  const auto weight = [&](std::vector<std::size_t> own) {
+    std::sort(own.begin(), own.end());
+    return std::log(alpha_columns) + log_gamma(static_cast<double>(own.size())) +
+           plain_view_bound(table.family(), table.rows, own, alpha_rows);
+  };
+  if (shape.is_number()) {
+    cells = {table.cell_of(shape)};
+    return weight(cells);
+  }
+  std::vector<std::size_t> right;
+  const double below = log_phi_of(shape[0], table, alpha_rows, alpha_columns, cells, log_odds) +
+                       log_phi_of(shape[1], table, alpha_rows, alpha_columns, right, log_odds);
+  cells.insert(cells.end(), right.begin(), right.end());
+  const double own = weight(cells);
+  log_odds = own - below;
+  return log_add_exp(own, below);
+}
+
+TEST_P(CrossTreeReference, TreesOfAnyShape) {
+  if (!input.contains("tree")) GTEST_SKIP() << "this case has no tree of its own";
+  std::vector<std::size_t> cells;
+  double log_odds = 0.0;
+  const double log_phi = log_phi_of(input.at("tree"), *table, alpha_rows, alpha_columns, cells, log_odds);
+  const json& expected = result.at("fixed_tree");
+  EXPECT_NEAR(log_phi, expected.at("log_g"), 1e-9 * 100);
+  EXPECT_NEAR(log_odds, expected.at("logit_r_root"), 1e-9 * 100);
+  EXPECT_NEAR(log_phi + log_crp_constant(alpha_columns, cells.size()), expected.at("log_lower_bound"),
+              1e-9 * 100);
+}
+
+TEST_P(CrossTreeReference, DivisionsByGivenColumns) {
+  if (!input.contains("rbhcc")) GTEST_SKIP() << "this case has no division";
+  const json& given = input.at("rbhcc");
+  const json& expected = result.at("rbhcc");
+  std::vector<std::tuple<std::size_t, double, double>> heard;
+  const CrossTreeFit divided(
+      table->family(), table->rows,
+      {"inner=\"full\"", "randomized=true", "consolidate=\"off\"", fmt::format("alpha-rows={}", alpha_rows),
+       fmt::format("alpha-columns={}", alpha_columns)},
+      [&](bhcc::Options& options) {
+        options.division.threshold = given.at("B");
+        options.division.subset = given.at("m");
+        options.division.levels = given.contains("L") ? given.at("L") : given.at("K");
+        const auto priority = given.at("prio").get<std::vector<double>>();
+        options.division.priority.resize(priority.size());
+        for (std::size_t column = 0; column < priority.size(); ++column)
+          options.division.priority[table->cell_of(column)] = priority[column];
+        options.division.on_filter = [&](std::uint32_t cell, double left, double right) {
+          heard.emplace_back(table->plan.order[cell], left, right);
+        };
+      });
+  std::size_t next = 0;
+  for (const json& level : expected.at("log"))
+    for (const json& filter : level.at("filter")) {
+      ASSERT_LT(next, heard.size());
+      const auto& [column, left, right] = heard[next++];
+      EXPECT_EQ(column, filter.at(filter.contains("col") ? "col" : "row").get<std::size_t>());
+      EXPECT_NEAR(left, filter.at("log_left"), 1e-9 * 100);
+      EXPECT_NEAR(right, filter.at("log_right"), 1e-9 * 100);
+    }
+  EXPECT_EQ(next, heard.size());
+  const double log_g = expected.at("log_g");
+  EXPECT_NEAR(divided.bound(), log_g + log_crp_constant(alpha_columns, table->family().width()),
+              relative(1e-9, log_g));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CrossTreeReference, ::testing::ValuesIn(cross_cases()),
+                         [](const ::testing::TestParamInfo<std::string>& info) { return info.param; });
+
+}  // namespace
+}  // namespace coppice::test
