@@ -98,6 +98,19 @@ def test_mistakes_are_one_line(coppice):
                                   "r.coppice", code=78).stderr
 
 
+def test_classifiers_are_compared_on_the_same_rows(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 8))
+    answer = coppice.json("crossvalidate", "train.csv", "--labels", "label_*", "--models",
+                          "bnmc:truncation=5,ovr,chain,rates", "--folds", 3)
+    by_model = {entry["model"]: entry for entry in answer["models"]}
+    assert answer["folds"] == 3 and len(by_model) == 4
+    rates = by_model.pop("rates")
+    for entry in by_model.values():
+        assert entry["micro_f1"]["mean"] > rates["micro_f1"]["mean"]
+        assert entry["log_loss"]["mean"] < rates["log_loss"]["mean"]
+    assert "apart" in coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "bnmc,nrmm", code=78).stderr
+
+
 def test_updates_take_in_rows_labels_and_columns(coppice):
     words, labels = documents(200, 6)
     write(coppice.folder / "test.csv", *documents(150, 7))

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/crossvalidate_labels.hpp"
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/text_table.hpp"
@@ -277,7 +278,50 @@ std::string standings_csv(std::span<const Standing> standings) {
   return text;
 }
 
+std::uint64_t seed_of(const CrossvalidateArguments& arguments) {
+  return ParameterValues(run_parameters(), arguments.parameters.values(run_parameters())).integer("seed");
+}
+
+/// Models that learn labels, and what they are measured against; none if the models are about cells.
+std::vector<LabelContender> label_contenders(const CrossvalidateArguments& arguments) {
+  std::vector<LabelContender> contenders;
+  std::size_t about_cells = 0;
+  for (const std::string& text : arguments.models) {
+    if (is_label_baseline(text)) {
+      contenders.push_back({text, nullptr});
+      continue;
+    }
+    const Contender contender = contender_of(text);
+    if (contender.model->make_classifier == nullptr) {
+      ++about_cells;
+      continue;
+    }
+    Settings parameters = arguments.parameters.values(contender.model->parameters);
+    for (const auto& [name, value] : contender.parameters) parameters.insert_or_assign(name, value);
+    contender.model->check_given(parameters);
+    contenders.push_back({text, contender.model, std::move(parameters)});
+  }
+  if (about_cells != 0 && !contenders.empty())
+    fail(ErrorCode::configuration,
+         "--models {}: some foretell labels of rows and others cells; compare them apart from each other",
+         fmt::join(arguments.models, ","));
+  return contenders;
+}
+
 int crossvalidate(const CrossvalidateArguments& arguments, const Context& context) {
+  if (const std::vector<LabelContender> about_labels = label_contenders(arguments); !about_labels.empty()) {
+    std::vector<const std::vector<Parameter>*> known{&run_parameters()};
+    for (const LabelContender& contender : about_labels)
+      if (contender.model != nullptr) known.push_back(&contender.model->parameters);
+    arguments.parameters.check_all_known(known, fmt::format("{}", fmt::join(arguments.models, ", ")));
+    const Dataset data = arguments.reading.read(arguments.data, context, true);
+    if (data.labels.columns.empty())
+      fail(ErrorCode::configuration, "name the labels: --labels COL,COL or --labels-file FILE");
+    return crossvalidate_labels(data, about_labels,
+                                {arguments.folds, arguments.most_folds, seed_of(arguments), arguments.threads,
+                                 arguments.output},
+                                context);
+  }
   std::vector<Contender> contenders;
   std::vector<const std::vector<Parameter>*> tables{&run_parameters()};
   for (const std::string& text : arguments.models) {
@@ -286,10 +330,8 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
   }
   arguments.parameters.check_all_known(tables, fmt::format("{}", fmt::join(arguments.models, ", ")));
   const Dataset data = arguments.reading.read(arguments.data, context);
-  std::uint64_t seed = 1;
-  if (const Settings given = arguments.parameters.values(run_parameters()); given.contains("seed"))
-    seed = ParameterValues(run_parameters(), given).integer("seed");
-  const std::vector<std::vector<HeldOutCell>> folds = deal_cells(data.table, arguments.folds, seed);
+  const std::vector<std::vector<HeldOutCell>> folds =
+      deal_cells(data.table, arguments.folds, seed_of(arguments));
   const std::size_t wanted =
       arguments.most_folds == 0 ? folds.size() : std::min(arguments.most_folds, folds.size());
   const PassingFolder folder;
@@ -342,7 +384,8 @@ void add_crossvalidate(CLI::App& application, Context& context) {
       ->required();
   command
       ->add_option("--models", arguments->models,
-                   "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...")
+                   "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels "
+                   "bnmc, ovr, chain, rates")
       ->delimiter(',')
       ->required();
   command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")

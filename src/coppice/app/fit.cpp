@@ -259,7 +259,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
         set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
     resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
     settle_run_length(contents.config, *setup);
-      const bool learns = setup->model->make_classifier != nullptr;
+    const bool learns = setup->model->make_classifier != nullptr;
     contents.config.notes.push_back(
         fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
     for (const std::string& note : contents.config.notes) context.note(note);

@@ -53,6 +53,22 @@ SparseRows sparse_rows(const Table& table) {
   return rows;
 }
 
+LabelledRows some_rows(const LabelledRows& rows, std::span<const std::uint32_t> which) {
+  LabelledRows result;
+  result.kinds = rows.kinds;
+  const auto take = [&](const SparseRows& from, SparseRows& to) {
+    to.columns = from.columns;
+    for (const std::uint32_t row : which) {
+      to.column.insert(to.column.end(), from.columns_of(row).begin(), from.columns_of(row).end());
+      to.value.insert(to.value.end(), from.values_of(row).begin(), from.values_of(row).end());
+      to.start.push_back(to.column.size());
+    }
+  };
+  take(rows.features, result.features);
+  take(rows.labels, result.labels);
+  return result;
+}
+
 LabelledRows labelled_rows(const Table& table, const Table& labels) {
   LabelledRows rows;
   rows.features = sparse_rows(table);

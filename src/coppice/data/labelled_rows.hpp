@@ -41,6 +41,9 @@ struct LabelledRows {
   SparseRows labels;        // 1: has it, absent: has it not, NaN: nobody knows
 };
 
+/// Some of the rows, in the order given.
+LabelledRows some_rows(const LabelledRows& rows, std::span<const std::uint32_t> which);
+
 /// `labels` has binary columns and the same rows.
 LabelledRows labelled_rows(const Table& table, const Table& labels);
 

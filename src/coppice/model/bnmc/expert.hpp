@@ -21,6 +21,7 @@ struct ExpertOptions {
   Link link = Link::logistic;
   Method method = Method::vb;
   double tolerance = 1e-8;  // largest change of a weight at which iterations end
+  double least_gain = 0.0;  // of the bound, relative, below which the diagonal form ends; 0: by weights alone
   std::size_t iterations = 500;
   std::size_t burn_in = 200, draws = 1000;   // gibbs
   std::size_t minibatch = 256, epochs = 20;  // svi

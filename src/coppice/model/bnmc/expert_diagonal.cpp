@@ -97,6 +97,7 @@ class EightExperts {
     for (std::size_t iteration = 0; iteration < options_.iterations; ++iteration) {
       predict();
       if (iteration > 0) note_elbos(experts);
+      if (have_settled(experts)) break;
       augment();
       const double change = solve();
       if (change < options_.tolerance) break;
@@ -117,6 +118,17 @@ class EightExperts {
   }
 
  private:
+  /// Weights of rare inputs creep for long after the bounds have nothing left to gain.
+  bool have_settled(const std::vector<Expert>& experts) const {
+    if (options_.least_gain == 0.0) return false;
+    return std::all_of(experts.begin(), experts.end(), [&](const Expert& expert) {
+      const std::size_t count = expert.elbos.size();
+      if (count < 2) return false;
+      const double gain = expert.elbos[count - 1] - expert.elbos[count - 2];
+      return gain < options_.least_gain * std::abs(expert.elbos[count - 1]);
+    });
+  }
+
   double prior_precision(std::size_t d) const { return 1.0 / prior_[static_cast<Eigen::Index>(d)]; }
 
   void predict() {

@@ -1,0 +1,35 @@
+// The part of coppice crossvalidate that is about labels: rows are held out, and classifiers foretell their
+// labels. Beside the models that learn labels there are ovr, chain and rates, what they are measured against.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "coppice/app/context.hpp"
+#include "coppice/base/setting.hpp"
+#include "coppice/data/read.hpp"
+#include "coppice/model/model.hpp"
+
+namespace coppice::app {
+
+struct LabelContender {
+  std::string name;               // as the user wrote it
+  const ModelEntry* model;        // nullptr: the baseline of that name
+  Settings parameters = {};
+};
+
+/// Whether the name is that of a baseline.
+bool is_label_baseline(std::string_view name);
+
+struct LabelFolds {
+  std::size_t folds = 10;
+  std::size_t most_folds = 0;  // 0: all
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;
+  std::string output;
+};
+
+int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> contenders,
+                         const LabelFolds& options, const Context& context);
+
+}  // namespace coppice::app
