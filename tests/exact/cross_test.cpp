@@ -10,7 +10,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kDraws = 20'000;
+constexpr std::size_t kDraws = 100'000;
 
 const LawCase& mixed_table() {
   static const LawCase law_case{
@@ -66,7 +66,7 @@ TEST(CrossPower, HotReplicaDrawsFromThePoweredPosterior) {
     CrossFrequencies frequencies(law, draws);
     for (std::size_t sweep = 1; sweep <= 100 + draws; ++sweep) {
       Stream stream({seed, 0, sweep}, Purpose::structure);
-      state.column_sweep(stream);
+      state.column_sweep(stream, sweep % 2 == 0 ? 1.0 : options.new_view_share);
       state.row_sweep({seed, 0, sweep}, 0);
       state.split_merge({seed, 0, sweep}, 0);
       if (sweep > 100) frequencies.add(state.views());

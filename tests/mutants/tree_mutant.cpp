@@ -54,7 +54,7 @@ Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
     if (known.name != kernel) continue;
     const Fixture fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3,
                           3);
-    return compare_cross(known, fixture.family(), fixture.rows, seed, 20'000);
+    return compare_cross(known, fixture.family(), fixture.rows, seed, 400'000);
   }
   throw std::invalid_argument("there is no kernel " + kernel);
 }

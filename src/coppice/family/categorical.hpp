@@ -76,9 +76,7 @@ class CategoricalCell {
     }
     bank[2 * levels() * kLanes] = 0.0;
   }
-  std::size_t entry(double x) const {
-    return is_missing(x) ? 2 * levels() : static_cast<std::size_t>(x);
-  }
+  std::size_t entry(double x) const { return is_missing(x) ? 2 * levels() : static_cast<std::size_t>(x); }
   std::size_t own_entry(double x) const {
     return is_missing(x) ? 2 * levels() : levels() + static_cast<std::size_t>(x);
   }

@@ -6,9 +6,9 @@
 // log_predictive, draw_theta, draw, log_likelihood; fill_bank, lane_log_predictive (eight clusters),
 // own_log_predictive (the predictive of x under a cluster that holds x, with x taken out, from the cluster's
 // cache), or in place of these two, if the cache is a table of log predictives, entry and own_entry (where
-// that of x is, or a zero for a missing cell); predictive; union_size, fill_union, lane_log_marginal (of one cluster with each of eight). It may
-// have single_size, fill_single and lane_log_marginal_of_singles: the same bits, faster, where all nine are
-// single rows.
+// that of x is, or a zero for a missing cell); predictive; union_size, fill_union, lane_log_marginal (of one
+// cluster with each of eight). It may have single_size, fill_single and lane_log_marginal_of_singles: the
+// same bits, faster, where all nine are single rows.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +73,7 @@ class IndependentColumns final : public Family {
   }
   void merge(double* stats, const double* other) const override {
     stats[0] += other[0];
-    for (const Place& at : active_)
-      at.cell->merge(stats + at.stats, other + at.stats);
+    for (const Place& at : active_) at.cell->merge(stats + at.stats, other + at.stats);
   }
 
   double log_marginal(const double* stats) const override {
@@ -90,8 +89,7 @@ class IndependentColumns final : public Family {
   }
 
   void draw_theta(const double* stats, Stream& stream, double* theta) const override {
-    for (const Place& at : active_)
-      at.cell->draw_theta(stats + at.stats, stream, theta + at.theta);
+    for (const Place& at : active_) at.cell->draw_theta(stats + at.stats, stream, theta + at.theta);
   }
   void draw(const double* theta, Stream& stream, double* row) const override {
     for (const Place& at : active_) row[at.column] = at.cell->draw(theta + at.theta, stream);
@@ -104,8 +102,7 @@ class IndependentColumns final : public Family {
   }
 
   void fill_bank(const double* stats, double* bank) const override {
-    for (const Place& at : active_)
-      at.cell->fill_bank(stats + at.stats, bank + at.bank);
+    for (const Place& at : active_) at.cell->fill_bank(stats + at.stats, bank + at.bank);
   }
   void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override {
@@ -131,8 +128,7 @@ class IndependentColumns final : public Family {
   std::size_t union_size() const override { return union_size_; }
   void fill_union(const double* stats, double* bank) const override {
     bank[0] = stats[0];
-    for (const Place& at : active_)
-      at.cell->fill_union(stats + at.stats, bank + at.joint);
+    for (const Place& at : active_) at.cell->fill_union(stats + at.stats, bank + at.joint);
   }
   void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
                          double* out) const override {
@@ -150,14 +146,13 @@ class IndependentColumns final : public Family {
       if constexpr (kHasSingles) {
         if (!single_values.empty() && maximum(load_lanes(others)) <= 1.0) {
           for (const Place& at : active_)
-            total += at.cell->lane_log_marginal_of_singles(one + at.joint, others + at.joint,
-                                                            single_values.data() + at.column * Cell::single_size());
+            total += at.cell->lane_log_marginal_of_singles(
+                one + at.joint, others + at.joint, single_values.data() + at.column * Cell::single_size());
           store_lanes(out + chunk * kLanes, total);
           continue;
         }
       }
-      for (const Place& at : active_)
-        total += at.cell->lane_log_marginal(one + at.joint, others + at.joint);
+      for (const Place& at : active_) total += at.cell->lane_log_marginal(one + at.joint, others + at.joint);
       store_lanes(out + chunk * kLanes, total);
     }
   }
@@ -180,7 +175,8 @@ class IndependentColumns final : public Family {
   static constexpr bool kHasSingles = requires { Cell::single_size(); };
   static constexpr bool kHasEntries = requires(const Cell& cell) { cell.entry(0.0); };
 
-  /// Sum over the columns of term(place, value), in four parts so that additions need not wait for each other.
+  /// Sum over the columns of term(place, value), in four parts so that additions need not wait for each
+  /// other.
   template <typename Sum, typename Term>
   Sum sum_over_columns(const double* row, Term&& term) const {
     Sum parts[4] = {};
@@ -209,9 +205,8 @@ class IndependentColumns final : public Family {
   }
   double own_log_predictive(const double* row, const double* caches) const {
     if constexpr (kHasEntries) {
-      return sum_over_columns<double>(row, [&](const Place& at, double x) {
-        return caches[at.bank + at.cell->own_entry(x) * kLanes];
-      });
+      return sum_over_columns<double>(
+          row, [&](const Place& at, double x) { return caches[at.bank + at.cell->own_entry(x) * kLanes]; });
     } else {
       double total = 0.0;
       for (const Place& at : active_)

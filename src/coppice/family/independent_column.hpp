@@ -225,7 +225,8 @@ class IndependentColumn final : public CellColumn {
         // The other lanes of a fresh chunk must be finite.
         if (chosen % kLanes == 0)
           for (std::size_t lane = 0; lane < kLanes; ++lane)
-            cell_.fill_bank(made.stats.data() + chosen * size, made.bank.data() + chosen / kLanes * stride + lane);
+            cell_.fill_bank(made.stats.data() + chosen * size,
+                            made.bank.data() + chosen / kLanes * stride + lane);
       }
     }
     made.sizes[chosen] += 1.0;

@@ -19,7 +19,7 @@ struct Options {
   std::size_t column_sweeps = 1, row_sweeps = 1, split_merge_moves = 1;
   SplitMergeOptions split_merge;
   std::size_t auxiliaries = 1;
-  double new_view_share = 1.0;  // of the columns that are offered new views in a sweep
+  double new_view_share = 1.0;  // of the columns that are offered new views in a sweep after the early ones
   bool auxiliary_from_prior = false;
   bool starts_single = false;
 };

@@ -15,6 +15,10 @@ constexpr std::uint64_t kStateFormat = 0x6372636100000001;
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
+/// In the first sweeps every column is offered new views: chains that find too few of them early rarely find
+/// the others later.
+constexpr std::uint64_t kEarlySweeps = 100;
+
 class CrossSampler final : public Sampler {
  public:
   explicit CrossSampler(const Problem& problem)
@@ -39,7 +43,7 @@ class CrossSampler final : public Sampler {
       State& state = replicas_[r];
       for (std::size_t i = 0; i < options_.column_sweeps; ++i) {
         Stream stream(name, Purpose::structure, r * kStreamsOfReplica + i);
-        state.column_sweep(stream);
+        state.column_sweep(stream, name.sweep <= kEarlySweeps ? 1.0 : options_.new_view_share);
       }
       // Repeated scans and moves must not use the same numbers again.
       std::uint64_t index = r * kStreamsOfReplica;
@@ -198,8 +202,8 @@ std::size_t chain_bytes(const Problem& problem) {
   // The columns one by one with the log density of every cell, and for each replica the statistics of its
   // views, each of which has room for all columns.
   constexpr std::size_t kViews = 8;
-  return 2 * cells + options.temperatures.size() * kViews *
-                         Clusters::bytes(*problem.family, problem.rows->size(), 16);
+  return 2 * cells +
+         options.temperatures.size() * kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16);
 }
 
 Views views_of(const Problem& problem, std::string_view details) {

@@ -115,7 +115,7 @@ std::size_t State::open_view() {
   return views_.size() - 1;
 }
 
-void State::column_sweep(Stream& stream) {
+void State::column_sweep(Stream& stream, double new_view_share) {
   for (std::size_t v = 0; v < views_.size(); ++v) {
     views_[v]->note_rows();
     for (const std::size_t cell : views_[v]->cells()) home_[cell] = v;
@@ -125,7 +125,8 @@ void State::column_sweep(Stream& stream) {
   // Rows come into new views in random order: the proposal then does not depend on how they are numbered.
   std::iota(row_order_.begin(), row_order_.end(), 0U);
   shuffle(stream, row_order_);
-  for (const std::uint32_t column : column_order_) update_column(column, stream);
+  for (const std::uint32_t column : column_order_)
+    update_column(column, draw_uniform(stream) < new_view_share, stream);
   std::size_t kept = 0;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (views_[v]->cells().empty()) {
@@ -139,13 +140,12 @@ void State::column_sweep(Stream& stream) {
   views_.resize(kept);
 }
 
-void State::update_column(std::size_t column, Stream& stream) {
+void State::update_column(std::size_t column, bool is_offered, Stream& stream) {
   ++counts_.columns.proposed;
   const std::size_t from = home_[column];
   const bool is_alone = views_[from]->cells().size() == 1;
-  // Which columns are offered new views does not depend on the state. The others choose among the views that
-  // would be there without them, which a column in a view of its own cannot do.
-  const bool is_offered = draw_uniform(stream) < options_.new_view_share;
+  // Without an offer a column chooses among the views that would be there without it, which one in a view of
+  // its own cannot do.
   if (is_alone && !is_offered) return;
   weigh_views(column);
   const std::size_t known = log_weights_.size();

@@ -30,8 +30,9 @@ class State {
   /// The content of the other one, at the power of this one, and the reverse.
   void exchange(State& other);
 
-  /// Every column in random order: out of its view, then into one of the others or a new one.
-  void column_sweep(Stream& stream);
+  /// Every column in random order: out of its view, then into one of the others; a share of them, drawn
+  /// without regard to the state, are offered a new one too.
+  void column_sweep(Stream& stream, double new_view_share);
   /// Rows of every view; each view has a stream of its own, named by `first_index` and the view.
   void row_sweep(const StreamName& name, std::uint64_t first_index);
   void split_merge(const StreamName& name, std::uint64_t first_index);
@@ -45,7 +46,7 @@ class State {
   void set_counts(const MoveCounts& counts);
 
  private:
-  void update_column(std::size_t column, Stream& stream);
+  void update_column(std::size_t column, bool is_offered, Stream& stream);
   /// Log weights of the views that there are, into log_weights_: minus infinity for one that would be empty
   /// without the column.
   void weigh_views(std::size_t column);
