@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "coppice/base/math.hpp"
 #include "coppice/family/bernoulli.hpp"
@@ -34,7 +35,7 @@ class BinomialCell {
     for (std::size_t i = 0; i < 3; ++i) stats[i] += other[i];
   }
   double log_marginal(const double* stats) const {
-    return stats[2] + log_beta(a_ + stats[0], b_ + stats[1]) - log_beta(a_, b_);
+    return stats[2] + log_beta_of(stats[0], stats[1]) - log_prior_;
   }
   double log_predictive(const double* stats, double x) const {
     const double a = a_ + stats[0];
@@ -102,10 +103,27 @@ class BinomialCell {
     stats[1] += sign * (trials_ - x);
     stats[2] += sign * log_coefficient(x);
   }
+  /// log B(a + successes, b + failures).
+  double log_beta_of(double successes, double failures) const {
+    if (tables_ == nullptr) return log_beta(a_ + successes, b_ + failures);
+    return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) -
+           tables_->total.log_gamma_at(successes + failures);
+  }
+  /// Log binomial coefficients of all x, as far as a table of them is small.
+  static std::shared_ptr<const std::vector<double>> coefficients(double trials) {
+    constexpr double kMostTrials = 1000.0;
+    auto table = std::make_shared<std::vector<double>>();
+    for (double x = 0.0; x <= trials && trials <= kMostTrials; ++x)
+      table->push_back(log_factorial(trials) - log_factorial(x) - log_factorial(trials - x));
+    return table;
+  }
   double log_coefficient(double x) const {
+    if (x >= 0.0 && x < static_cast<double>(coefficients_->size()))
+      return (*coefficients_)[static_cast<std::size_t>(x)];
     return log_factorial(trials_) - log_factorial(x) - log_factorial(trials_ - x);
   }
   double trials_, a_, b_;
+  std::shared_ptr<const std::vector<double>> coefficients_ = coefficients(trials_);
   double log_prior_ = log_beta(a_, b_);
   std::shared_ptr<const BetaTables> tables_;
 };
