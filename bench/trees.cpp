@@ -41,11 +41,14 @@ Settings settings_of(const std::string& how) {
   return given;
 }
 
-void run(const Table& table, const std::string& family, const std::string& how, int repeats,
+void run(Table table, const std::string& family, const std::string& how, int repeats,
          std::size_t threads) {
   Settings settings;
   if (family == "gaussian-diagonal") parse_assignment("share=0.05", settings);
-  if (family == "binomial") parse_assignment("trials=50", settings);
+  if (family == "binomial") {
+    parse_assignment("trials=50", settings);
+    for (Column& column : table.columns) column.kind = Kind::count;
+  }
   const FamilyPlan plan = plan_family(table, {}, family, settings);
   const Rows rows = encode(plan, table);
   const ModelEntry& model = model_by_name(how.starts_with("cross-") ? "bhcc" : "bhc");

@@ -22,9 +22,9 @@ struct TreeArguments {
   std::string path, format = "ascii", output;
   std::size_t level = 0;  // 0: the hierarchy, of flat models their only level
   double collapse = -1.0;
-  std::size_t view_of_columns = 0;  // of a model with views, from 1; 0: the one with most columns
-  bool columns = false;             // the tree over the columns
-  std::size_t guide = 0;            // the chain whose guide tree is wanted, from 1; 0: none
+  std::size_t of_view = 0;  // of a model with views, from 1; 0: the one with most columns
+  bool columns = false;     // the tree over the columns
+  std::size_t guide = 0;    // the chain whose guide tree is wanted, from 1; 0: none
   HierarchyView view;
   SelectionFlags selecting;
 };
@@ -142,9 +142,8 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
                       const Context& context) {
   const std::vector<std::string> items =
       arguments.columns ? column_names(analysis.run()) : analysis.run().table().row_ids;
-  const std::vector<TreeLinkage> trees =
-      tree_linkages(arguments.columns ? analysis.cross_tree().columns
-                                      : analysis.row_tree_of_view(arguments.view_of_columns));
+  const std::vector<TreeLinkage> trees = tree_linkages(
+      arguments.columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.of_view));
   if (format == "json") {
     nlohmann::ordered_json answer = greedy_tree_json(trees.front(), trees.front().names(items));
     if (trees.size() > 1) {
@@ -194,7 +193,7 @@ int tree(const TreeArguments& arguments, const Context& context) {
   if (arguments.columns && !analysis.has_column_tree())
     fail(ErrorCode::configuration, "--columns: the model {} has no tree over the columns",
          analysis.run().model().name);
-  if (arguments.view_of_columns > 0 && !(analysis.is_greedy() && analysis.has_column_tree()))
+  if (arguments.of_view > 0 && !(analysis.is_greedy() && analysis.has_column_tree()))
     fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows of views",
          analysis.run().model().name);
   if (analysis.is_greedy() && arguments.guide == 0) {
@@ -240,7 +239,7 @@ void add_tree(CLI::App& application, Context& context) {
   command->add_flag("--full", arguments->view.full,
                     "draw all levels of a hierarchy, also where none branches");
   command->add_flag("--columns", arguments->columns, "the tree over the columns (bhcc)");
-  add_view_option(*command, arguments->view_of_columns);
+  add_view_option(*command, arguments->of_view);
   command->add_option(
       "--guide", arguments->guide,
       "instead: the tree that led the moves of this chain (nrmm, --sampler tree-guided or auto)");

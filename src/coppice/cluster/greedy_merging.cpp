@@ -3,16 +3,20 @@
 #include <algorithm>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
 
 namespace coppice {
 namespace {
+
+/// Numbers to read for a row of scores from which on threads gain more than they cost.
+constexpr std::size_t kLeastShared = 100'000;
 
 std::size_t chunks_of(std::size_t positions) { return (positions + kLanes - 1) / kLanes; }
 
 }  // namespace
 
 GreedyMerging::GreedyMerging(const Family& family, const ProductPartition& prior, MergeTree& forest,
-                             std::span<const Node> roots, bool keeps_scores)
+                             std::span<const Node> roots, bool keeps_scores, std::size_t threads)
     : family_(&family),
       prior_(&prior),
       forest_(&forest),
@@ -21,6 +25,7 @@ GreedyMerging::GreedyMerging(const Family& family, const ProductPartition& prior
       counts_(roots.size()),
       log_phi_(roots.size()),
       stride_(family.union_size() * kLanes),
+      threads_(threads),
       values_(chunks_of(roots.size()) * stride_, 0.0),
       log_marginals_(chunks_of(roots.size()) * kLanes) {
   for (std::size_t position = 0; position < roots.size(); ++position) place(position, roots[position]);
@@ -42,8 +47,17 @@ void GreedyMerging::scores(std::size_t position, std::size_t begin, std::size_t 
   const std::size_t first_chunk = begin / kLanes;
   const std::size_t chunks = chunks_of(end) - first_chunk;
   std::fill_n(log_marginals_.begin(), chunks * kLanes, 0.0);
-  family_->add_log_marginals(values_of(position), values_.data() + first_chunk * stride_, stride_, chunks,
-                             log_marginals_.data());
+  const auto add = [&](std::size_t from, std::size_t to) {
+    family_->add_log_marginals(values_of(position), values_.data() + (first_chunk + from) * stride_, stride_,
+                               to - from, log_marginals_.data() + from * kLanes);
+  };
+  if (threads_ != 1 && chunks * stride_ >= kLeastShared) {
+    constexpr std::size_t kParts = 8;
+    parallel_for(kParts, threads_,
+                 [&](std::size_t part) { add(part * chunks / kParts, (part + 1) * chunks / kParts); });
+  } else {
+    add(0, chunks);
+  }
   const double* log_marginal = log_marginals_.data() + (begin - first_chunk * kLanes);
   const std::uint32_t count = counts_[position];
   const double log_phi = log_phi_[position];

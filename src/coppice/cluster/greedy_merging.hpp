@@ -21,8 +21,9 @@ class GreedyMerging final : private MergedItems {
 
   /// All three must outlive it. `roots` are trees of the forest, by their first rows; nobody else may change
   /// them until the merging is finished.
+  /// Scores are found on at most so many threads (0: all); they do not depend on it.
   GreedyMerging(const Family& family, const ProductPartition& prior, MergeTree& forest,
-                std::span<const Node> roots, bool keeps_scores);
+                std::span<const Node> roots, bool keeps_scores, std::size_t threads = 1);
 
   bool finished() const { return loop_.finished(); }
   /// Trees whose pairs with later ones are scored.
@@ -54,7 +55,7 @@ class GreedyMerging final : private MergedItems {
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> counts_;
   std::vector<double> log_phi_;
-  std::size_t stride_;
+  std::size_t stride_, threads_;
   AlignedVector values_, log_marginals_;
 };
 

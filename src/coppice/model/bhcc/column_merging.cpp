@@ -64,7 +64,7 @@ void ColumnMerging::scores(std::size_t position, std::size_t begin, std::size_t 
 
 ColumnMerging::Node ColumnMerging::merge(std::size_t first, std::size_t second) {
   const Node made =
-      forest_->join(nodes_[first], nodes_[second], bounds_->joined(slots_[first], slots_[second]));
+      forest_->join(nodes_[first], nodes_[second], bounds_->merge(slots_[first], slots_[second]));
   nodes_[first] = made;
   bounds_->merged(slots_[first], slots_[second], made);
   return made;

@@ -13,12 +13,14 @@ class FullBounds final : public PairBounds {
     parallel_for(others.size(), trees_->threads(),
                  [&](std::size_t i) { out[i] = joined(one, others[i]).log_bound; });
   }
-  ViewTree joined(std::size_t first, std::size_t second) const override {
-    return trees_->grow(forest_->columns_of(nodes_[first], nodes_[second]));
-  }
+  ViewTree merge(std::size_t first, std::size_t second) override { return joined(first, second); }
   void merged(std::size_t first, std::size_t, Node made) override { nodes_[first] = made; }
 
  private:
+  ViewTree joined(std::size_t first, std::size_t second) const {
+    return trees_->grow(forest_->columns_of(nodes_[first], nodes_[second]));
+  }
+
   const ViewTrees* trees_;
   const ColumnForest* forest_;
   std::vector<Node> nodes_;

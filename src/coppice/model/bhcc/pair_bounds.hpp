@@ -23,9 +23,8 @@ class PairBounds {
   virtual void prepare() {}
   /// out[i] = bound of the views in slots `one` and others[i] together.
   virtual void bounds(std::size_t one, std::span<const std::size_t> others, double* out) = 0;
-  /// The view of both.
-  virtual ViewTree joined(std::size_t first, std::size_t second) const = 0;
-  /// The pair was merged into a node.
+  /// The view of both, which are one from now on; then, the node that they were merged into.
+  virtual ViewTree merge(std::size_t first, std::size_t second) = 0;
   virtual void merged(std::size_t first, std::size_t second, Node made) = 0;
 };
 

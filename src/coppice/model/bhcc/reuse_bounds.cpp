@@ -55,19 +55,30 @@ class ReuseBounds final : public PairBounds {
       out[i] = std::max(bound(one, others[i]), bound(others[i], one));
   }
 
-  ViewTree joined(std::size_t first, std::size_t second) const override {
-    return trees_->best(forest_->columns_of(slots_[first].node, slots_[second].node), *slots_[first].shape,
-                        *slots_[second].shape);
+  /// What other shapes have to follow does not depend on the new tree, so both are done at the same time.
+  ViewTree merge(std::size_t first, std::size_t second) override {
+    const std::vector<std::size_t> columns = forest_->columns_of(slots_[first].node, slots_[second].node);
+    const bool by_first = bound(first, second) >= bound(second, first);
+    const std::shared_ptr<const Dendrogram> shape = slots_[by_first ? first : second].shape;
+    const double log_bound = std::max(bound(first, second), bound(second, first));
+    slots_[second].shape.reset();
+    for (std::size_t row = 0; row < rows_; ++row)
+      alone_of(first)[row * kLanes] += alone_of(second)[row * kLanes];
+    ViewTree view;
+    parallel_for(keeps_profiles_ ? slots_.size() + 1 : 1, trees_->threads(), [&](std::size_t i) {
+      if (i == 0)
+        view = trees_->grow_or_take(columns, *shape, log_bound);
+      else
+        follow_merge(i - 1, first, second);
+    });
+    return view;
   }
 
   void merged(std::size_t first, std::size_t second, Node made) override {
-    for (std::size_t row = 0; row < rows_; ++row)
-      alone_of(first)[row * kLanes] += alone_of(second)[row * kLanes];
-    slots_[second].shape.reset();
     slots_[first].node = made;
-    parallel_for(slots_.size(), trees_->threads(), [&](std::size_t shape) {
-      if (shape != first && slots_[shape].shape) follow_merge(shape, first, second);
-    });
+    if (!keeps_profiles_)
+      parallel_for(slots_.size(), trees_->threads(),
+                   [&](std::size_t slot) { follow_merge(slot, first, second); });
     slots_[second] = {};
     slots_[first].shape = forest_->view(made).rows;
     take_shape(first, trees_->threads());
@@ -197,6 +208,7 @@ class ReuseBounds final : public PairBounds {
 
   /// The shape stays, two of the views over it have become one.
   void follow_merge(std::size_t slot, std::size_t first, std::size_t second) {
+    if (slot == first || !slots_[slot].shape) return;
     const Dendrogram& shape = *slots_[slot].shape;
     const std::size_t size = made(shape);
     const std::size_t chunk = first / kLanes;

@@ -31,7 +31,8 @@ ViewTree ViewTrees::grow(std::span<const std::size_t> columns) const {
     division.start(all);
     while (!division.finished()) division.step(name_, record);
   } else {
-    GreedyMerging(*family, forest.prior(), forest.trees(), forest.plant(), rows.size() <= kMostRowsWithScores)
+    GreedyMerging(*family, forest.prior(), forest.trees(), forest.plant(), rows.size() <= kMostRowsWithScores,
+                  threads_)
         .run(record);
   }
   return taken_from(forest);
@@ -43,6 +44,12 @@ ViewTree ViewTrees::reshape(std::span<const std::size_t> columns, const Dendrogr
   RowForest forest(*family, rows, options_.alpha_rows);
   forest.rebuild(shape);
   return taken_from(forest);
+}
+
+ViewTree ViewTrees::grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape,
+                                 double log_bound) const {
+  ViewTree grown = grow(columns);
+  return grown.log_bound >= log_bound ? grown : reshape(columns, shape);
 }
 
 ViewTree ViewTrees::best(std::span<const std::size_t> columns, const Dendrogram& one,
