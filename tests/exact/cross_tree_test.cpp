@@ -421,6 +421,55 @@ TEST(CrossTreeRandomized, WithALargeThresholdIsTheExactOne) {
   }
 }
 
+/// log S of the halves of the small tree, by the recursion over its own fit.
+TEST(CrossTreeRandomized, ColumnsGoWhereTheHalvesSay) {
+  const Fixture fixture = crossing(9, 7, 14);
+  for (const bool published : {false, true}) {
+    std::map<std::uint32_t, std::pair<double, double>> heard;
+    const CrossTreeFit divided(
+        fixture.family(), fixture.rows,
+        with({"inner=\"full\"", "randomized=true", "threshold=4", "subset=4", "filter-levels=1",
+              published ? "filter=\"published\"" : "filter=\"size\""}),
+        [&](bhcc::Options& options) {
+          options.division.priority = {0, 1, 2, 3, 9, 9, 9};
+          options.division.on_filter = [&](std::uint32_t column, double left, double right) {
+            heard[column] = {left, right};
+          };
+        });
+    ASSERT_EQ(heard.size(), 3u);
+    const SomeColumns chosen(fixture.family(), fixture.rows, {0, 1, 2, 3});
+    const CrossTree tree = CrossTreeFit(*chosen.family, chosen.rows, with({"inner=\"full\""})).tree();
+    const Dendrogram& columns = tree.columns;
+    std::vector<double> log_all(columns.nodes());
+    const auto log_one = [&](Dendrogram::Node node) {
+      return std::log(kAlphaColumns) + log_gamma(static_cast<double>(columns.size(node)));
+    };
+    for (Dendrogram::Node node = 0; node < columns.nodes(); ++node)
+      log_all[node] = columns.is_leaf(node)
+                          ? log_one(node)
+                          : log_add_exp(log_one(node),
+                                        log_all[columns.left(node)] + log_all[columns.right(node)]);
+    for (const auto& [column, sides] : heard) {
+      const SomeColumns other(fixture.family(), fixture.rows, {column});
+      std::function<double(Dendrogram::Node)> log_s = [&](Dendrogram::Node node) {
+        const double size = published ? 1.0 : static_cast<double>(columns.size(node));
+        const double whole = std::log(size) + log_new_column(*tree.rows[node], *other.family, other.rows);
+        if (columns.is_leaf(node)) return whole;
+        const double odds = columns.log_odds(node);
+        return log_add_exp(log_logistic(odds) + whole,
+                           log_logistic(-odds) +
+                               log_add_exp(log_s(columns.left(node)), log_s(columns.right(node))));
+      };
+      const auto half = [&](Dendrogram::Node node) {
+        return log_s(node) + (published ? log_one(node) - log_all[node] : 0.0);
+      };
+      const Dendrogram::Node root = columns.roots().front();
+      EXPECT_NEAR(sides.first, half(columns.left(root)), relative(1e-9, sides.first));
+      EXPECT_NEAR(sides.second, half(columns.right(root)), relative(1e-9, sides.second));
+    }
+  }
+}
+
 TEST(CrossTreeRandomized, FindsTheViewsAndConsolidationNeverHarms) {
   const Fixture fixture = crossing(30, 60, 13);
   std::set<double> bounds;

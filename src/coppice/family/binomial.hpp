@@ -74,7 +74,7 @@ class BinomialCell {
     const Lanes successes = load_lanes(bank) + x;
     const Lanes failures = load_lanes(bank + kLanes) + (trials_ - x);
     const Lanes rest = load_lanes(bank + 2 * kLanes) + log_coefficient(x);
-    if (tables_ != nullptr)
+    if (tables_ != nullptr && maximum(successes + failures) < static_cast<double>(tables_->total.size()))
       return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) + rest;
     return coppice::log_gamma(a_ + successes) + coppice::log_gamma(b_ + failures) + rest;
   }
