@@ -118,7 +118,7 @@ def test_mistakes_are_told_in_one_line(coppice, flags, code, words):
 
 
 def test_draws_cannot_be_added_and_runs_not_merged(hand):
-    assert "greedy" in hand("resume", "hand.coppice", "--draws", "+5", code=78).stderr
+    assert "no draws" in hand("resume", "hand.coppice", "--draws", "+5", code=78).stderr
     hand("fit", "bhc", "hand.csv", "-o", "other.coppice", "--seed", "2", "--set", "a=1", "--set", "b=1")
     assert "greedy" in hand("merge", "hand.coppice", "other.coppice", "-o", "both.coppice", code=78).stderr
 
