@@ -36,6 +36,7 @@ int models(const Context& context) {
                     {"summary", model.summary},
                     {"levels", model.levels(ParameterValues(model.parameters, {}))},
                     {"traces", model.traces(ParameterValues(model.parameters, {}))},
+                    {"greedy", model.greedy_steps != nullptr},
                     {"learns_labels", model.make_classifier != nullptr},
                     {"parameters", parameters_json(model.parameters)}});
     text += fmt::format("{}: {}\n{}", context.bold(model.name), model.summary,
