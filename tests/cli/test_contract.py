@@ -1,10 +1,12 @@
 """The contract of the command line: outputs, headers, JSON keys, formats."""
 import io
 import json
+import os
+import subprocess
 
 import numpy as np
 import pytest
-from conftest import ROOT, blobs, write_table
+from conftest import BINARY, ROOT, blobs, write_table
 
 SHORT = ("--chains", 2, "--warmup", 50, "--draws", 60)
 
@@ -186,3 +188,16 @@ def test_stdin(coppice):
     write_table(coppice.folder / "data.csv", blobs(1)[0])
     coppice("fit", "nrmm", "-", "-o", "s.coppice", *SHORT, stdin=(coppice.folder / "data.csv").read_text())
     assert coppice.json("summary", "s.coppice")["rows"] == 50
+
+
+def test_nobody_reading_stderr_does_no_harm(coppice):
+    points, labels = blobs(2, rows=40)
+    write_table(coppice.folder / "blobs.csv", points, labels)
+    for arguments, code in ((("fit", "bhc", "blobs.csv", "--truth", "truth", "-o", "r.coppice", "--progress", "plain"), 0),
+                            (("fit", "bhc", "missing.csv", "-o", "s.coppice"), 66)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = subprocess.run([BINARY, *arguments], cwd=coppice.folder, stderr=writer, stdout=subprocess.DEVNULL,
+                                timeout=60, check=False)
+        os.close(writer)
+        assert result.returncode == code

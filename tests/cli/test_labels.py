@@ -131,3 +131,32 @@ def test_updates_take_in_rows_labels_and_columns(coppice):
     coppice.write("bad.csv", "w0,w1,w2,w3,w4,label_0,label_1,label_2\n1,1,1,1,-3,0,1,0\n2,1,1,1,1,1,1,0\n")
     assert "'w4'" in coppice("update", "r.coppice", "bad.csv", code=65).stderr
     assert "--labels" in coppice("update", "r.coppice", "test.csv", "--labels", "absent", code=78).stderr
+
+
+def test_labels_of_a_file_of_their_own_are_asked_for(coppice):
+    words, labels = documents(60, 4)
+    write(coppice.folder / "all.csv", words, labels)
+    lines = (coppice.folder / "all.csv").read_text().splitlines()
+    coppice.write("words.csv", "\n".join(",".join(line.split(",")[:6]) for line in lines) + "\n")
+    coppice.write("labels.csv", "\n".join(",".join(line.split(",")[6:]) for line in lines) + "\n")
+    coppice("fit", "bnmc", "words.csv", "--labels-file", "labels.csv", *SMALL, "-o", "r.coppice", "-q")
+    assert "--labels-file" in coppice("score", "r.coppice", "words.csv", code=78).stderr
+    assert coppice.json("score", "r.coppice", "words.csv", "--labels-file", "labels.csv")["micro_f1"] > 0.7
+
+
+def test_unknown_labels_cannot_be_scored(coppice):
+    words, labels = documents(40, 5)
+    write(coppice.folder / "train.csv", words, labels)
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    lines = (coppice.folder / "train.csv").read_text().splitlines()
+    coppice.write("none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n")
+    assert "known" in coppice("score", "r.coppice", "none.csv", code=65).stderr
+
+
+def test_flags_of_mixtures_are_refused(coppice):
+    write(coppice.folder / "train.csv", *documents(20, 6))
+    for flags in (("--family", "poisson"), ("--set", "shape=2")):
+        refused = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *flags, "-o", "r.coppice", code=78)
+        assert "--features" in refused.stderr
+    refused = coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "ovr", "--folds", 50, code=2)
+    assert "20 rows" in refused.stderr

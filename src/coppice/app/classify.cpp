@@ -50,7 +50,10 @@ Table known_labels(const SavedRun& run, const std::string& data, const std::stri
   Context silent = context;
   silent.quiet = true;
   const Dataset read = flags.read(data, silent, true);
-  const bool own = config.labels.empty() && labels_file.empty();
+  if (read.labels.columns.empty())
+    fail(ErrorCode::configuration, "{}: its labels are not in the file; name theirs with --labels-file",
+         data);
+  const bool own = config.labels.empty() && config.labels_file.empty() && labels_file.empty();
   Table result;
   result.row_ids = read.table.row_ids;
   for (const Column& column : learned.columns) {
@@ -173,6 +176,8 @@ int score_labels(const Analysis& analysis, const std::string& data, const std::s
     all.probabilities.insert(all.probabilities.end(), p.probabilities.begin(), p.probabilities.end());
     all.chosen.insert(all.chosen.end(), p.chosen.begin(), p.chosen.end());
   }
+  if (std::all_of(all.truth.begin(), all.truth.end(), [](double value) { return is_missing(value); }))
+    fail(ErrorCode::bad_data, "{}: no label of any row is known", data);
   const std::size_t depths[] = {1, 3, 5};
   const LabelScores scores = label_scores(all, depths);
   ordered_json answer{{"model", run.model().name},

@@ -23,11 +23,11 @@ bool Context::use_color() const {
 }
 
 void Context::note(std::string_view text) const {
-  if (!quiet) fmt::print(stderr, "{}\n", text);
+  if (!quiet) write_error_stream(fmt::format("{}\n", text));
 }
 
 void Context::detail(std::string_view text) const {
-  if (verbose) fmt::print(stderr, "{}\n", text);
+  if (verbose) write_error_stream(fmt::format("{}\n", text));
 }
 
 std::string Context::bold(std::string_view text) const {
@@ -37,6 +37,8 @@ std::string Context::bold(std::string_view text) const {
 std::string Context::dim(std::string_view text) const {
   return use_color() ? fmt::format("\033[2m{}\033[0m", text) : std::string(text);
 }
+
+void write_error_stream(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 void write_output(const std::string& path, std::string_view text) {
   if (!path.empty() && path != "-") {

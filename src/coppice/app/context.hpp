@@ -34,6 +34,8 @@ struct Context {
   std::string dim(std::string_view text) const;
 };
 
+/// Writes text to stderr; nobody is told if nobody reads it.
+void write_error_stream(std::string_view text);
 /// Writes text to a file, or to stdout for "" and "-". Throws Error{cannot_write}.
 void write_output(const std::string& path, std::string_view text);
 /// JSON to stdout or the file, indented, with NaN as null.

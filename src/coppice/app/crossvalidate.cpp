@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 
 #include "coppice/app/arguments.hpp"
@@ -204,13 +205,15 @@ struct MeanAndError {
 };
 
 MeanAndError over_folds(std::span<const FoldResult> folds, const Figure& figure) {
-  double sum = 0.0;
+  std::vector<double> values;  // a fold may have no cell of the kind
+  for (const FoldResult& fold : folds)
+    if (const double value = figure.of(fold); std::isfinite(value)) values.push_back(value);
+  if (values.empty()) return {};
+  const double count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
   double squares = 0.0;
-  const double count = static_cast<double>(folds.size());
-  for (const FoldResult& fold : folds) sum += figure.of(fold);
-  const double mean = sum / count;
-  for (const FoldResult& fold : folds) squares += (figure.of(fold) - mean) * (figure.of(fold) - mean);
-  return {mean, folds.size() > 1 ? std::sqrt(squares / (count - 1.0) / count) : kMissing};
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, values.size() > 1 ? std::sqrt(squares / (count - 1.0) / count) : kMissing};
 }
 
 std::string words(const MeanAndError& value) {
@@ -317,10 +320,10 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
     const Dataset data = arguments.reading.read(arguments.data, context, true);
     if (data.labels.columns.empty())
       fail(ErrorCode::configuration, "name the labels: --labels COL,COL or --labels-file FILE");
-    return crossvalidate_labels(data, about_labels,
-                                {arguments.folds, arguments.most_folds, seed_of(arguments), arguments.threads,
-                                 arguments.output},
-                                context);
+    return crossvalidate_labels(
+        data, about_labels,
+        {arguments.folds, arguments.most_folds, seed_of(arguments), arguments.threads, arguments.output},
+        context);
   }
   std::vector<Contender> contenders;
   std::vector<const std::vector<Parameter>*> tables{&run_parameters()};
@@ -383,9 +386,10 @@ void add_crossvalidate(CLI::App& application, Context& context) {
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin")
       ->required();
   command
-      ->add_option("--models", arguments->models,
-                   "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels "
-                   "bnmc, ovr, chain, rates")
+      ->add_option(
+          "--models", arguments->models,
+          "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels "
+          "bnmc, ovr, chain, rates")
       ->delimiter(',')
       ->required();
   command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")

@@ -158,7 +158,8 @@ int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> co
                          const LabelFolds& options, const Context& context) {
   const LabelledRows all = labelled_rows(data.table, data.labels);
   const std::size_t rows = all.features.rows();
-  const std::size_t folds = std::min(options.folds, rows);
+  if (options.folds > rows) fail(ErrorCode::usage, "--folds {}: there are only {} rows", options.folds, rows);
+  const std::size_t folds = options.folds;
   std::vector<std::uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0u);
   Stream stream({options.seed, 0, 0}, Purpose::hold_out, 1);

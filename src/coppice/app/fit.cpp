@@ -86,6 +86,9 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   arguments.parameters.check_all_known(tables, model.name);
   config.parameters = arguments.parameters.values(model.parameters);
   refuse_sampler_flags(arguments, model);
+  if (model.make_classifier != nullptr && (arguments.family != "auto" || !arguments.set.empty()))
+    fail(ErrorCode::configuration,
+         "--family and --set belong to mixtures; {} has --features and --label-model", model.name);
   set_run_length(config, arguments.parameters.values(run_parameters()));
   config.family = arguments.family;
   for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
@@ -138,8 +141,7 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
                            model.make_classifier != nullptr
                                ? fmt::format("{} features", contents.table.columns.size())
                                : setup->plan.description(),
-                           length,
-                           size_words(estimate_bytes(*setup, contents.config, contents.table))));
+                           length, size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
   return carry_on(file, *setup, arguments.running, guard, context);
@@ -211,7 +213,8 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
   flags.drop = old.config().drop;
   flags.truth = old.config().truth;
   flags.labels_file = arguments.labels_file;
-  if (flags.labels_file.empty()) flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
+  if (flags.labels_file.empty())
+    flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
   const Dataset more = flags.read(arguments.data, context, true);
   if (more.labels.columns.empty())
     fail(ErrorCode::configuration, "name the labels of the new rows: --labels COL,COL or --labels-file FILE");
@@ -287,11 +290,11 @@ int update(const UpdateArguments& arguments, const Context& context) {
       return static_cast<int>(ErrorCode::stopped);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    context.note(
-        learns ? fmt::format("{} rows are in after {}; now the linear classifiers", added, duration_words(seconds))
-               : fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
-                             duration_words(seconds), contents.config.warmup,
-                             contents.config.draws * contents.config.thin, contents.config.chains));
+    context.note(learns ? fmt::format("{} rows are in after {}; now the linear classifiers", added,
+                                      duration_words(seconds))
+                        : fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
+                                      duration_words(seconds), contents.config.warmup,
+                                      contents.config.draws * contents.config.thin, contents.config.chains));
     RunFile file = RunFile::create(output, contents);
     file.commit({}, states, {});
     contents = {};
@@ -322,7 +325,8 @@ void add_update(CLI::App& application, Context& context) {
   command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
       ->allow_extra_args(false);
   command
-      ->add_option("--labels", arguments->labels, "columns of labels in the new rows, with commas [as in the fit]")
+      ->add_option("--labels", arguments->labels,
+                   "columns of labels in the new rows, with commas [as in the fit]")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");

@@ -13,7 +13,7 @@
 namespace {
 
 int report(int code, std::string_view message) {
-  fmt::print(stderr, "coppice: {}\n", message);
+  coppice::app::write_error_stream(fmt::format("coppice: {}\n", message));
   return code;
 }
 

@@ -48,8 +48,16 @@ class ProgressBase : public FitObserver {
     const double elapsed = seconds_between(begin_, now);
     const double rate = elapsed > 0.0 ? static_cast<double>(done - done_at_begin_) / elapsed : 0.0;
     const double left = rate > 0.0 ? static_cast<double>(total * chains.size() - done) / rate : 0.0;
-    State state{done, total * chains.size(), rate, left, 0.0, 0.0, 0.0, running_rhat(now, last),
-                chains.empty() ? kMissing : chains.front().held_out, last};
+    State state{done,
+                total * chains.size(),
+                rate,
+                left,
+                0.0,
+                0.0,
+                0.0,
+                running_rhat(now, last),
+                chains.empty() ? kMissing : chains.front().held_out,
+                last};
     double started = 0.0;
     for (const ChainProgress& chain : chains) {
       if (chain.clusters == 0.0) continue;  // has not begun
@@ -122,10 +130,10 @@ class BarProgress final : public ProgressBase {
     const std::size_t filled = state.total == 0 ? kWidth : kWidth * state.done / state.total;
     std::string bar;
     for (std::size_t i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
-    fmt::print(
-        stderr, "\r\033[K{} {:3.0f} %  {}", bar,
+    write_error_stream(fmt::format(
+        "\r\033[K{} {:3.0f} %  {}", bar,
         100.0 * static_cast<double>(state.done) / static_cast<double>(std::max<std::size_t>(state.total, 1)),
-        words(state));
+        words(state)));
     drawn_ = true;
     if (state.last && !ended_) {
       std::fputc('\n', stderr);
@@ -142,7 +150,7 @@ class PlainProgress final : public ProgressBase {
   PlainProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 60.0) {}
 
  private:
-  void show(const State& state) override { fmt::print(stderr, "{}\n", words(state)); }
+  void show(const State& state) override { write_error_stream(words(state) + "\n"); }
 };
 
 class JsonProgress final : public ProgressBase {
@@ -152,14 +160,14 @@ class JsonProgress final : public ProgressBase {
  private:
   void show(const State& state) override {
     nlohmann::ordered_json line{{"sweeps", state.done},
-                                      {"total", state.total},
-                                      {"rate", state.rate},
-                                      {"seconds_left", state.left},
-                                      {"clusters", {state.fewest, state.most}},
-                                      {"log_joint", state.log_joint},
-                                      {"rhat", state.rhat}};
+                                {"total", state.total},
+                                {"rate", state.rate},
+                                {"seconds_left", state.left},
+                                {"clusters", {state.fewest, state.most}},
+                                {"log_joint", state.log_joint},
+                                {"rhat", state.rhat}};
     if (std::isfinite(state.held_out)) line["held_out"] = state.held_out;
-    fmt::print(stderr, "{}\n", line.dump());
+    write_error_stream(line.dump() + "\n");
     std::fflush(stderr);
   }
 };

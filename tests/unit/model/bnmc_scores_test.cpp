@@ -1,4 +1,5 @@
-// From the experts' parts to scores: every rule against numbers worked out by hand, and what calibration learns.
+// From the experts' parts to scores: every rule against numbers worked out by hand, and what calibration
+// learns.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -100,6 +101,28 @@ TEST(BnmcScores, CalibrationFindsTheThreshold) {
   rows.labels.value.assign(rows.labels.value.size(), kMissing);
   const Calibration nothing = calibrate(rows, parts, learned, options_with({"combine=\"linear\""}));
   EXPECT_EQ(nothing.thresholds.size(), 1u);
+}
+
+TEST(BnmcScores, CalibrationLooksBetweenTies) {
+  for (const std::size_t size : {999u, 1000u, 1001u, 1003u}) {
+    LabelledRows rows;
+    rows.labels.columns = 1;
+    std::vector<RowParts> parts(2 * size);
+    Learned learned;
+    learned.base_rates = {0.5};
+    for (std::size_t row = 0; row < parts.size(); ++row) {
+      parts[row].mixture = {0.0};
+      parts[row].linear = {row < size ? 0.8 : 0.2};
+      if (row < size) {
+        rows.labels.column.push_back(0);
+        rows.labels.value.push_back(1.0);
+      }
+      rows.labels.start.push_back(rows.labels.column.size());
+    }
+    const Calibration found =
+        calibrate(rows, parts, learned, options_with({"combine=\"linear\"", "threshold=\"micro\""}));
+    EXPECT_NEAR(found.thresholds[0], 0.5, 1e-9) << size << " rows of each";
+  }
 }
 
 TEST(BnmcScores, CardinalitiesAreMeansOfLabelledRowsAlone) {

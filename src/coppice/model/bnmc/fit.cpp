@@ -58,8 +58,7 @@ void widen(const Block& narrow, const BlockStatistics& from, const Block& wide, 
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (first[i] < old_columns || !is_missing(rows.values_of(0)[i])) continue;
     const std::size_t slot = (wide.slots() / columns - 1) * columns + first[i];
-    for (std::size_t k = 0; k < stride; ++k)
-      to.table[slot * stride + k] = wide.prior().weight * counts[k];
+    for (std::size_t k = 0; k < stride; ++k) to.table[slot * stride + k] = wide.prior().weight * counts[k];
   }
 }
 
@@ -342,6 +341,11 @@ class Fit final : public Sampler {
     units_ = old.units_;
     Units all;
     const Mixture measured = make_mixture(rows_, options_, clusters_);
+    if (measured.features().prior().likelihood != old.mixture_->features().prior().likelihood)
+      fail(ErrorCode::configuration,
+           "the new columns are of another kind than those of the run, which counts or bits cannot be joined "
+           "by; "
+           "fit it again with all of the rows");
     all = {measured.features().prior().origin, measured.features().prior().scale};
     std::copy(all.origin.begin() + static_cast<std::ptrdiff_t>(units_.origin.size()), all.origin.end(),
               std::back_inserter(units_.origin));

@@ -89,15 +89,19 @@ double best_threshold(std::vector<std::pair<double, double>>& cells, bool by_ham
   // at.
   const std::size_t most = std::min(cells.size(), 4 * static_cast<std::size_t>(counts.positive) + 10);
   const std::size_t stride = std::max<std::size_t>(1, most / 200);
-  for (std::size_t i = 0; i < most; ++i) {
+  std::size_t next = stride;  // cells above the threshold that is looked at next, or more of them in a tie
+  for (std::size_t i = 0; i < cells.size(); ++i) {
     counts.hit += cells[i].second;
     counts.chosen += 1.0;
     const bool is_tie = i + 1 < cells.size() && cells[i + 1].first == cells[i].first;
-    if (is_tie || (i + 1) % stride != 0) continue;
+    if (is_tie || (i + 1 < next && i + 1 < most)) continue;
+    next = i + 1 + stride;
     const double quality = by_hamming ? 2.0 * counts.hit - counts.chosen - counts.positive : counts.f1();
-    if (quality <= best) continue;
-    best = quality;
-    threshold = i + 1 < cells.size() ? 0.5 * (cells[i].first + cells[i + 1].first) : cells[i].first;
+    if (quality > best) {
+      best = quality;
+      threshold = i + 1 < cells.size() ? 0.5 * (cells[i].first + cells[i + 1].first) : cells[i].first;
+    }
+    if (i + 1 >= most) break;
   }
   return threshold;
 }
