@@ -45,6 +45,7 @@ class BinomialCell {
     return stats[2] + log_beta_at(stats[0], stats[1]) - log_prior_;
   }
   double log_predictive(const double* stats, double x) const {
+    if (x > trials_) return kMinusInfinity;
     return log_coefficient(x) + log_beta_at(stats[0] + x, stats[1] + trials_ - x) -
            log_beta_at(stats[0], stats[1]);
   }
@@ -71,6 +72,7 @@ class BinomialCell {
     bank[3 * kLanes] = cells >= trials_ ? log_here + log_gamma_total(cells - trials_) : 0.0;
   }
   Lanes lane_log_predictive(const double* bank, double x) const {
+    if (x > trials_) return Lanes{} + kMinusInfinity;  // rows that come later may have any count
     const Lanes successes = load_lanes(bank) + x;
     const Lanes failures = load_lanes(bank + kLanes) + (trials_ - x);
     const Lanes rest = load_lanes(bank + 2 * kLanes) + log_coefficient(x);
