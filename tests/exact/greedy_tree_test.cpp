@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "coppice/cluster/new_column.hpp"
+#include "support/monte_carlo.hpp"
 #include "support/seeds.hpp"
 #include "support/tree_law.hpp"
 
@@ -194,12 +195,12 @@ TEST(GreedyTreeDraws, FollowThePosteriorOfTheTree) {
   Stream stream({1, 0, 0}, Purpose::test);
   constexpr std::size_t kDraws = 40'000;
   std::vector<double> together(81, 0.0);
-  double clusters = 0.0;
+  RunningMean clusters;
   for (std::size_t draw = 0; draw < kDraws; ++draw) {
     const Labels labels = posterior.draw(stream);
     for (std::size_t a = 0; a < 9; ++a)
       for (std::size_t b = 0; b < 9; ++b) together[a * 9 + b] += labels[a] == labels[b] ? 1.0 : 0.0;
-    clusters += 1.0 + *std::max_element(labels.begin(), labels.end());
+    clusters.add(1.0 + *std::max_element(labels.begin(), labels.end()));
   }
   const std::vector<double> truth = posterior.coclustering();
   std::size_t uncertain = 0;
@@ -209,7 +210,7 @@ TEST(GreedyTreeDraws, FollowThePosteriorOfTheTree) {
     EXPECT_NEAR(together[i] / kDraws, truth[i], 4.5 * error + 1e-9) << i / 9 << " and " << i % 9;
   }
   EXPECT_GT(uncertain, 0u) << "a tree without doubt proves nothing";
-  EXPECT_NEAR(clusters / kDraws, posterior.expected_clusters(), 0.05);
+  EXPECT_NEAR(clusters.mean(), posterior.expected_clusters(), 4.5 * clusters.standard_error());
 }
 
 TEST(GreedyTreeSums, PredictivesOfBinaryRowsSumToOne) {

@@ -3,21 +3,18 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/crossvalidate_labels.hpp"
+#include "coppice/app/fold_standings.hpp"
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
-#include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/held_out_cells.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/out/csv.hpp"
 #include "coppice/post/held_out_scores.hpp"
 #include "coppice/post/views.hpp"
 #include "coppice/run/fit.hpp"
@@ -26,7 +23,6 @@
 namespace coppice::app {
 namespace {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
@@ -145,7 +141,12 @@ std::optional<FoldResult> run_fold(const CrossvalidateArguments& arguments, cons
     RunContents contents = contents_of(config_of(arguments, contender), data);
     std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
     setup->problem.stop = stop;
-    resolve_settings(contents.config, contents.codebook, contents.table, arguments.threads, setup);
+    try {
+      resolve_settings(contents.config, contents.codebook, contents.table, arguments.threads, setup);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::stopped) throw;
+      return std::nullopt;
+    }
     settle_run_length(contents.config, *setup);
     RunFile file = RunFile::create(path, contents, true);
     FitOptions options;
@@ -181,104 +182,20 @@ FoldResult run_one_cluster(const CrossvalidateArguments& arguments, const Conten
   return result;
 }
 
-/// A figure of the folds: what it is called and where it stands.
-struct Figure {
-  const char* key;
-  const char* heading;
-  double (*of)(const FoldResult&);
-};
+const std::vector<FoldFigure> kFigures{{"log_predictive", "log predictive"},
+                                       {"rmse", "RMSE"},
+                                       {"mae", "MAE"},
+                                       {"mode_accuracy", "mode right"},
+                                       {"fit_seconds", "fit, s"},
+                                       {"predict_seconds", "predict, s"},
+                                       {"views", "views"},
+                                       {"lower_bound", "lower bound"}};
 
-const Figure kFigures[] = {
-    {"log_predictive", "log predictive", [](const FoldResult& r) { return r.scores.log_predictive; }},
-    {"rmse", "RMSE", [](const FoldResult& r) { return r.scores.rmse; }},
-    {"mae", "MAE", [](const FoldResult& r) { return r.scores.mae; }},
-    {"mode_accuracy", "mode right", [](const FoldResult& r) { return r.scores.mode_accuracy; }},
-    {"fit_seconds", "fit, s", [](const FoldResult& r) { return r.fit_seconds; }},
-    {"predict_seconds", "predict, s", [](const FoldResult& r) { return r.predict_seconds; }},
-    {"views", "views", [](const FoldResult& r) { return r.views; }},
-    {"lower_bound", "lower bound", [](const FoldResult& r) { return r.lower_bound; }},
-};
-
-struct MeanAndError {
-  double mean = kMissing;
-  double error = kMissing;
-};
-
-MeanAndError over_folds(std::span<const FoldResult> folds, const Figure& figure) {
-  std::vector<double> values;  // a fold may have no cell of the kind
-  for (const FoldResult& fold : folds)
-    if (const double value = figure.of(fold); std::isfinite(value)) values.push_back(value);
-  if (values.empty()) return {};
-  const double count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  double squares = 0.0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, values.size() > 1 ? std::sqrt(squares / (count - 1.0) / count) : kMissing};
-}
-
-std::string words(const MeanAndError& value) {
-  if (!std::isfinite(value.mean)) return "-";
-  const int digits = std::abs(value.mean) >= 100.0 ? 1 : std::abs(value.mean) >= 10.0 ? 2 : 3;
-  return std::isfinite(value.error)
-             ? fmt::format("{:.{}f} +- {:.{}f}", value.mean, digits, value.error, digits)
-             : fmt::format("{:.{}f}", value.mean, digits);
-}
-
-struct Standing {
-  std::string name;
-  std::vector<FoldResult> folds;
-};
-
-std::string standings_text(std::span<const Standing> standings, const Context& context) {
-  std::vector<const Figure*> shown;
-  for (const Figure& figure : kFigures)
-    for (const Standing& standing : standings)
-      if (std::isfinite(over_folds(standing.folds, figure).mean)) {
-        shown.push_back(&figure);
-        break;
-      }
-  TextTable table(std::vector<std::size_t>(shown.size() + 1, 8));
-  std::vector<std::string> heading{"model"};
-  for (const Figure* figure : shown) heading.emplace_back(figure->heading);
-  table.add(heading);
-  for (const Standing& standing : standings) {
-    std::vector<std::string> cells{standing.name};
-    for (const Figure* figure : shown) cells.push_back(words(over_folds(standing.folds, *figure)));
-    table.add(cells);
-  }
-  return table.text(context);
-}
-
-ordered_json standings_json(std::span<const Standing> standings, std::size_t folds) {
-  ordered_json list = ordered_json::array();
-  for (const Standing& standing : standings) {
-    ordered_json entry{{"model", standing.name}};
-    for (const Figure& figure : kFigures) {
-      const MeanAndError value = over_folds(standing.folds, figure);
-      ordered_json values = ordered_json::array();
-      for (const FoldResult& fold : standing.folds) values.push_back(figure.of(fold));
-      entry[figure.key] = {{"mean", value.mean}, {"standard_error", value.error}, {"folds", values}};
-    }
-    list.push_back(entry);
-  }
-  return {{"folds", folds}, {"models", list}};
-}
-
-std::string standings_csv(std::span<const Standing> standings) {
-  std::string text;
-  CsvWriter writer(&text);
-  writer.cell("model").cell("fold").cell("cells");
-  for (const Figure& figure : kFigures) writer.cell(figure.key);
-  writer.end_row();
-  for (const Standing& standing : standings)
-    for (std::size_t fold = 0; fold < standing.folds.size(); ++fold) {
-      const FoldResult& result = standing.folds[fold];
-      writer.cell(standing.name).cell(fold + 1).cell(result.scores.cells);
-      for (const Figure& figure : kFigures) writer.cell(figure.of(result));
-      writer.end_row();
-    }
-  writer.close();
-  return text;
+Standing::Fold entry_of(const FoldResult& result) {
+  const HeldOutScores& scores = result.scores;
+  return {scores.cells,
+          {scores.log_predictive, scores.rmse, scores.mae, scores.mode_accuracy, result.fit_seconds,
+           result.predict_seconds, result.views, result.lower_bound}};
 }
 
 std::uint64_t seed_of(const CrossvalidateArguments& arguments) {
@@ -339,42 +256,27 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
       arguments.most_folds == 0 ? folds.size() : std::min(arguments.most_folds, folds.size());
   const PassingFolder folder;
   const InterruptGuard guard;
-  std::vector<Standing> standings{{"one cluster", {}}};
-  for (const Contender& contender : contenders) standings.push_back({contender.name, {}});
-  std::size_t complete = 0;
-  for (; complete < wanted; ++complete) {
+  FoldStandings standings(kFigures, "cells");
+  standings.enter("one cluster");
+  for (const Contender& contender : contenders) standings.enter(contender.name);
+  for (std::size_t fold = 0; fold < wanted; ++fold) {
     Dataset rest = data;
-    rest.table = without_cells(std::move(rest.table), folds[complete]);
-    std::vector<FoldResult> results{run_one_cluster(arguments, contenders.front(), rest, folds[complete])};
+    rest.table = without_cells(std::move(rest.table), folds[fold]);
+    std::vector<Standing::Fold> results{
+        entry_of(run_one_cluster(arguments, contenders.front(), rest, folds[fold]))};
     for (const Contender& contender : contenders) {
       const std::optional<FoldResult> result =
-          run_fold(arguments, contender, rest, folds[complete], folder, guard.flag(), context);
+          run_fold(arguments, contender, rest, folds[fold], folder, guard.flag(), context);
       if (!result) break;
-      results.push_back(*result);
+      results.push_back(entry_of(*result));
       context.note(fmt::format("fold {} of {}, {}: log predictive {:.4f} over {} cells, fitted in {}",
-                               complete + 1, wanted, contender.name, result->scores.log_predictive,
+                               fold + 1, wanted, contender.name, result->scores.log_predictive,
                                result->scores.cells, duration_words(result->fit_seconds)));
     }
-    if (results.size() != standings.size()) break;
-    for (std::size_t place = 0; place < results.size(); ++place)
-      standings[place].folds.push_back(results[place]);
+    if (results.size() != standings.models()) break;
+    standings.add_fold(std::move(results));
   }
-  if (complete == 0) {
-    context.note("stopped before a fold was complete");
-    return static_cast<int>(ErrorCode::stopped);
-  }
-  if (!arguments.output.empty()) write_output(arguments.output, standings_csv(standings));
-  if (context.json)
-    write_json("", standings_json(standings, complete));
-  else
-    write_output("",
-                 standings_text(standings, context) +
-                     fmt::format("\nMeans over {} of {} folds +- their standard errors; the cells of a fold "
-                                 "are the same for all models.\n",
-                                 complete, folds.size()));
-  if (complete == wanted) return 0;
-  context.note(fmt::format("stopped after {} of {} folds", complete, wanted));
-  return static_cast<int>(ErrorCode::stopped);
+  return standings.finish(arguments.output, wanted, folds.size(), context);
 }
 
 }  // namespace

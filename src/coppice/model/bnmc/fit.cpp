@@ -343,8 +343,7 @@ class Fit final : public Sampler {
     const Mixture measured = make_mixture(rows_, options_, clusters_);
     if (measured.features().prior().likelihood != old.mixture_->features().prior().likelihood)
       fail(ErrorCode::configuration,
-           "the new columns are of another kind than those of the run, which counts or bits cannot be joined "
-           "by; "
+           "with the new columns the features are no longer all counts or all bits, as they are in the run; "
            "fit it again with all of the rows");
     all = {measured.features().prior().origin, measured.features().prior().scale};
     std::copy(all.origin.begin() + static_cast<std::ptrdiff_t>(units_.origin.size()), all.origin.end(),
