@@ -1,6 +1,6 @@
-// Seconds of exact greedy and randomised trees: bench_trees DATA.npy FAMILY HOW REPEATS [THREADS]. Prints the best
-// processor time of a whole fit, the lower bound, the number of clusters (trees of views: of views) and the best
-// time by the clock. Without arguments: a small table of its own.
+// Seconds of exact greedy and randomised trees: bench_trees DATA.npy FAMILY HOW REPEATS [THREADS]. Prints the
+// best processor time of a whole fit, the lower bound, the number of clusters (trees of views: of views) and
+// the best time by the clock. Without arguments: a small table of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,8 +41,7 @@ Settings settings_of(const std::string& how) {
   return given;
 }
 
-void run(Table table, const std::string& family, const std::string& how, int repeats,
-         std::size_t threads) {
+void run(Table table, const std::string& family, const std::string& how, int repeats, std::size_t threads) {
   Settings settings;
   if (family == "gaussian-diagonal") parse_assignment("share=0.05", settings);
   if (family == "binomial") {
@@ -70,8 +69,8 @@ void run(Table table, const std::string& family, const std::string& how, int rep
     bound = fit->log_joint();
     Labels labels(rows.size());
     fit->shape(labels);
-    groups = model.views != nullptr ? model.views(problem, fit->details()).count()
-                                    : cluster_sizes(labels).size();
+    groups =
+        model.views != nullptr ? model.views(problem, fit->details()).count() : cluster_sizes(labels).size();
   }
   fmt::print("{:.6f} {:.6f} {} {:.6f}\n", best, bound, groups, best_wall);
 }
@@ -82,7 +81,8 @@ void run(Table table, const std::string& family, const std::string& how, int rep
 int main(int argc, char** argv) {
   using namespace coppice;
   if (argc < 5) {
-    for (const char* how : {"keep", "recompute", "randomized"}) run(own_table(), "gaussian-diagonal", how, 3, 1);
+    for (const char* how : {"keep", "recompute", "randomized"})
+      run(own_table(), "gaussian-diagonal", how, 3, 1);
     return 0;
   }
   run(read_dataset(argv[1], {}).table, argv[2], argv[3], std::atoi(argv[4]),

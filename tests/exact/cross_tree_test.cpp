@@ -1,6 +1,6 @@
-// Trees of views against enumeration: what is merged, bounds as explicit sums over the views and clusters that
-// the trees can give, below the evidence of the cross mixture; predictives as averages that sum to one; what
-// must not change the answer.
+// Trees of views against enumeration: what is merged, bounds as explicit sums over the views and clusters
+// that the trees can give, below the evidence of the cross mixture; predictives as averages that sum to one;
+// what must not change the answer.
 #include <gtest/gtest.h>
 
 #include <boost/math/quadrature/sinh_sinh.hpp>
@@ -27,19 +27,13 @@ std::vector<std::vector<std::string>> all_settings() {
     base.insert(base.end(), more.begin(), more.end());
     return base;
   };
-  return {with({"inner=\"full\""}),
-          with({"inner=\"reuse\""}),
-          with(small),
+  return {with({"inner=\"full\""}), with({"inner=\"reuse\""}), with(small),
           with(and_also(small, {"inner=\"reuse\"", "filter=\"published\""})),
           with(and_also(small, {"filter-levels=1", "row-filter-levels=1", "consolidate=\"off\""}))};
 }
 
 LawCase mixed_case() {
-  return {"mixed",
-          "auto",
-          {{Kind::binary}, {Kind::real}, {Kind::category, 3}, {Kind::binary}},
-          {},
-          0.15};
+  return {"mixed", "auto", {{Kind::binary}, {Kind::real}, {Kind::category, 3}, {Kind::binary}}, {}, 0.15};
 }
 
 /// Cases whose columns can be divided; kept small, because everything is enumerated.
@@ -144,7 +138,8 @@ TEST_P(CrossTrees, PredictivesAreAveragesOverViewsAndClusters) {
     }
     const auto stats_of = [&](Dendrogram::Node view, Dendrogram::Node node) {
       Stats stats(*laws[view].columns->family);
-      for (const std::uint32_t row : items_of(*tree.rows[view], node)) stats.add(laws[view].columns->rows[row]);
+      for (const std::uint32_t row : items_of(*tree.rows[view], node))
+        stats.add(laws[view].columns->rows[row]);
       return stats;
     };
     for (std::size_t i = 0; i < others.rows.size(); ++i) {
@@ -162,8 +157,8 @@ TEST_P(CrossTrees, PredictivesAreAveragesOverViewsAndClusters) {
             for (const Dendrogram::Node node : laws[view].cuts[r])
               inner = log_add_exp(inner, std::log(static_cast<double>(tree.rows[view]->size(node))) +
                                              stats_of(view, node).log_predictive(cells.data()));
-            sum = log_add_exp(sum, laws[view].log_weights[r] + inner -
-                                       std::log(static_cast<double>(kRows) + kAlphaRows));
+            sum = log_add_exp(
+                sum, laws[view].log_weights[r] + inner - std::log(static_cast<double>(kRows) + kAlphaRows));
           }
           product += sum;
         }
@@ -192,8 +187,7 @@ TEST_P(CrossTrees, PredictivesAreAveragesOverViewsAndClusters) {
                         ->predict_cell(stats_of(view, node).data(),
                                        static_cast<std::size_t>(place - laws[view].cells.begin()))
                         .mean;
-                expected +=
-                    std::exp(cuts.log_weights[c] - cuts.log_total + laws[view].log_weights[r]) * mean;
+                expected += std::exp(cuts.log_weights[c] - cuts.log_total + laws[view].log_weights[r]) * mean;
               }
           }
         std::vector<CellComponent> parts;
@@ -229,8 +223,8 @@ TEST_P(CrossTrees, ConditionalsAreRatios) {
         predictive.conditional_cell(row.data(), cell, parts);
         double conditional = kMinusInfinity;
         for (const CellComponent& part : parts)
-          conditional = log_add_exp(conditional, std::log(part.weight) +
-                                                     predictive.log_cell(part.component, cell, value));
+          conditional = log_add_exp(conditional,
+                                    std::log(part.weight) + predictive.log_cell(part.component, cell, value));
         ASSERT_NEAR(conditional, joint - marginal, relative(1e-8, joint - marginal));
       }
   }
@@ -415,8 +409,9 @@ TEST(CrossTreeRandomized, WithALargeThresholdIsTheExactOne) {
   for (const char* inner : {"full", "reuse"}) {
     const std::string how = fmt::format("inner=\"{}\"", inner);
     const CrossTreeFit exact(fixture.family(), fixture.rows, with({how}));
-    const CrossTreeFit divided(fixture.family(), fixture.rows,
-                               with({how, "randomized=true", "threshold=9", "subset=4", "consolidate=\"off\""}));
+    const CrossTreeFit divided(
+        fixture.family(), fixture.rows,
+        with({how, "randomized=true", "threshold=9", "subset=4", "consolidate=\"off\""}));
     EXPECT_EQ(exact.details(), divided.details());
   }
 }
@@ -445,10 +440,10 @@ TEST(CrossTreeRandomized, ColumnsGoWhereTheHalvesSay) {
       return std::log(kAlphaColumns) + log_gamma(static_cast<double>(columns.size(node)));
     };
     for (Dendrogram::Node node = 0; node < columns.nodes(); ++node)
-      log_all[node] = columns.is_leaf(node)
-                          ? log_one(node)
-                          : log_add_exp(log_one(node),
-                                        log_all[columns.left(node)] + log_all[columns.right(node)]);
+      log_all[node] =
+          columns.is_leaf(node)
+              ? log_one(node)
+              : log_add_exp(log_one(node), log_all[columns.left(node)] + log_all[columns.right(node)]);
     for (const auto& [column, sides] : heard) {
       const SomeColumns other(fixture.family(), fixture.rows, {column});
       std::function<double(Dendrogram::Node)> log_s = [&](Dendrogram::Node node) {
@@ -456,9 +451,9 @@ TEST(CrossTreeRandomized, ColumnsGoWhereTheHalvesSay) {
         const double whole = std::log(size) + log_new_column(*tree.rows[node], *other.family, other.rows);
         if (columns.is_leaf(node)) return whole;
         const double odds = columns.log_odds(node);
-        return log_add_exp(log_logistic(odds) + whole,
-                           log_logistic(-odds) +
-                               log_add_exp(log_s(columns.left(node)), log_s(columns.right(node))));
+        return log_add_exp(
+            log_logistic(odds) + whole,
+            log_logistic(-odds) + log_add_exp(log_s(columns.left(node)), log_s(columns.right(node))));
       };
       const auto half = [&](Dendrogram::Node node) {
         return log_s(node) + (published ? log_one(node) - log_all[node] : 0.0);

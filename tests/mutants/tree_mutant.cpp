@@ -36,9 +36,8 @@ Agreement compare_view_merges(bool reuse, std::uint64_t seed) {
   for (std::uint64_t table = 0; table < kTables; ++table) {
     const Fixture fixture({"views", "gaussian-diagonal", std::vector<CaseColumn>(5, {Kind::real}), {}, 0.1},
                           seed * kTables + table, 7);
-    const CrossTree tree = CrossTreeFit(fixture.family(), fixture.rows,
-                                        {reuse ? "inner=\"reuse\"" : "inner=\"full\""})
-                               .tree();
+    const CrossTree tree =
+        CrossTreeFit(fixture.family(), fixture.rows, {reuse ? "inner=\"reuse\"" : "inner=\"full\""}).tree();
     const std::vector<PlainViewMerge> plain =
         merge_views_plainly(fixture.family(), fixture.rows, 1.0, 1.0, reuse, tree);
     for (std::size_t i = 0; i < plain.size(); ++i) {

@@ -28,9 +28,9 @@ inline double log_crp_constant(double alpha, std::size_t items) {
   return log_gamma(alpha) - log_gamma(alpha + static_cast<double>(items));
 }
 
-/// The lower bound of some columns' evidence under one view, by plain merging of the rows. `gap`: is lowered to
-/// the smallest lead of a merge over the next best; where it is tiny, rounding decides and other trees are right
-/// as well.
+/// The lower bound of some columns' evidence under one view, by plain merging of the rows. `gap`: is lowered
+/// to the smallest lead of a merge over the next best; where it is tiny, rounding decides and other trees are
+/// right as well.
 inline double plain_view_bound(const Family& all, const Rows& table, const std::vector<std::size_t>& cells,
                                double alpha_rows, double* gap = nullptr) {
   const SomeColumns view(all, table, cells);
@@ -122,8 +122,8 @@ struct PlainViewMerge {
   std::vector<std::size_t> cells;
   double log_odds, gap;
 };
-/// `reuse`: a pair is judged by the trees over the rows that the two views have in `found`, else by one of its
-/// own. Odds of the views so far are those of `found`, whose merges are to be judged one by one.
+/// `reuse`: a pair is judged by the trees over the rows that the two views have in `found`, else by one of
+/// its own. Odds of the views so far are those of `found`, whose merges are to be judged one by one.
 inline std::vector<PlainViewMerge> merge_views_plainly(const Family& family, const Rows& rows,
                                                        double alpha_rows, double alpha_columns, bool reuse,
                                                        const CrossTree& found) {
@@ -134,10 +134,10 @@ inline std::vector<PlainViewMerge> merge_views_plainly(const Family& family, con
   };
   std::vector<View> views;
   for (std::size_t cell = 0; cell < family.width(); ++cell)
-    views.push_back({{cell},
-                     std::log(alpha_columns) +
-                         shape_view_bound(family, rows, {cell}, *found.rows[cell], alpha_rows),
-                     found.rows[cell]});
+    views.push_back(
+        {{cell},
+         std::log(alpha_columns) + shape_view_bound(family, rows, {cell}, *found.rows[cell], alpha_rows),
+         found.rows[cell]});
   std::vector<PlainViewMerge> merges;
   while (views.size() > 1) {
     PlainViewMerge best{{}, kMinusInfinity, 0.0};
@@ -150,10 +150,10 @@ inline std::vector<PlainViewMerge> merge_views_plainly(const Family& family, con
         std::vector<std::size_t> both = views[a].cells;
         both.insert(both.end(), views[b].cells.begin(), views[b].cells.end());
         std::sort(both.begin(), both.end());
-        const double bound =
-            reuse ? std::max(shape_view_bound(family, rows, both, *views[a].tree, alpha_rows),
-                             shape_view_bound(family, rows, both, *views[b].tree, alpha_rows))
-                  : plain_view_bound(family, rows, both, alpha_rows, &row_gap);
+        const double bound = reuse
+                                 ? std::max(shape_view_bound(family, rows, both, *views[a].tree, alpha_rows),
+                                            shape_view_bound(family, rows, both, *views[b].tree, alpha_rows))
+                                 : plain_view_bound(family, rows, both, alpha_rows, &row_gap);
         const double odds = std::log(alpha_columns) + log_gamma(static_cast<double>(both.size())) + bound -
                             views[a].log_phi - views[b].log_phi;
         if (odds > best.log_odds) {

@@ -187,8 +187,7 @@ inline double log_missing_cell(const Predictor& predictor, std::size_t row, std:
   predictor.cell_components(row, cell, parts);
   double total = kMinusInfinity;
   for (const CellComponent& part : parts)
-    total =
-        log_add_exp(total, std::log(part.weight) + predictor.log_cell(part.component, cell, value));
+    total = log_add_exp(total, std::log(part.weight) + predictor.log_cell(part.component, cell, value));
   return total;
 }
 

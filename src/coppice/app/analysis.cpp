@@ -18,8 +18,8 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
   if (!run_.complete() && is_classifier())
     context.note(fmt::format("note: {} is not finished; go on with: coppice resume {}", path, path));
   else if (!run_.complete() && is_greedy())
-    context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}", path,
-                             trees_so_far(), path));
+    context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}",
+                             path, trees_so_far(), path));
   else if (!run_.complete())
     context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
                              draws, run_.config().draws, path));
@@ -38,13 +38,15 @@ Verdict Analysis::classifier_verdict() const {
 
 Verdict Analysis::greedy_verdict() const {
   if (!run_.complete())
-    return {false,
-            fmt::format("Not finished: {} so far, each with its own probabilities; go on with: coppice resume.",
-                        trees_so_far()),
-            ""};
+    return {
+        false,
+        fmt::format("Not finished: {} so far, each with its own probabilities; go on with: coppice resume.",
+                    trees_so_far()),
+        ""};
   return {true,
-          has_column_tree() ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
-                            : "One greedy tree, finished: a point estimate, with no chains to compare.",
+          has_column_tree()
+              ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
+              : "One greedy tree, finished: a point estimate, with no chains to compare.",
           ""};
 }
 

@@ -54,8 +54,8 @@ class Analysis {
   /// Whether there is a tree over the columns, and that tree.
   bool has_column_tree() const { return run_.model().column_tree != nullptr; }
   const CrossTree& cross_tree() const;
-  /// The tree over the rows of a view (from 1, as they are reported), or of the default for 0. Error{usage} if
-  /// there is no such view.
+  /// The tree over the rows of a view (from 1, as they are reported), or of the default for 0. Error{usage}
+  /// if there is no such view.
   Dendrogram row_tree_of_view(std::size_t view) const;
   /// Labels at a level (1 = coarsest) to count with: those of the draws, evenly spaced if there are more than
   /// `most_labels`; of a greedy model, draws from the partitions that cutting its tree can give.

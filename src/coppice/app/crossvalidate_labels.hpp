@@ -13,8 +13,8 @@
 namespace coppice::app {
 
 struct LabelContender {
-  std::string name;               // as the user wrote it
-  const ModelEntry* model;        // nullptr: the baseline of that name
+  std::string name;         // as the user wrote it
+  const ModelEntry* model;  // nullptr: the baseline of that name
   Settings parameters = {};
 };
 

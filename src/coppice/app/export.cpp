@@ -22,8 +22,8 @@ using nlohmann::ordered_json;
 
 struct ExportArguments {
   std::string path, what, to = "csv", output;
-  std::size_t level = 0;  // 0: all, where that makes sense
-  std::size_t view = 0;   // 0: the one with most columns
+  std::size_t level = 0;    // 0: all, where that makes sense
+  std::size_t view = 0;     // 0: the one with most columns
   bool of_columns = false;  // the linkage of the columns
   SelectionFlags selecting;
 };
@@ -175,9 +175,9 @@ void export_matrix(const ExportArguments& arguments, const Analysis& analysis) {
          kMostRows, kMostRows);
   const std::size_t level = std::max<std::size_t>(arguments.level, 1);
   run.check_level(level);
-  const std::vector<double> matrix = analysis.is_greedy()
-                                         ? TreePosterior(analysis.row_tree_of_view(arguments.view)).coclustering()
-                                         : coclustering(run.labels(level), 0);
+  const std::vector<double> matrix =
+      analysis.is_greedy() ? TreePosterior(analysis.row_tree_of_view(arguments.view)).coclustering()
+                           : coclustering(run.labels(level), 0);
   write_square(arguments, matrix, "rows", run.table().row_ids);
 }
 

@@ -183,9 +183,8 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
       bound, bound / static_cast<double>(run.rows() * columns.items()), report.views.size(),
       posterior.expected_clusters());
   text += views_text(run, report, context);
-  text += fmt::format(
-      "\nRow clusters of the view with most columns; for the others: coppice views {}.\n\n",
-      run.file().path());
+  text += fmt::format("\nRow clusters of the view with most columns; for the others: coppice views {}.\n\n",
+                      run.file().path());
   print_clusters(analysis, estimate, profiles, context, text);
 }
 

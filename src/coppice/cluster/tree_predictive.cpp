@@ -102,8 +102,7 @@ void TreePredictive::log_joint(const double* row, std::span<double> out) const {
   log_predictives(row, log_predictive);
   for (std::size_t k = 0; k < components_.size(); ++k)
     out[k] = components_[k].log_rows + components_[k].log_probability + log_predictive[k] - log_all_;
-  out[components_.size()] =
-      std::log(alpha_) + forest_.family().log_predictive(empty_.data(), row) - log_all_;
+  out[components_.size()] = std::log(alpha_) + forest_.family().log_predictive(empty_.data(), row) - log_all_;
 }
 
 double TreePredictive::log_density(const double* row) const {

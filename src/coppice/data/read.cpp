@@ -389,8 +389,8 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
   CsvOptions csv;
   csv.header = options.header;
   std::string digest = sha256_hex(bytes);
-  Dataset data = assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles,
-                          options);
+  Dataset data =
+      assemble(parse(bytes, name, csv, [&](RawTable& raw) { roles.assign(raw, options); }), roles, options);
   data.digest = std::move(digest);
   return data;
 }

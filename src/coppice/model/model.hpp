@@ -135,7 +135,7 @@ struct LabelPattern {
   double weight = 0.0;                  // its share of the rows
   std::vector<double> features, lifts;  // expected value of each column here, and its log ratio (or
                                         // standardised difference) to that of all rows
-  std::vector<double> labels;  // probability of each label here
+  std::vector<double> labels;           // probability of each label here
 };
 
 /// The labels of new rows under the one stored state of a model that learns labels.

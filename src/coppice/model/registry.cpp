@@ -15,8 +15,8 @@
 namespace coppice {
 
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(), nhcm_entry(), bhc_entry(), bhcc_entry(),
-                                              crosscat_entry(), bnmc_entry()};
+  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(),    nhcm_entry(), bhc_entry(),
+                                              bhcc_entry(), crosscat_entry(), bnmc_entry()};
   return models;
 }
 

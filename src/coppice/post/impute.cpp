@@ -256,12 +256,12 @@ class CellCollector {
   const SavedRun& run_;
   std::vector<ImputedCell>& cells_;
   std::size_t taken_ = 0;
-  std::vector<std::size_t> place_;        // encoded cell of each column of the table
-  std::vector<std::size_t> columns_;      // with missing cells
+  std::vector<std::size_t> place_;                  // encoded cell of each column of the table
+  std::vector<std::size_t> columns_;                // with missing cells
   std::vector<std::vector<std::size_t>> cells_of_;  // of each of these columns
-  std::vector<std::size_t> number_;       // of each cell among those of numbers
-  std::vector<Component> components_;     // of all draws
-  std::vector<std::vector<Part>> parts_;  // of each cell of numbers, draw after draw
+  std::vector<std::size_t> number_;                 // of each cell among those of numbers
+  std::vector<Component> components_;               // of all draws
+  std::vector<std::vector<Part>> parts_;            // of each cell of numbers, draw after draw
 };
 
 /// The table in the units of the data, with every cell filled in.

@@ -32,9 +32,7 @@ std::vector<std::map<Label, double>> count_groups(const Dendrogram& tree, std::s
 
 /// The same forest over items of other numbers.
 Dendrogram renamed(const Dendrogram& forest, std::span<const std::size_t> names) {
-  const auto name = [&](Node node) {
-    return forest.is_item(node) ? static_cast<Node>(names[node]) : node;
-  };
+  const auto name = [&](Node node) { return forest.is_item(node) ? static_cast<Node>(names[node]) : node; };
   Dendrogram other(forest.items());
   for (auto node = static_cast<Node>(forest.items()); node < forest.nodes(); ++node) {
     if (forest.is_block(node)) {
@@ -64,8 +62,9 @@ CrossTree cross_tree_of(const SavedRun& run) {
   if (run.model().column_tree == nullptr)
     fail(ErrorCode::configuration, "the model {} has no tree over the columns", run.model().name);
   CrossTree encoded;
-  run.for_each_draw(
-      1, [&](const SavedDraw& draw) { encoded = run.model().column_tree(run.setup().problem, draw.details); });
+  run.for_each_draw(1, [&](const SavedDraw& draw) {
+    encoded = run.model().column_tree(run.setup().problem, draw.details);
+  });
   const std::vector<std::size_t>& order = run.setup().plan.order;
   CrossTree tree{renamed(encoded.columns, order), encoded.rows};
   for (std::size_t cell = 0; cell < order.size(); ++cell) tree.rows[order[cell]] = encoded.rows[cell];

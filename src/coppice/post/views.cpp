@@ -19,8 +19,8 @@ std::size_t draws_used(const SavedRun& run) {
 
 void require_views(const SavedRun& run) {
   if (run.model().views == nullptr)
-    fail(ErrorCode::configuration, "the model {} has one view of all columns; fit crosscat or bhcc for several",
-         run.model().name);
+    fail(ErrorCode::configuration,
+         "the model {} has one view of all columns; fit crosscat or bhcc for several", run.model().name);
 }
 
 /// The views of each draw used, with columns in the order of the table.
@@ -87,8 +87,8 @@ ReportedViews views_of_tree(const SavedRun& run) {
     for (std::size_t v = 0; v < report.views.size(); ++v) {
       ReportedView& view = report.views[v];
       view.tree = tree.rows[nodes[v]];
-      view.rows = tree_consensus(
-          *view.tree, views.rows[static_cast<std::size_t>(of_column[view.columns.front()])]);
+      view.rows =
+          tree_consensus(*view.tree, views.rows[static_cast<std::size_t>(of_column[view.columns.front()])]);
     }
   });
   describe(report);

@@ -1,8 +1,8 @@
 // The views to report of a run: the consensus of the partition of the columns over the draws, and for each of
 // its blocks the consensus of the rows' clusters. Views of different draws are matched by their columns: in
-// each draw the view that has most columns of the block speaks for it (of several the first). A greedy run has
-// one tree over the columns: its views are those of the cut, its probabilities those of the partitions that
-// cutting the tree can give.
+// each draw the view that has most columns of the block speaks for it (of several the first). A greedy run
+// has one tree over the columns: its views are those of the cut, its probabilities those of the partitions
+// that cutting the tree can give.
 #pragma once
 
 #include <cstddef>

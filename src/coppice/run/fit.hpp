@@ -35,8 +35,8 @@ class FitObserver {
 };
 
 struct FitOptions {
-  std::size_t threads = 0;  // 0: all
-  double time_limit = 0.0;  // seconds; 0: none
+  std::size_t threads = 0;                  // 0: all
+  double time_limit = 0.0;                  // seconds; 0: none
   const std::atomic<bool>* stop = nullptr;  // the same as the problem's, which starts of chains heed
   FitObserver* observer = nullptr;
 };

@@ -40,19 +40,20 @@ void name_rows(const RunContents& contents, Table& added) {
   const std::unordered_set<std::string> known(contents.table.row_ids.begin(), contents.table.row_ids.end());
   for (const std::string& id : added.row_ids)
     if (known.contains(id))
-      fail(ErrorCode::bad_data, "the run already has a row named '{}' in column '{}'; give new rows new names",
-           id, contents.config.id);
+      fail(ErrorCode::bad_data,
+           "the run already has a row named '{}' in column '{}'; give new rows new names", id,
+           contents.config.id);
 }
 
 /// Whether the cells could stand in a column of that kind.
 void check_cells(const Column& column, Kind kind) {
   for (const double value : column.values) {
-    const bool fits = is_missing(value) || kind == Kind::real ||
-                      (kind == Kind::binary ? value == 0.0 || value == 1.0
-                                            : value >= 0.0 && value == std::floor(value));
+    const bool fits =
+        is_missing(value) || kind == Kind::real ||
+        (kind == Kind::binary ? value == 0.0 || value == 1.0 : value >= 0.0 && value == std::floor(value));
     if (!fits)
-      fail(ErrorCode::bad_data, "column '{}' of the run holds {} values, and the new rows have {}", column.name,
-           kind_name(kind), value);
+      fail(ErrorCode::bad_data, "column '{}' of the run holds {} values, and the new rows have {}",
+           column.name, kind_name(kind), value);
   }
 }
 
@@ -89,10 +90,9 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
          "--standardize and --pca fix the columns of a run; fit it again with all of the rows");
   Table added = more.table;
   name_rows(contents, added);
-  append_by_name(contents.table, added,
-                 [&](const Column& column) {
-                   return absent_is_zero || column.kind == Kind::count ? 0.0 : kMissing;
-                 });
+  append_by_name(contents.table, added, [&](const Column& column) {
+    return absent_is_zero || column.kind == Kind::count ? 0.0 : kMissing;
+  });
   for (std::size_t d = contents.codebook.columns.size(); d < contents.table.columns.size(); ++d) {
     const Column& column = contents.table.columns[d];
     contents.codebook.columns.push_back({column.name, column.kind, column.levels, "", {}});

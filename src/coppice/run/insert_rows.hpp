@@ -24,8 +24,8 @@ struct InsertOptions {
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth);
 
 /// The same for a run that learned labels. Columns and labels that only one of both has are new, or are not
-/// there: a count of nothing is zero, any other cell or label is missing, unless `absent_is_zero`; labels that
-/// are new are never known of old rows.
+/// there: a count of nothing is zero, any other cell or label is missing, unless `absent_is_zero`; labels
+/// that are new are never known of old rows.
 RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool absent_is_zero);
 
 /// The states of all chains with the new rows, for sweep 0 of the new run; `setup` is that of the new

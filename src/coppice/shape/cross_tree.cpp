@@ -19,8 +19,8 @@ CrossTree CrossTree::load(ByteReader& reader, std::size_t columns, std::size_t r
   for (Dendrogram::Node node = 0; node < tree.columns.nodes(); ++node) {
     const auto has_rows = reader.get<std::uint8_t>();
     if (has_rows > 1) fail(ErrorCode::bad_data, "the run file is damaged: impossible trees over the rows");
-    tree.rows.push_back(
-        has_rows == 1 ? std::make_shared<const Dendrogram>(Dendrogram::load(reader, rows)) : nullptr);
+    tree.rows.push_back(has_rows == 1 ? std::make_shared<const Dendrogram>(Dendrogram::load(reader, rows))
+                                      : nullptr);
   }
   for (const Dendrogram::Node root : tree.columns.roots())
     if (!tree.rows[root]) fail(ErrorCode::bad_data, "the run file is damaged: a view without clusters");

@@ -1,6 +1,6 @@
-// A tree over the columns of a table, whose nodes have trees over the rows: what hierarchical cross-clustering
-// finds. A node of the column tree stands for a view of its columns; the tree over the rows is how that view
-// sees them.
+// A tree over the columns of a table, whose nodes have trees over the rows: what hierarchical
+// cross-clustering finds. A node of the column tree stands for a view of its columns; the tree over the rows
+// is how that view sees them.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ struct CrossTree {
   std::vector<std::shared_ptr<const Dendrogram>> rows;
 
   void save(ByteWriter& writer) const;
-  /// Throws Error{bad_data} if the bytes are no such trees of a table of this size, or a root has no tree over
-  /// the rows.
+  /// Throws Error{bad_data} if the bytes are no such trees of a table of this size, or a root has no tree
+  /// over the rows.
   static CrossTree load(ByteReader& reader, std::size_t columns, std::size_t rows);
 };
 

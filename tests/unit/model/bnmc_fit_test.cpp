@@ -114,7 +114,8 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
 }
 
 /// The first rows, without the features and labels that come last.
-LabelledRows beginning(const LabelledRows& rows, std::size_t count, std::size_t features, std::size_t labels) {
+LabelledRows beginning(const LabelledRows& rows, std::size_t count, std::size_t features,
+                       std::size_t labels) {
   LabelledRows result;
   const auto cut = [&](const SparseRows& from, std::size_t columns, SparseRows& to) {
     to.columns = columns;

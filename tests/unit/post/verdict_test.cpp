@@ -35,9 +35,10 @@ TEST(Verdict, NeverTrustsWhatIsNotExact) {
   const std::vector<TraceSummary> settled{trace("log_joint", 1.0031, 900.0, 812.7)};
   const Verdict verdict = judge(settled, 4, 1000, false);
   EXPECT_FALSE(verdict.trusted);
-  EXPECT_EQ(verdict.sentence,
-            "Do not trust it as a posterior: 4 chains agree (R-hat 1.003 at most) and every trace has at least "
-            "812 effective draws, but of a law that is not the posterior.");
+  EXPECT_EQ(
+      verdict.sentence,
+      "Do not trust it as a posterior: 4 chains agree (R-hat 1.003 at most) and every trace has at least "
+      "812 effective draws, but of a law that is not the posterior.");
   const std::vector<TraceSummary> apart{trace("log_joint", 1.31, 40.0, 60.0)};
   EXPECT_EQ(judge(apart, 4, 1000, false).sentence, judge(apart, 4, 1000, true).sentence);
 }

@@ -38,11 +38,11 @@ ColumnForest::Node ColumnDivision::block(std::span<const std::uint32_t> columns,
 
 ColumnForest::Node ColumnDivision::join(Node left, Node right, const OnMade& on_made) {
   const std::vector<std::size_t> columns = forest_->columns_of(left, right);
-  const Node made = forest_->join(left, right,
-                                  trees_->options().reuses_trees
-                                      ? trees_->best(columns, *forest_->view(left).rows,
-                                                     *forest_->view(right).rows)
-                                      : trees_->grow(columns));
+  const Node made =
+      forest_->join(left, right,
+                    trees_->options().reuses_trees
+                        ? trees_->best(columns, *forest_->view(left).rows, *forest_->view(right).rows)
+                        : trees_->grow(columns));
   on_made(made);
   return made;
 }

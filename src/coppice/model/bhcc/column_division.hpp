@@ -25,7 +25,9 @@ class ColumnDivision final : private DividedItems {
   /// Begins with all columns of the forest.
   void start();
   bool finished() const { return division_.finished(); }
-  void step() { division_.step(trees_->name(), *this, [](Node) {}); }
+  void step() {
+    division_.step(trees_->name(), *this, [](Node) {});
+  }
 
   void save(ByteWriter& writer) const {
     division_.save(writer, [](Node node) { return node; });

@@ -73,9 +73,8 @@ Lanes ColumnFilter::log_probability(const View& view, std::span<const std::uint3
     const auto node = static_cast<Node>(rows + i);
     Lanes value = view.log_whole[i] + load_lanes(profiles.data() + i * kLanes);
     if (!shape.is_block(node))
-      value =
-          log_add_exp(value, view.log_apart[i] + (load_lanes(log_q.data() + shape.left(node) * kLanes) +
-                                                  load_lanes(log_q.data() + shape.right(node) * kLanes)));
+      value = log_add_exp(value, view.log_apart[i] + (load_lanes(log_q.data() + shape.left(node) * kLanes) +
+                                                      load_lanes(log_q.data() + shape.right(node) * kLanes)));
     store_lanes(log_q.data() + node * kLanes, value);
   }
   Lanes total{};
@@ -93,7 +92,8 @@ void ColumnFilter::operator()(std::span<const std::uint32_t> columns, Sides* out
   }
   for (std::size_t lane = 0; lane < columns.size(); ++lane) {
     const std::span<const double> all = terms[lane];
-    out[lane] = {log_left_ + log_sum_exp(all.first(on_left_)), log_right_ + log_sum_exp(all.subspan(on_left_))};
+    out[lane] = {log_left_ + log_sum_exp(all.first(on_left_)),
+                 log_right_ + log_sum_exp(all.subspan(on_left_))};
   }
 }
 

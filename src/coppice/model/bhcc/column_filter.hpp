@@ -1,5 +1,5 @@
-// Where columns go, by the two halves of a small tree over other columns: log S of each half, eight columns at
-// a time.
+// Where columns go, by the two halves of a small tree over other columns: log S of each half, eight columns
+// at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// The forest over the columns while it grows. Every node is a view of its columns, with the tree over the rows
-// that they see and the lower bound of their evidence; its potentials follow the same recursion as those of
-// rows (tree_recursion.hpp), with that bound as the log probability of the node's columns being one view. The
-// forest's own lower bound is
+// The forest over the columns while it grows. Every node is a view of its columns, with the tree over the
+// rows that they see and the lower bound of their evidence; its potentials follow the same recursion as those
+// of rows (tree_recursion.hpp), with that bound as the log probability of the node's columns being one view.
+// The forest's own lower bound is
 //   LB = sum over roots of log phi + log Gamma(alpha_c) - log Gamma(J + alpha_c).
 #pragma once
 

@@ -56,9 +56,9 @@ void ColumnMerging::scores(std::size_t position, std::size_t begin, std::size_t 
       continue;
     }
     const Node other = nodes_[p];
-    out[p - begin] = log_odds_above(
-        forest_->prior().log_kappa(size + forest_->dendrogram().size(other)) + found_[next++],
-        forest_->log_phi(one) + forest_->log_phi(other));
+    out[p - begin] =
+        log_odds_above(forest_->prior().log_kappa(size + forest_->dendrogram().size(other)) + found_[next++],
+                       forest_->log_phi(one) + forest_->log_phi(other));
   }
 }
 

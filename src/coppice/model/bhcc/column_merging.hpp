@@ -24,8 +24,8 @@ class ColumnMerging final : private MergedItems {
   ColumnMerging(const ViewTrees& trees, ColumnForest& forest, std::span<const Node> roots);
 
   bool finished() const { return loop_.finished(); }
-  /// Units that were done before the first merge; after it, as many as a merging that begins with the trees of
-  /// now would have to do.
+  /// Units that were done before the first merge; after it, as many as a merging that begins with the trees
+  /// of now would have to do.
   std::size_t prepared() const;
   /// One unit. The node of the merge, or kNone.
   Node step();

@@ -80,8 +80,8 @@ std::vector<double> CrossPredictive::log_parts(const double* row) const {
     if (views_[node])
       log_f[node] = log_whole_[node] + views_[node]->predictive.log_density(cells_of(node, row).data());
     if (!columns.is_leaf(node))
-      log_f[node] = log_add_exp(
-          log_f[node], log_apart_[node] + log_f[columns.left(node)] + log_f[columns.right(node)]);
+      log_f[node] =
+          log_add_exp(log_f[node], log_apart_[node] + log_f[columns.left(node)] + log_f[columns.right(node)]);
   }
   return log_f;
 }
@@ -186,8 +186,7 @@ double CrossPredictive::log_new_column(const Family& family, const Rows& column,
     own.record(made);
   });
   terms.push_back(std::log(options_.alpha_columns) + own.log_bound());
-  return log_sum_exp(terms) -
-         std::log(static_cast<double>(tree_.columns.items()) + options_.alpha_columns);
+  return log_sum_exp(terms) - std::log(static_cast<double>(tree_.columns.items()) + options_.alpha_columns);
 }
 
 }  // namespace coppice::bhcc

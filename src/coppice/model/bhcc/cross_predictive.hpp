@@ -3,7 +3,8 @@
 // (TreePredictive):
 //   a missing cell (i, j):  sum over the nodes c above j of omega_c p_c(x_ij)
 //   a new row x:            F(c) = r_c p_c(x in c) + (1 - r_c) F(left) F(right);  p(x) = F(root)
-//   a cell x_j of a new row given others x_O: a mixture over the nodes c above j of p_c(x_j | x_O), weighted by
+//   a cell x_j of a new row given others x_O: a mixture over the nodes c above j of p_c(x_j | x_O), weighted
+//   by
 //     prod over strict ancestors e of (1 - r_e) F(sibling of the path's child of e) times r_c p_c(x_O)
 //   a new column y:         S(c) = r_c N_c Q_c(y) + (1 - r_c) (S(left) + S(right)),
 //                           p(y) = (S(root) + alpha_c Q_new(y)) / (J + alpha_c)
@@ -51,8 +52,7 @@ class CrossPredictive {
   enum class NewColumn { proper, literal };
   /// log p(column) of a family of one cell, one row of `column` for each row of the table. Literal: the
   /// published recursion, without sizes and without a new view; its mass is the expected number of views.
-  double log_new_column(const Family& family, const Rows& column,
-                        NewColumn rule = NewColumn::proper) const;
+  double log_new_column(const Family& family, const Rows& column, NewColumn rule = NewColumn::proper) const;
 
  private:
   using Node = Dendrogram::Node;

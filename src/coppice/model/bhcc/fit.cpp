@@ -138,8 +138,8 @@ class CrossFit final : public Sampler {
     planted_ = planted;
     phase_ = static_cast<Phase>(phase);
     merging_.reset();
-    if (phase_ == Phase::plant && (planted_ == table_.count() ||
-                                    forest_.dendrogram().nodes() != table_.count()))
+    if (phase_ == Phase::plant &&
+        (planted_ == table_.count() || forest_.dendrogram().nodes() != table_.count()))
       refuse();
     if (phase_ == Phase::merge) {
       const auto prepared = reader.get<std::uint64_t>();
@@ -232,8 +232,8 @@ class CrossFit final : public Sampler {
     std::vector<ColumnForest::Node> leaves;
     for (const ColumnForest::Node node : nodes) {
       const std::vector<std::size_t> columns = forest_.columns_of(node);
-      leaves.push_back(other.block(std::vector<std::uint32_t>(columns.begin(), columns.end()),
-                                   forest_.view(node)));
+      leaves.push_back(
+          other.block(std::vector<std::uint32_t>(columns.begin(), columns.end()), forest_.view(node)));
     }
     ColumnMerging(trees_, other, leaves).run();
     if (other.log_bound() > forest_.log_bound()) forest_ = std::move(other);

@@ -24,9 +24,10 @@ std::vector<Parameter> parameter_table() {
        "divide the columns from the top, by the tree of a few of them, and merge only small sides greedily"},
       count_row("threshold", "20", "columns of a side that is merged greedily (with --randomized)", 2, 1e9),
       count_row("subset", "10", "columns whose tree divides the others (with --randomized)", 2, 1e9),
-      count_row("filter-levels", "6",
-                "divisions above a column at most, then its side is one view; 0: no limit (with --randomized)",
-                0, 1e9),
+      count_row(
+          "filter-levels", "6",
+          "divisions above a column at most, then its side is one view; 0: no limit (with --randomized)", 0,
+          1e9),
       count_row("row-filter-levels", "0",
                 "the same for the rows, where their trees are randomised; 0: no limit (with --randomized)", 0,
                 1e9),
@@ -40,12 +41,13 @@ std::vector<Parameter> parameter_table() {
                  "merge the views that were found once more and keep the better tree: repairs views that "
                  "divisions tore apart (with --randomized)",
                  {"on", "off"}),
-      choice_row("clusters", "cut",
-                 "the views and the clusters of the rows: cut takes each node from the top that is rather one "
-                 "than not, map the most probable partition of the tree",
-                 {"cut", "map"}),
-      {"cut", Type::real, "0.5", "probability from which on a node is one view or cluster (with --clusters cut)",
-       0.0, 1.0, true},
+      choice_row(
+          "clusters", "cut",
+          "the views and the clusters of the rows: cut takes each node from the top that is rather one "
+          "than not, map the most probable partition of the tree",
+          {"cut", "map"}),
+      {"cut", Type::real, "0.5",
+       "probability from which on a node is one view or cluster (with --clusters cut)", 0.0, 1.0, true},
   };
 }
 

@@ -1,6 +1,6 @@
 // What greedy merging of columns asks of pairs of views: a lower bound of the evidence of both views' columns
-// as one view. `full` grows a tree over the rows for each pair. `reuse` evaluates the shapes of the trees that
-// the two views have and takes the better one: any shape gives a valid bound.
+// as one view. `full` grows a tree over the rows for each pair. `reuse` evaluates the shapes of the trees
+// that the two views have and takes the better one: any shape gives a valid bound.
 #pragma once
 
 #include <cstddef>

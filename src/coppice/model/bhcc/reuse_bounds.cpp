@@ -160,8 +160,8 @@ class ReuseBounds final : public PairBounds {
     const double log_one = row_prior_.log_kappa(1);
     for (std::size_t row = 0; row < rows_; ++row)
       store_lanes(phi + row * kLanes, (log_one + own_alone[row * kLanes]) + load_lanes(alone + row * kLanes));
-    Lanes total = broadcast(log_gamma(row_prior_.alpha()) -
-                            log_gamma(row_prior_.alpha() + static_cast<double>(rows_)));
+    Lanes total =
+        broadcast(log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_)));
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto node = static_cast<Node>(rows_ + i);
       Lanes value = (row_prior_.log_kappa(shape.size(node)) + own[i]) + load_lanes(profiles + i * kLanes);

@@ -38,7 +38,8 @@ class ViewTrees {
   /// A tree of the given shape, its log odds anew from these columns.
   ViewTree reshape(std::span<const std::size_t> columns, const Dendrogram& shape) const;
   /// A new tree, or one of the given shape if its bound, which is known, is larger.
-  ViewTree grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape, double log_bound) const;
+  ViewTree grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape,
+                        double log_bound) const;
   /// The best of a new tree and the shapes of others.
   ViewTree best(std::span<const std::size_t> columns, const Dendrogram& one, const Dendrogram& other) const;
   /// Every column by itself, with all rows in one cluster.

@@ -149,7 +149,7 @@ class Regressions {
 
   std::size_t inputs_;
   std::vector<double> base_rates_;
-  std::vector<std::vector<std::uint32_t>> orders_;      // of the labels, by chain; empty: none sees another
+  std::vector<std::vector<std::uint32_t>> orders_;     // of the labels, by chain; empty: none sees another
   std::vector<std::vector<Eigen::VectorXd>> weights_;  // by chain and label; empty: the base rate
 };
 

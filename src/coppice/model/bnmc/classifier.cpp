@@ -37,8 +37,8 @@ class LabelClassifier final : public Classifier {
     one.column.assign(columns.begin(), columns.end());
     one.value.assign(values.begin(), values.end());
     one.start.push_back(one.column.size());
-    RowParts parts =
-        (*scorer_)(mixture_->features().encode(one), options_.has_expert ? inputs_.transform(one, topics_.get(), 1) : one, 0);
+    RowParts parts = (*scorer_)(mixture_->features().encode(one),
+                                options_.has_expert ? inputs_.transform(one, topics_.get(), 1) : one, 0);
     LabelPrediction result;
     result.scores = scores_of(parts, learned_, options_, calibration_);
     result.probabilities = probabilities_of(parts, learned_, options_, calibration_);

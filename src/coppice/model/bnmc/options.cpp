@@ -127,8 +127,8 @@ std::vector<Parameter> parameter_table() {
        "parts of the rows, each predicted without it, on which scores are calibrated; 0: no calibration", 0.0,
        100.0},
       threshold,
-      {"keep", Type::real, "1", "share of what was learned that an update keeps for each batch of new rows", 0.0,
-       1.0, true},
+      {"keep", Type::real, "1", "share of what was learned that an update keeps for each batch of new rows",
+       0.0, 1.0, true},
       {"min-positives", Type::integer, "5", "labels with fewer rows get no linear classifier", 1.0, 1e9},
       choice("unobserved", {"zero", "missing"}, "what an absent label means: that it is not so, or nothing"),
       choice("label-scale", {"all", "labelled"},
@@ -154,7 +154,8 @@ void check_given(const Settings& given) {
     fail(ErrorCode::configuration, "--combine stack is learned on rows held out: --calibration 2 or more");
   if (none && combine.empty() && link != "none")
     fail(ErrorCode::configuration,
-         "--calibration 0 leaves no rows held out to learn --combine stack from; choose product, mixture or linear");
+         "--calibration 0 leaves no rows held out to learn --combine stack from; choose product, mixture or "
+         "linear");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
     fail(ErrorCode::configuration, "--calibration 1 leaves no rows to learn from; 0 or at least 2");
 }

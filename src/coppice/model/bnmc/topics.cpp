@@ -50,7 +50,8 @@ void Topics::start(const SparseRows& rows, Stream& stream) {
   for (std::size_t k = 0; k < topics_; ++k) {
     std::fill(seed.begin(), seed.end(), 0.0);
     const auto of_seed = rows.columns_of(chosen);
-    for (std::size_t i = 0; i < of_seed.size(); ++i) seed[of_seed[i]] = rows.values_of(chosen)[i] / length[chosen];
+    for (std::size_t i = 0; i < of_seed.size(); ++i)
+      seed[of_seed[i]] = rows.values_of(chosen)[i] / length[chosen];
     for (std::size_t d = 0; d < columns_; ++d)
       table_[d * stride_ + k] += seed[d] * length[chosen] + average[d] * draw_uniform(stream);
     double total = 0.0;
@@ -124,8 +125,8 @@ void Topics::pass(const SparseRows& rows, std::size_t threads) {
       blend(columns, values, kRoundsOfAPass, rows_.data() + row * stride_, scale.data());
       for (std::size_t i = 0; i < columns.size(); ++i) {
         const std::size_t at = columns[i] * stride_;
-        const double part_of_column =
-            values[i] / (dot(expected_.data() + at, scale.data(), stride_) + std::numeric_limits<double>::min());
+        const double part_of_column = values[i] / (dot(expected_.data() + at, scale.data(), stride_) +
+                                                   std::numeric_limits<double>::min());
         for (std::size_t g = 0; g < stride_; g += kLanes)
           store_lanes(sum.data() + at + g,
                       load_lanes(sum.data() + at + g) + part_of_column * load_lanes(scale.data() + g));
@@ -175,8 +176,10 @@ void Topics::get(ByteReader& in, bool with_rows, std::size_t rows) {
     in.get(to.data(), size);
   };
   read(table_, columns_ * stride_);
-  if (with_rows) read(rows_, rows * stride_);
-  else rows_.clear();
+  if (with_rows)
+    read(rows_, rows * stride_);
+  else
+    rows_.clear();
   set_expectations();
 }
 

@@ -16,7 +16,9 @@ class ViewsPredictor final : public StatsPredictor {
  public:
   explicit ViewsPredictor(const Problem& problem)
       : StatsPredictor(problem),
-        problem_(&problem), options_(problem.parameters), empty_(problem.family->stats_size()) {
+        problem_(&problem),
+        options_(problem.parameters),
+        empty_(problem.family->stats_size()) {
     problem.family->clear(empty_.data());
   }
 
