@@ -60,6 +60,8 @@ def test_usage_and_configuration(coppice):
     assert "sweeps" in one_line(coppice(*fit, "--draws", 10**12, "--thin", 10**9, code=2))
     coppice.write("huge.csv", "a,b\n1e300,2\n-1e300,3\n0,1\n")
     assert "'a'" in one_line(coppice("fit", "nrmm", "huge.csv", "-o", "r.coppice", code=65))
+    assert "5 parsecs" in one_line(coppice(*fit, "--time-limit", "5 parsecs", code=2))
+    assert "coppice fit has no flag --bogus" in one_line(coppice(*fit, "--bogus", 3, code=2))
     assert not (coppice.folder / "r.coppice").exists()
 
 
@@ -67,7 +69,7 @@ def test_files_that_are_not_there(coppice):
     assert "nothing.csv" in one_line(coppice("fit", "nrmm", "nothing.csv", "-o", "r.coppice", code=66))
     assert "nothing.coppice" in one_line(coppice("summary", "nothing.coppice", code=66))
     write_table(coppice.folder / "data.csv", blobs(1)[0])
-    assert "nowhere" in coppice("fit", "nrmm", "data.csv", "-o", "nowhere/r.coppice", code=74).stderr.splitlines()[-1]
+    assert "no folder 'nowhere'" in one_line(coppice("fit", "nrmm", "data.csv", "-o", "nowhere/r.coppice", code=74))
 
 
 def small_run(coppice, name="r.coppice"):

@@ -112,7 +112,8 @@ void take_bits_for_counts(Dataset& data, const Codebook& told) {
 
 }  // namespace
 
-Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
+Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels,
+                        std::vector<Kind> kinds) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
@@ -129,6 +130,7 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
     book = parse_codebook(read_text(codebook), codebook);
     options.codebook = &book;
   }
+  options.kinds = std::move(kinds);
   Dataset data = read_dataset(path, options);
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", path);

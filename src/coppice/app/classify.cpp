@@ -113,7 +113,7 @@ void refuse_classifier(const Analysis& analysis, std::string_view what) {
 int predict_labels(const Analysis& analysis, const std::string& data, const std::string& id,
                    const std::string& output, std::size_t threads, const Context& context) {
   const SavedRun& run = analysis.run();
-  const Table table = run.read_new_rows(data, id.empty() ? run.config().id : id);
+  const Table table = run.read_new_rows(data, id);
   const std::vector<LabelPrediction> predictions = predict_all(run, table, threads);
   const std::vector<Column>& labels = run.contents().labels.columns;
   if (context.json) {

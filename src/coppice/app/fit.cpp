@@ -109,10 +109,13 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
     fail(ErrorCode::usage,
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
+  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
   const ModelEntry& model = model_by_name(arguments.model);
-  RunContents contents =
-      contents_of(make_config(arguments, model),
-                  arguments.reading.read(arguments.data, context, model.make_classifier != nullptr));
+  RunConfig config = make_config(arguments, model);
+  std::vector<Kind> kinds = kinds_asked_for(model, config.family);
+  RunContents contents = contents_of(
+      std::move(config),
+      arguments.reading.read(arguments.data, context, model.make_classifier != nullptr, std::move(kinds)));
   std::unique_ptr<ProblemSetup> setup =
       set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
   RunFile::check_creatable(arguments.output, arguments.overwrite);
@@ -366,8 +369,10 @@ void add_fit(CLI::App& application, Context& context) {
       ->group("Data");
   arguments->parameters.add_to(*command, run_parameters(), "Run");
   for (const ModelEntry& model : all_models())
-    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+    if (context.shows_flags_of(model.name))
+      arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   arguments->running.add_to(*command);
+  command->footer("coppice fit MODEL --help adds the flags of a model.");
   command->callback(
       [=, &context] { context.run = [=, &context] { return fit(*arguments, *command, context); }; });
 }
@@ -382,6 +387,7 @@ void add_resume(CLI::App& application, Context& context) {
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {
+      if (!flags->time_limit.empty()) parse_duration(flags->time_limit);
       RunFile file = RunFile::open(*path, true);
       const RunConfig config = file.config();
       if (config.merged)

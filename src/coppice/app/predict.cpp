@@ -78,8 +78,7 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
     return predict_labels(analysis, arguments.data, arguments.id, arguments.output, arguments.threads,
                           context);
   const SavedRun& run = analysis.run();
-  const Table table =
-      run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
+  const Table table = run.read_new_rows(arguments.data, arguments.id);
   analysis.note_caveat(context);
   if (run.levels() > 1) return predict_paths(arguments, analysis, table, context);
   const Consensus estimate = analysis.consensus(1, arguments.selecting.selection());
@@ -254,7 +253,7 @@ void add_predict(CLI::App& application, Context& context) {
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("data", arguments->data, "table of new rows with the columns of the fit")->required();
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
-  command->add_option("--id", arguments->id, "column of row names [as in the fit]");
+  command->add_option("--id", arguments->id, "column of row names [as in the fit, if it is there]");
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");
   arguments->selecting.add_to(*command);
   command->callback(

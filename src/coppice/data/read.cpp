@@ -280,7 +280,7 @@ Dataset assemble(RawTable raw, const Roles& roles, const ReadOptions& options) {
       identifying.push_back(column.name);
       continue;
     }
-    Column typed = typed_column(raw, index, spec, kDatasetRemedy);
+    Column typed = typed_column(raw, index, spec, kDatasetRemedy, options.kinds);
     if (is_constant(typed.values)) constant.push_back(typed.name);
     data.codebook.columns.push_back({typed.name, typed.kind, typed.levels,
                                      spec != nullptr ? spec->family : "",
@@ -401,7 +401,7 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
 }
 
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
-                      const std::string& id) {
+                      const std::string& id, bool id_required) {
   std::vector<ColumnSpec> specs;
   CsvOptions csv;
   for (const Column& column : fitted.columns) {
@@ -413,7 +413,7 @@ Table read_like_bytes(std::string_view bytes, const std::string& name, const Tab
   RawTable raw = parse(bytes, name, csv, [&](RawTable& table) {
     Roles roles;
     ReadOptions only_id;
-    only_id.id = id;
+    if (id_required || positions_of(table).contains(id)) only_id.id = id;
     roles.assign(table, only_id);
     id_column = roles.id;
     matched = match_columns(table, fitted, id_column);
@@ -439,9 +439,9 @@ Table read_like_bytes(std::string_view bytes, const std::string& name, const Tab
   return table;
 }
 
-Table read_like(const std::string& path, const Table& fitted, const std::string& id) {
+Table read_like(const std::string& path, const Table& fitted, const std::string& id, bool id_required) {
   const FileBytes bytes = load_file(path);
-  return read_like_bytes(bytes.view(), path == "-" ? "stdin" : path, fitted, id);
+  return read_like_bytes(bytes.view(), path == "-" ? "stdin" : path, fitted, id, id_required);
 }
 
 }  // namespace coppice

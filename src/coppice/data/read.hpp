@@ -25,6 +25,10 @@ struct ReadOptions {
   std::vector<std::string> labels = {};
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
+  /// What the family that was asked for can model, in its order of preference: columns of numbers that the
+  /// codebook does not mention get the first of these that their cells allow. Empty: their kinds are
+  /// inferred.
+  std::vector<Kind> kinds = {};
 };
 
 struct Dataset {
@@ -45,10 +49,10 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
 
 /// Reads new rows for a fitted table, of which only names, kinds and levels are used (it may have no rows).
 /// Columns are matched by name in any order, or by position if the file has no header; further columns are
-/// ignored.
-Table read_like(const std::string& path, const Table& fitted, const std::string& id);
+/// ignored. If the id is not required and the file has no such column, rows are named 1..N.
+Table read_like(const std::string& path, const Table& fitted, const std::string& id, bool id_required = true);
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
-                      const std::string& id);
+                      const std::string& id, bool id_required = true);
 
 /// A Dataset from columns that are in memory; `raw.file` is what messages call them. The digest is that of
 /// the typed table. Throws Error{bad_data} for an infinite number.

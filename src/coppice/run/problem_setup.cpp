@@ -30,6 +30,11 @@ std::string family_for(const ModelEntry& model, const std::string& family, const
 
 }  // namespace
 
+std::vector<Kind> kinds_asked_for(const ModelEntry& model, const std::string& family) {
+  const std::string& name = family == "auto" ? model.family : family;
+  return name.empty() || model.make_classifier != nullptr ? std::vector<Kind>() : family_by_name(name).kinds;
+}
+
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
   if (!model.family.empty() && (plan.blocks.size() != 1 || plan.blocks[0].family != model.family))
     fail(ErrorCode::configuration, "the model {} works with the family {} alone, not with {}", model.name,

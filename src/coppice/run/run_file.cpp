@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/digest.hpp"
@@ -83,7 +85,16 @@ void RunFile::check_creatable(const std::string& path, bool replace) {
   const fs::file_status there = fs::symlink_status(path, problem);
   if (problem && there.type() != fs::file_type::not_found)
     fail(ErrorCode::cannot_write, "{}: {}", path, problem.message());
-  if (!fs::exists(there)) return;
+  if (!fs::exists(there)) {
+    const fs::path folder = fs::path(path).parent_path();
+    if (!folder.empty() && !fs::is_directory(folder, problem))
+      fail(ErrorCode::cannot_write, "{}: there is no folder '{}'; make it, or choose another name", path,
+           folder.string());
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+      fail(ErrorCode::cannot_write, "{}: cannot be written: {}", path,
+           std::generic_category().message(errno));
+    return;
+  }
   if (!replace)
     fail(ErrorCode::cannot_write,
          "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
