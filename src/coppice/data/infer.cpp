@@ -191,7 +191,8 @@ std::optional<Kind> first_fitting_kind(std::span<const double> values, std::span
     if (kind == Kind::count && all(is_count)) return kind;
     if (kind == Kind::binary && all([](double value) { return value == 0.0 || value == 1.0; })) return kind;
   }
-  if (std::find(kinds.begin(), kinds.end(), Kind::category) != kinds.end()) return Kind::category;
+  const bool takes_levels = std::find(kinds.begin(), kinds.end(), Kind::category) != kinds.end();
+  if (takes_levels && all([](double value) { return value == std::floor(value); })) return Kind::category;
   return std::nullopt;
 }
 

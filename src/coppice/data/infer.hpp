@@ -28,7 +28,7 @@ std::vector<std::string> sorted_levels(std::vector<std::string> levels);
 void numbers_to_text(RawColumn& column);
 
 /// The first of the kinds that the numbers allow. A category is the last resort, wherever it stands: it
-/// forgets the order of numbers. None if they allow none.
+/// forgets the order of numbers, and only whole ones can be names. None if they allow none.
 std::optional<Kind> first_fitting_kind(std::span<const double> values, std::span<const Kind> kinds);
 
 /// The typed form of raw.columns[index], whose values are moved away. With a spec every cell is held against

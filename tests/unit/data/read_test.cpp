@@ -94,6 +94,7 @@ TEST(Kinds, AFamilyThatWasAskedForDecidesWhereNumbersAllowIt) {
   EXPECT_EQ(first({0, 1}, {Kind::real, Kind::count, Kind::binary}), Kind::real);
   EXPECT_EQ(first({0, 1, 1}, {Kind::category, Kind::binary}), Kind::binary);
   EXPECT_EQ(first({0, 2, 1}, {Kind::category, Kind::binary}), Kind::category);
+  EXPECT_EQ(first({0.5, 2}, {Kind::category, Kind::binary}), std::nullopt);
   EXPECT_EQ(first({0, 2}, {Kind::binary}), std::nullopt);
   EXPECT_EQ(first({-1, 2}, {Kind::count, Kind::binary}), std::nullopt);
   EXPECT_EQ(first({0.5}, {Kind::count, Kind::binary}), std::nullopt);
