@@ -63,8 +63,10 @@ class DrawBound {
         labels_(draws.size() * padded_, kNobody),
         size_terms_(draws.size()),
         expected_(rows_, 0.0),
+        order_(rows_),
         counts_(kBlock * padded_, 0),
         rare_counts_(kBlock * padded_, 0) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
     for (std::size_t d = 0; d < draws.size(); ++d) {
       std::vector<double>& terms = size_terms_[d];
       terms.assign(draws.clusters(d), 0.0);
@@ -95,6 +97,9 @@ class DrawBound {
         rare_draws_[i] += copies(d);
       }
     }
+    // Rows that are often elsewhere contribute most: with them first, a draw is soon excluded.
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return rare_draws_[a] > rare_draws_[b]; });
   }
 
   std::vector<std::size_t> below(std::span<const std::uint32_t> counts, double limit) {
@@ -117,15 +122,17 @@ class DrawBound {
     return static_cast<std::uint16_t>(std::lround(draws_.weight(d) * static_cast<double>(total_)));
   }
 
+  /// Of the rows `start` to `end` of the order.
   void load_block(std::span<const std::uint32_t> counts, std::size_t start, std::size_t end) {
     std::fill(rare_counts_.begin(), rare_counts_.end(), std::uint16_t{0});
-    for (std::size_t i = start; i < end; ++i) {
+    for (std::size_t at = 0; at < end - start; ++at) {
+      const std::size_t i = order_[start + at];
       std::transform(counts.begin() + static_cast<std::ptrdiff_t>(i * rows_),
                      counts.begin() + static_cast<std::ptrdiff_t>((i + 1) * rows_),
-                     counts_.begin() + static_cast<std::ptrdiff_t>((i - start) * padded_),
+                     counts_.begin() + static_cast<std::ptrdiff_t>(at * padded_),
                      [](std::uint32_t count) { return static_cast<std::uint16_t>(count); });
       if (!is_vi_ || rare_draws_[i] == 0) continue;
-      Words* rare = reinterpret_cast<Words*>(rare_counts_.data() + (i - start) * padded_);
+      Words* rare = reinterpret_cast<Words*>(rare_counts_.data() + at * padded_);
       for (std::size_t d = 0; d < draws_.size(); ++d) {
         if (away_[i * draws_.size() + d] == 0) continue;
         const Words* labels = words(labels_, d * padded_);
@@ -146,8 +153,8 @@ class DrawBound {
     often.fill(1.0);
     rarely.fill(1.0);
     double sum = 0.0;
-    for (std::size_t i = start; i < end; ++i) {
-      const std::size_t at = i - start;
+    for (std::size_t at = 0; at < end - start; ++at) {
+      const std::size_t i = order_[start + at];
       const Sums together =
           sums_where_equal(words(labels_, d * padded_), words(counts_, at * padded_),
                            words(rare_counts_, at * padded_), padded_ / kWords, draw[i], limit);
@@ -185,6 +192,7 @@ class DrawBound {
   WordVector labels_;                            // draw after draw, padded
   std::vector<std::vector<double>> size_terms_;  // of the clusters of each draw: log of the size, or the size
   std::vector<double> expected_;                 // for each row the mean of size_terms_ over the draws
+  std::vector<std::size_t> order_;               // of the rows
   std::vector<std::uint8_t> away_;               // row after row, for each draw
   std::vector<std::uint32_t> rare_draws_;        // how many of those draws there are
   WordVector counts_, rare_counts_;              // of the rows of a block: of all draws, and of those
