@@ -180,6 +180,11 @@ Responsibilities Fit::responsibilities_of_all() const {
 void Fit::start() {
   progress_.sweep = 0;
   elbo_ = kMinusInfinity;
+  if (progress_.stage > 0) {
+    // The clusters of all rows are near the best of most rows: a fold goes on from there.
+    statistics_ = mixture_->local_update(items_, which_, final_.statistics, threads_).statistics;
+    return;
+  }
   Stream stream(name(), Purpose::initialize, progress_.restart + 1000 * progress_.doublings);
   std::vector<std::uint32_t> first = which_;
   const bool stochastic = options_.minibatch != 0 && options_.minibatch < which_.size();
@@ -240,7 +245,7 @@ void Fit::end_start() {
     progress_.best_elbo = elbo_;
     best_.statistics = statistics_;
   }
-  if (++progress_.restart < options_.restarts) return start();
+  if (progress_.stage == 0 && ++progress_.restart < options_.restarts) return start();
   elbo_ = progress_.best_elbo;
   const double last = best_.statistics.counts[clusters_ - 1];
   if (options_.grow && progress_.stage == 0 && progress_.doublings < kMostDoublings &&
@@ -265,7 +270,7 @@ void Fit::fit_experts() {
   if (!options_.has_expert) return end_stage();
   const std::size_t end = std::min(labels(), progress_.label + kLabelsOfAStep);
   best_.experts.resize(end);
-  experts_.fit(which_, progress_.label, end, name(), threads_, best_);
+  experts_.fit(which_, progress_.label, end, name(), threads_, final_.experts, best_);
   progress_.label = end;
   if (end == labels()) end_stage();
 }

@@ -12,31 +12,37 @@ LabelExperts::LabelExperts(const LabelledRows& rows, const Options& options)
 
 void LabelExperts::set_design(const SparseRows& features, const Topics* topics, std::size_t threads) {
   if (!options_.has_expert) return;
-  design_.rows = inputs_.transform(features, topics, threads);
+  inputs_of_rows_ = inputs_.transform(features, topics, threads);
   if (!inputs_.is_full()) {
-    design_.columns = transpose(design_.rows);
+    design_ = SparseDesign(inputs_of_rows_);
     return;
   }
-  const std::size_t rows = design_.rows.rows();
+  const std::size_t rows = inputs_of_rows_.rows();
   dense_ = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(inputs_.size()));
   for (std::size_t row = 0; row < rows; ++row) {
-    const auto which = design_.rows.columns_of(row);
+    const auto which = inputs_of_rows_.columns_of(row);
     for (std::size_t i = 0; i < which.size(); ++i)
-      dense_(static_cast<Eigen::Index>(row), which[i]) = design_.rows.values_of(row)[i];
+      dense_(static_cast<Eigen::Index>(row), which[i]) = inputs_of_rows_.values_of(row)[i];
   }
 }
 
 void LabelExperts::fit(std::span<const std::uint32_t> which, std::size_t from, std::size_t to,
-                       const StreamName& name, std::size_t threads, Learned& learned) const {
+                       const StreamName& name, std::size_t threads, const std::vector<Expert>& start,
+                       Learned& learned) const {
   const std::size_t width = inputs_.is_full() ? 1 : kLanes;
+  SparseDesign some;
+  const bool is_part = !inputs_.is_full() && which.size() != design_.rows();
+  if (is_part) some = SparseDesign(inputs_of_rows_, which);
+  const SparseDesign& design = is_part ? some : design_;
   parallel_for((to - from + width - 1) / width, threads, [&](std::size_t part) {
     const std::size_t begin = from + part * width;
-    fit_together(which, begin, std::min(to, begin + width), name, learned);
+    fit_together(design, which, begin, std::min(to, begin + width), name, start, learned);
   });
 }
 
-void LabelExperts::fit_together(std::span<const std::uint32_t> which, std::size_t from, std::size_t to,
-                                const StreamName& name, Learned& learned) const {
+void LabelExperts::fit_together(const SparseDesign& design, std::span<const std::uint32_t> which,
+                                std::size_t from, std::size_t to, const StreamName& name,
+                                const std::vector<Expert>& start, Learned& learned) const {
   std::vector<std::vector<double>> answers(to - from, std::vector<double>(which.size(), 0.0));
   for (std::size_t i = 0; i < which.size(); ++i) {
     const auto columns = rows_.labels.columns_of(which[i]);
@@ -69,7 +75,11 @@ void LabelExperts::fit_together(std::span<const std::uint32_t> which, std::size_
     Stream stream(name, Purpose::theta, fitted_labels.front());
     experts.push_back(fit_one(which, fitted.front(), variance, stream));
   } else {
-    experts = fit_diagonal(design_, which, fitted, variance, options_.expert);
+    std::vector<const Expert*> begin;
+    for (const std::size_t label : fitted_labels)
+      begin.push_back(label < start.size() && !start[label].is_constant ? &start[label] : nullptr);
+    const std::vector<const Eigen::VectorXd*> variances(fitted.size(), &variance);
+    experts = fit_diagonal(design, fitted, variances, options_.expert, begin);
   }
   for (std::size_t i = 0; i < experts.size(); ++i) {
     experts[i].base_rate = learned.base_rates[fitted_labels[i]];
