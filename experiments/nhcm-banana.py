@@ -233,6 +233,8 @@ def figure_of_clusters(names):
 def figure_of_counts(known):
     from matplotlib import pyplot
     names = [data for data in BANANAS if any(key[0] == data for key in known)]
+    if not names:
+        return
     picture, axes = pyplot.subplots(1, len(names), figsize=(3.7 * len(names), 3.2), layout="constrained", sharey=True, squeeze=False)
     bars = [(name, sweeps) for name in MODELS for sweeps in (10, MODELS[name][2])]
     for axis, data in zip(axes[0], names):
