@@ -33,6 +33,7 @@ struct DataFlags {
   std::vector<std::string> drop;
   std::vector<std::string> labels;
   std::string labels_file;
+  bool labels_may_be_absent = false;  // not a flag: of rows whose labels nobody needs to know
   std::string codebook;
   std::string header = "auto";
 
@@ -40,6 +41,9 @@ struct DataFlags {
   /// Reads the data with these flags; passes the reader's remarks on to the user. For a model that learns
   /// labels, a format that has labels of its own needs no --labels.
   Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;
+  /// The same from memory; the name decides the format and appears in messages.
+  Dataset read_bytes(std::string_view bytes, const std::string& name, const Context& context,
+                     bool learns_labels = false) const;
 };
 
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.

@@ -174,6 +174,14 @@ class Fit final : public Sampler {
     return out.take();
   }
 
+  std::vector<LabelPrediction> held_out_predictions() const override {
+    std::vector<LabelPrediction> predictions(finished() && !is_update_ ? held_out_.size() : 0);
+    for (std::size_t row = 0; row < predictions.size(); ++row)
+      if (!held_out_[row].mixture.empty())
+        predictions[row] = prediction_of(held_out_[row], final_, options_, calibration_);
+    return predictions;
+  }
+
   std::string save() const override {
     ByteWriter out;
     for (const std::size_t size : {clusters_, rows_.features.columns, labels()})
