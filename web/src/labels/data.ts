@@ -57,6 +57,7 @@ export interface LabelReportData {
 export class LabelReport {
   readonly densities: Float32Array;
   readonly frequent: number[]; // labels, the most frequent first
+  private readonly prefix: number; // letters that all names begin with, up to a sign such as _
   private readonly shares: Uint16Array;
   private readonly states: Uint8Array;
   private readonly cells: Float32Array;
@@ -67,6 +68,11 @@ export class LabelReport {
     this.states = new Uint8Array(unpack(labels.states));
     this.densities = new Float32Array(unpack(labels.densities));
     this.cells = new Float32Array(unpack(data.cells));
+    const [first, ...others] = labels.names.map((name) => [...name]);
+    let same = 0;
+    while (others.length > 0 && same < first.length && others.every((name) => name[same] === first[same])) same++;
+    while (same > 0 && /[\p{L}\p{N}]/u.test(first[same - 1])) same--;
+    this.prefix = same;
     this.frequent = labels.names.map((_, c) => c).sort((a, b) => labels.by_label[b].positives - labels.by_label[a].positives);
   }
   get rows(): number {
@@ -74,6 +80,12 @@ export class LabelReport {
   }
   get names(): string[] {
     return this.data.labels.names;
+  }
+  /** A name for an axis: without what all names begin with, and not too long; equal ones are told apart. */
+  tick(label: number, most = 22): string {
+    const text = short([...this.names[label]].slice(this.prefix).join(""), most);
+    const twin = this.names.some((name, c) => c !== label && short([...name].slice(this.prefix).join(""), most) === text);
+    return twin ? `${short(text, most - 4)} #${label}` : text;
   }
   rowName(row: number): string {
     return this.data.rows.ids[row];

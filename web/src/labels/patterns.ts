@@ -6,7 +6,7 @@ import { figure } from "../figure";
 import { amountColour, readableOn } from "../palette";
 import { rowChips } from "../rows";
 import type { State } from "../state";
-import { short, type LabelReport, type Pattern } from "./data";
+import type { LabelReport, Pattern } from "./data";
 
 const mostLabels = 24;
 const mostClusters = 30;
@@ -57,7 +57,7 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
   const body = h("div", {});
   const clusterName = (pattern: Pattern) => `cluster ${pattern.cluster} (${percent(pattern.weight)})`;
   const cells = patterns.flatMap((pattern, at) =>
-    shown.map((c) => ({ at, cluster: clusterName(pattern), label: short(report.names[c], 18), value: pattern.labels[c] })));
+    shown.map((c) => ({ at, cluster: clusterName(pattern), label: report.tick(c, 18), value: pattern.labels[c] })));
   const high = Math.max(1e-9, ...cells.map((cell) => cell.value));
   const largest = patterns[0];
   const sentence =
@@ -77,12 +77,12 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
       marginLeft: 120,
       marginTop: 84,
       marginRight: 50,
-      x: { axis: "top", label: null, tickRotate: -45, domain: shown.map((c) => short(report.names[c], 18)) },
+      x: { axis: "top", label: null, tickRotate: -45, domain: shown.map((c) => report.tick(c, 18)) },
       y: { label: null, domain: patterns.map(clusterName) },
       marks: [
         Plot.cell(cells, { x: "label", y: "cluster", fill: (cell: { value: number }) => amountColour(cell.value / high), inset: 0.5 }),
         numbers
-          ? Plot.text(cells, { x: "label", y: "cluster", text: (cell: { value: number }) => percent(cell.value), fill: (cell: { value: number }) => readableOn(amountColour(cell.value / high)) })
+          ? Plot.text(cells, { x: "label", y: "cluster", text: (cell: { value: number }) => percent(cell.value), pointerEvents: "none", fill: (cell: { value: number }) => readableOn(amountColour(cell.value / high)) })
           : null,
       ],
     });

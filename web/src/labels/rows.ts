@@ -6,7 +6,7 @@ import { figure } from "../figure";
 import { searchBox } from "../search";
 import { showRow } from "../rows";
 import type { State } from "../state";
-import { short, type LabelReport } from "./data";
+import type { LabelReport } from "./data";
 import { patternName } from "./patterns";
 
 const mostBars = 12;
@@ -55,7 +55,7 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
     const truth = report.truth(row, c);
     const wide = (width - left - 130) * p;
     drawing.append(
-      svg("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, short(report.names[c], 24)),
+      svg("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, report.tick(c, 24)),
       styled(svg("rect", { x: left, y, width: Math.max(1, wide), height: 18 }, svg("title", {}, words(c))),
         { fill: "var(--sure)", "fill-opacity": report.chosen(row, c) ? "1" : "0.35" }),
       svg("text", { x: left + wide + 6, y: y + 14 }, `${percent(p)}${truth === null ? " · ?" : truth ? " · has it" : ""}${report.chosen(row, c) !== (truth === true) && truth !== null ? " ✗" : ""}`),

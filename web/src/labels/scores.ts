@@ -4,7 +4,7 @@ import { brief, percent } from "../data";
 import { h, scroller, table } from "../dom";
 import { figure } from "../figure";
 import type { State } from "../state";
-import { short, type LabelReport, type Reliability } from "./data";
+import type { LabelReport, Reliability } from "./data";
 
 const measures: [string, string, string][] = [
   ["micro_f1", "micro F1", "all labels of all rows pooled; 1 is best"],
@@ -125,16 +125,16 @@ function labelsFigure(report: LabelReport, state: State): HTMLElement {
     `F1 of each label (bar), precision (circle: how many of its predictions are right) and recall (square: how many of its rows are found)` +
     `${shown.length < report.names.length ? `; the ${shown.length} most frequent of ${report.names.length}` : ""}. ` +
     `Best is “${report.names[best]}” with ${by_label[best].f1.toFixed(2)}, worst “${report.names[worst]}” with ${by_label[worst].f1.toFixed(2)}.`;
-  const points = shown.map((c) => ({ label: `${short(report.names[c])} (${by_label[c].positives.toLocaleString("en")})`, ...by_label[c] }));
+  const points = shown.map((c) => ({ label: `${report.tick(c, 18)} (${by_label[c].positives.toLocaleString("en")})`, ...by_label[c] }));
   const body = h("div", {});
   const draw = () =>
     body.replaceChildren(
       chart({
         title: "F1, precision and recall of each label",
         description: sentence,
-        width: 760,
+        width: Math.max(320, Math.min(760, document.documentElement.clientWidth - 40)),
         height: 40 + 20 * points.length,
-        marginLeft: 190,
+        marginLeft: 165,
         marginTop: 8,
         x: { domain: [0, 1], label: null, grid: true },
         y: { domain: points.map((point) => point.label), label: null },

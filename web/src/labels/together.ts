@@ -5,7 +5,7 @@ import { h, scroller } from "../dom";
 import { figure } from "../figure";
 import { amountColour } from "../palette";
 import type { State } from "../state";
-import { short, type LabelReport } from "./data";
+import type { LabelReport } from "./data";
 
 const most = 40;
 
@@ -15,7 +15,7 @@ export function togetherSection(report: LabelReport, state: State): HTMLElement 
   const side = labels.length;
   const shown = Math.min(side, most);
   const share = (a: number, b: number) => counts[a * side + b] / Math.max(1, counts[a * side + a]);
-  const name = (a: number) => short(report.names[labels[a]], 18);
+  const name = (a: number) => report.tick(labels[a], 18);
   const cells = Array.from({ length: shown * shown }, (_, i) => {
     const a = Math.floor(i / shown);
     const b = i % shown;
