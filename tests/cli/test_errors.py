@@ -1,5 +1,6 @@
 """What goes wrong is said in one line, with place and remedy, and the right exit code."""
 import gzip
+import os
 import shutil
 import sqlite3
 
@@ -68,6 +69,9 @@ def test_files_that_are_not_there(coppice):
     assert "nothing.coppice" in one_line(coppice("summary", "nothing.coppice", code=66))
     write_table(coppice.folder / "data.csv", blobs(1)[0])
     assert "nowhere" in coppice("fit", "nrmm", "data.csv", "-o", "nowhere/r.coppice", code=74).stderr.splitlines()[-1]
+    if os.path.isdir("/sys"):  # where not even root may write
+        refusal = coppice("fit", "nrmm", "data.csv", "-o", "/sys/r.coppice", code=74).stderr.splitlines()[-1]
+        assert "/sys/r.coppice: " in refusal and "No such file" not in refusal
 
 
 def small_run(coppice, name="r.coppice"):

@@ -16,7 +16,7 @@ using Groups = std::vector<std::vector<std::uint32_t>>;
 
 std::vector<std::string> cross_cases() {
   std::vector<std::string> names;
-  const std::filesystem::path folder = std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases";
+  const std::filesystem::path folder = reference_folder();
   if (std::filesystem::exists(folder))
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().filename().string().starts_with("bhcc_"))

@@ -1,5 +1,6 @@
 #include "coppice/run/run_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -96,6 +97,10 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   replace = replace && fs::exists(fs::symlink_status(path, problem));
   const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
   fs::remove(temporary, problem);
+  // SQLite would try a second time, for reading, and say that there is no such file.
+  const int made = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (made < 0) fail(ErrorCode::cannot_write, "{}: {}", path, std::strerror(errno));
+  ::close(made);
   try {
     Database database(temporary, Database::Mode::create);
     database.execute(

@@ -9,11 +9,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "support/source_folder.hpp"
+
 namespace coppice {
 namespace {
 
 TEST(LabelScores, ReferenceValues) {
-  std::ifstream in(std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases/bnmc_metrics.json");
+  std::ifstream in(test::reference_folder() / "bnmc_metrics.json");
   if (!in) GTEST_SKIP() << "the reference case is not here";
   const nlohmann::json json = nlohmann::json::parse(in);
   LabelledPredictions p;
