@@ -23,8 +23,8 @@ class Coppice:
         assert result.returncode == code, f"{arguments}: exit {result.returncode}\n{result.stdout}\n{result.stderr}"
         return result
 
-    def json(self, *arguments, code=0):
-        return json.loads(self(*arguments, "--json", code=code).stdout)
+    def json(self, *arguments, code=0, stdin=None):
+        return json.loads(self(*arguments, "--json", code=code, stdin=stdin).stdout)
 
     def start(self, *arguments):
         return subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, stdout=subprocess.DEVNULL,

@@ -11,6 +11,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/toml_text.hpp"
+#include "coppice/data/load.hpp"
 
 namespace coppice::app {
 
@@ -98,22 +99,16 @@ Table read_labels(const std::string& path, const std::string& id, const Table& t
   return labels;
 }
 
-/// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more.
-void take_bits_for_counts(Dataset& data, const Codebook& told) {
-  const bool counts = std::any_of(data.table.columns.begin(), data.table.columns.end(),
-                                  [](const Column& column) { return column.kind == Kind::count; });
-  for (std::size_t j = 0; counts && j < data.table.columns.size(); ++j) {
-    Column& column = data.table.columns[j];
-    if (column.kind != Kind::binary || !column.levels.empty() || told.find(column.name) != nullptr) continue;
-    column.kind = Kind::count;
-    data.codebook.columns[j].kind = Kind::count;
-  }
-}
-
 }  // namespace
 
 Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels,
                         std::vector<Kind> kinds) const {
+  const FileBytes bytes = load_file(path);
+  return read_bytes(bytes.view(), path == "-" ? "stdin" : path, context, learns_labels, std::move(kinds));
+}
+
+Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, const Context& context,
+                              bool learns_labels, std::vector<Kind> kinds) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
@@ -123,6 +118,7 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
   options.id = id;
   options.truth = truth;
   options.drop = drop;
+  options.labels_may_be_absent = labels_may_be_absent;
   if (learns_labels)
     options.labels = labels.empty() && labels_file.empty() ? std::vector<std::string>{""} : labels;
   options.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
@@ -131,9 +127,9 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
     options.codebook = &book;
   }
   options.kinds = std::move(kinds);
-  Dataset data = read_dataset(path, options);
+  Dataset data = read_dataset_bytes(bytes, name, options);
   if (data.table.columns.empty())
-    fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", path);
+    fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);

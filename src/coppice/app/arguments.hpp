@@ -33,6 +33,7 @@ struct DataFlags {
   std::vector<std::string> drop;
   std::vector<std::string> labels;
   std::string labels_file;
+  bool labels_may_be_absent = false;  // not a flag: of rows whose labels nobody needs to know
   std::string codebook;
   std::string header = "auto";
 
@@ -41,6 +42,9 @@ struct DataFlags {
   /// labels, a format that has labels of its own needs no --labels. `kinds`: see ReadOptions.
   Dataset read(const std::string& path, const Context& context, bool learns_labels = false,
                std::vector<Kind> kinds = {}) const;
+  /// The same from memory; the name decides the format and appears in messages.
+  Dataset read_bytes(std::string_view bytes, const std::string& name, const Context& context,
+                     bool learns_labels = false, std::vector<Kind> kinds = {}) const;
 };
 
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.

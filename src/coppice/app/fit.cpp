@@ -153,6 +153,7 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
 struct UpdateArguments {
   std::string run, data, output, labels_file;
   std::vector<std::string> truth, labels;
+  bool unlabelled = false;
   std::size_t batch = 1;
   std::size_t warmup = 100;
   std::size_t draws = 0;
@@ -216,11 +217,27 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
   flags.drop = old.config().drop;
   flags.truth = old.config().truth;
   flags.labels_file = arguments.labels_file;
+  const bool as_in_the_fit = arguments.labels.empty() && arguments.labels_file.empty();
+  flags.labels_may_be_absent = as_in_the_fit;
+  if (arguments.unlabelled && !as_in_the_fit)
+    fail(ErrorCode::usage, "--unlabelled says that no label of the new rows is known: leave out {}",
+         arguments.labels.empty() ? "--labels-file" : "--labels");
   if (flags.labels_file.empty())
     flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
-  const Dataset more = flags.read(arguments.data, context, true);
-  if (more.labels.columns.empty())
-    fail(ErrorCode::configuration, "name the labels of the new rows: --labels COL,COL or --labels-file FILE");
+  Dataset more = flags.read(arguments.data, context, true);
+  if (arguments.unlabelled) {
+    more.labels.columns.clear();
+  } else {
+    if (more.labels.columns.empty())
+      fail(ErrorCode::configuration,
+           "{}: none of the labels is there; name them with --labels COL,COL or --labels-file FILE, or say "
+           "--unlabelled if nobody knows them",
+           arguments.data);
+    for (const std::string& name : as_in_the_fit ? flags.labels : std::vector<std::string>())
+      if (!name.ends_with('*') && more.labels.find(name) == nullptr)
+        fail(ErrorCode::configuration, "{}: label '{}' is not there; --labels names those that are",
+             arguments.data, name);
+  }
   const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
   RunContents contents = contents_with_labels(old, more, is_sparse);
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
@@ -229,8 +246,9 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
 
 RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
   if (old.model().make_classifier != nullptr) return updated_labelled_contents(arguments, old, context);
-  if (!arguments.labels.empty() || !arguments.labels_file.empty())
-    fail(ErrorCode::configuration, "{} learned no labels; --labels and --labels-file belong to classifiers",
+  if (!arguments.labels.empty() || !arguments.labels_file.empty() || arguments.unlabelled)
+    fail(ErrorCode::configuration,
+         "{} learned no labels; --labels, --labels-file and --unlabelled belong to classifiers",
          arguments.run);
   const FileBytes bytes = load_file(arguments.data);
   const std::string name = arguments.data == "-" ? "stdin" : arguments.data;
@@ -240,6 +258,35 @@ RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& o
   contents.config.warmup = arguments.warmup;
   if (arguments.draws != 0) contents.config.draws = arguments.draws;
   return contents;
+}
+
+/// The states of the chains with the new rows in them; none if it was stopped.
+std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRun& old,
+                                 const ProblemSetup& setup, const RunConfig& config,
+                                 const InterruptGuard& guard, const Context& context) {
+  const bool learns = setup.model->make_classifier != nullptr;
+  const std::size_t added = setup.rows.size() - old.rows();
+  InsertOptions insertion;
+  insertion.batch = learns && arguments.batch == 1 ? kLabelledBatch : arguments.batch;
+  insertion.threads = arguments.running.threads;
+  InsertionNotes notes(context, config.chains, added);
+  insertion.on_rows = std::ref(notes);
+  insertion.stop = guard.flag();
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Checkpoint> states = insert_rows(old, setup, insertion);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (states.empty())
+    context.note(
+        fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
+                    arguments.run));
+  else if (learns)
+    context.note(
+        fmt::format("{} rows are in after {}; now the linear classifiers", added, duration_words(seconds)));
+  else
+    context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
+                             duration_words(seconds), config.warmup, config.draws * config.thin,
+                             config.chains));
+  return states;
 }
 
 int update(const UpdateArguments& arguments, const Context& context) {
@@ -265,7 +312,6 @@ int update(const UpdateArguments& arguments, const Context& context) {
         set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
     resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
     settle_run_length(contents.config, *setup);
-    const bool learns = setup->model->make_classifier != nullptr;
     contents.config.notes.push_back(
         fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
     for (const std::string& note : contents.config.notes) context.note(note);
@@ -277,29 +323,16 @@ int update(const UpdateArguments& arguments, const Context& context) {
     context.note(fmt::format("{} on {} rows: {}; about {} of memory", setup->model->name, rows,
                              setup->plan.description(),
                              size_words(estimate_bytes(*setup, contents.config, contents.table))));
-    InsertOptions insertion;
-    insertion.batch = learns && arguments.batch == 1 ? kLabelledBatch : arguments.batch;
-    insertion.threads = arguments.running.threads;
-    InsertionNotes notes(context, contents.config.chains, added);
-    insertion.on_rows = std::ref(notes);
-    const auto begin = std::chrono::steady_clock::now();
     const InterruptGuard guard;
-    insertion.stop = guard.flag();
-    const std::vector<Checkpoint> states = insert_rows(old, *setup, insertion);
-    if (states.empty()) {
-      context.note(
-          fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
-                      arguments.run));
-      return static_cast<int>(ErrorCode::stopped);
+    std::vector<Checkpoint> states;
+    if (const std::string why = cannot_continue(old, contents); why.empty()) {
+      states = inserted(arguments, old, *setup, contents.config, guard, context);
+      if (states.empty()) return static_cast<int>(ErrorCode::stopped);
+    } else {
+      context.note(fmt::format("{}: everything is learned again, from all {} rows", why, rows));
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    context.note(learns ? fmt::format("{} rows are in after {}; now the linear classifiers", added,
-                                      duration_words(seconds))
-                        : fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
-                                      duration_words(seconds), contents.config.warmup,
-                                      contents.config.draws * contents.config.thin, contents.config.chains));
     RunFile file = RunFile::create(output, contents);
-    file.commit({}, states, {});
+    if (!states.empty()) file.commit({}, states, {});
     contents = {};
     result = carry_on(file, *setup, arguments.running, guard, context, !in_place);
   }
@@ -333,6 +366,7 @@ void add_update(CLI::App& application, Context& context) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
+  command->add_flag("--unlabelled", arguments->unlabelled, "no label of the new rows is known");
   command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")

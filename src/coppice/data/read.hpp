@@ -23,6 +23,7 @@ struct ReadOptions {
   /// Columns of 0 and 1 (yes and no) that are to be learned; "label_*" names all that begin so. For a format
   /// that has labels of its own, "" stands for each of them.
   std::vector<std::string> labels = {};
+  bool labels_may_be_absent = false;  // names that no column has are passed over
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
   /// What the family that was asked for can model, in its order of preference: columns of numbers that the
@@ -57,6 +58,9 @@ Table read_like_bytes(std::string_view bytes, const std::string& name, const Tab
 /// A Dataset from columns that are in memory; `raw.file` is what messages call them. The digest is that of
 /// the typed table. Throws Error{bad_data} for an infinite number.
 Dataset dataset_of(RawTable raw, const ReadOptions& options);
+/// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more. Columns
+/// that the codebook tells of stay as they are.
+void take_bits_for_counts(Dataset& data, const Codebook& told);
 /// The same for new rows of a fitted table, whose columns they have in the same order.
 Table table_like(RawTable raw, const Table& fitted);
 

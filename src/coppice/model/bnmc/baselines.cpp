@@ -218,6 +218,7 @@ class BaselineClassifier final : public Classifier {
     return result;
   }
   std::vector<LabelPattern> patterns() const override { return {}; }
+  const std::vector<double>& thresholds() const override { return thresholds_; }
 
  private:
   Options options_;

@@ -120,6 +120,14 @@ void Fit::begin_experts(std::span<const std::uint32_t> seen, const Responsibilit
   best_.experts.clear();
 }
 
+std::vector<LabelPrediction> Fit::held_out_predictions() const {
+  std::vector<LabelPrediction> predictions(finished() && !is_update_ ? held_out_.size() : 0);
+  for (std::size_t row = 0; row < predictions.size(); ++row)
+    if (!held_out_[row].mixture.empty())
+      predictions[row] = prediction_of(held_out_[row], final_, options_, calibration_);
+  return predictions;
+}
+
 double Fit::held_out_density() const {
   constexpr std::size_t kMost = 200;
   double total = 0.0;

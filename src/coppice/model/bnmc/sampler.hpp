@@ -28,6 +28,7 @@ class Fit final : public Sampler {
   /// What the classifier needs; a fit that is stopped early has its best statistics so far and no
   /// calibration.
   std::string details() const override;
+  std::vector<LabelPrediction> held_out_predictions() const override;
   std::string save() const override;
   void load(std::string_view bytes) override;
 
