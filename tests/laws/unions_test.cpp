@@ -73,6 +73,78 @@ TEST_P(Unions, OfSingleRowsDoNotDependOnTheirNeighbours) {
   }
 }
 
+/// One cluster with 64 single rows, of which some may be kept as bits: the bits of the unions are the same.
+TEST_P(Unions, WithManySingleRowsAreTheSameAsWithEach) {
+  for (const std::uint64_t seed : test_seeds()) {
+    const Fixture fixture(GetParam(), seed);
+    const Family& family = fixture.family();
+    const std::size_t stride = family.union_size() * kLanes;
+    constexpr std::size_t kSlots = kLanes * kLanes;
+    constexpr unsigned kLargerChunk = 5;  // it holds no single rows, so nothing is asked of it
+    AlignedVector bank(kLanes * stride, 0.0);
+    std::vector<std::uint64_t> words(family.single_words(), 0x5555555555555555);
+    for (std::size_t slot = 0; slot < kSlots; ++slot) {
+      const std::size_t row = slot % fixture.rows.size();
+      const Stats single(family, fixture.rows, row, row + 1);
+      family.fill_union(single.data(), bank.data() + slot / kLanes * stride + slot % kLanes);
+      family.set_single(single.data(), slot, words.data());
+    }
+    const std::vector<Stats> clusters = clusters_of(fixture, 7);
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+      AlignedVector one(stride, 0.0);
+      family.fill_union(clusters[c].data(), one.data());
+      std::vector<double> values(family.single_size());
+      family.fill_single(one.data(), values.data());
+      AlignedVector expected(kSlots, 0.25), found(kSlots, 0.25);
+      family.add_log_marginals(one.data(), bank.data(), stride, kLanes, expected.data());
+      family.add_log_marginals_of_singles(one.data(), values.data(), words.data(), bank.data(), stride,
+                                          0xffU & ~(1U << kLargerChunk), found.data());
+      for (std::size_t slot = 0; slot < kSlots; ++slot) {
+        if (slot / kLanes == kLargerChunk) continue;
+        ASSERT_EQ(found[slot], expected[slot]) << "cluster " << c << " and slot " << slot;
+      }
+    }
+  }
+}
+
+/// The log marginals of the nodes of a tree, a block among them, are those of their rows.
+TEST_P(Unions, OfATreeUpwards) {
+  const Fixture fixture(GetParam(), 1, 21);
+  const std::size_t first[] = {0};
+  const std::unique_ptr<Family> column = fixture.family().of_cells(first);
+  const Family& family = column != nullptr ? *column : fixture.family();
+  const auto count = static_cast<std::uint32_t>(fixture.rows.size());
+  std::vector<double> items(count * family.stats_size());
+  for (std::uint32_t row = 0; row < count; ++row) {
+    family.clear(items.data() + row * family.stats_size());
+    family.add(items.data() + row * family.stats_size(), fixture.rows[row]);
+  }
+  const std::uint32_t together[] = {0, 2, 5};
+  std::vector<MadeNode> nodes = {{0, 0, together}, {1, 3, {}}};
+  std::vector<std::vector<std::uint32_t>> rows_below = {{0, 2, 5}, {1, 3}};
+  for (std::uint32_t row : {4U, 6U, 7U, 8U, 9U, 10U, 11U, 12U}) {
+    const auto last = static_cast<std::uint32_t>(nodes.size()) - 1;
+    const std::uint32_t below = row % 2 == 0 ? last : last - 1;
+    nodes.push_back({row, count + below, {}});
+    rows_below.push_back(rows_below[below]);
+    rows_below.back().push_back(row);
+  }
+  AlignedVector none(family.union_size() * kLanes, 0.0), values(none.size());
+  family.fill_union(Stats(family).data(), none.data());
+  std::vector<double> made(nodes.size() * family.stats_size()), found(nodes.size());
+  family.log_marginals_upwards(items.data(), count, nodes, none.data(), made.data(), values.data(),
+                               found.data());
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    Stats stats(family);
+    for (const std::uint32_t row : rows_below[node]) stats.add(fixture.rows[row]);
+    EXPECT_NEAR(found[node], stats.log_marginal(), relative(1e-10, stats.log_marginal())) << node;
+    AlignedVector bank(none), expected(kLanes, 0.0);
+    family.fill_union(made.data() + node * family.stats_size(), bank.data());
+    family.add_log_marginals(none.data(), bank.data(), bank.size(), 1, expected.data());
+    EXPECT_EQ(found[node], expected[0]) << node;
+  }
+}
+
 TEST_P(Unions, CellsByThemselvesAddUp) {
   const Fixture fixture(GetParam(), 1);
   const Family& family = fixture.family();

@@ -13,11 +13,14 @@ BestPairs::BestPairs(std::size_t items, bool keeps_scores)
       alive_(items, 1),
       partner_(items, kNobody),
       partner_score_(items, kMinusInfinity),
-      scores_(keeps_scores && items > 0 ? items * (items - 1) / 2 : 0),
-      fresh_(items) {}
+      fresh_(items),
+      mask_(items, 0.0) {
+  if (keeps_scores && items > 1) scores_ = std::make_unique_for_overwrite<double[]>(items * (items - 1) / 2);
+  orphans_.reserve(items);
+}
 
 std::size_t BestPairs::bytes(std::size_t items, bool keeps_scores) {
-  return items * (sizeof(char) + sizeof(std::size_t) + 2 * sizeof(double)) +
+  return items * (sizeof(char) + 2 * sizeof(std::size_t) + 3 * sizeof(double)) +
          (keeps_scores && items > 0 ? items * (items - 1) / 2 * sizeof(double) : 0);
 }
 
@@ -43,14 +46,19 @@ void BestPairs::look_again(std::size_t position, PairScorer& scorer) {
     partner_score_[position] = kMinusInfinity;
     return;
   }
-  if (keeps_scores_) {
-    find_partner(position, row(position) + position + 1);
-    return;
-  }
-  scorer.scores(position, position + 1, positions(), fresh_.data());
-  for (std::size_t p = position + 1; p < positions(); ++p)
-    if (alive_[p] == 0) fresh_[p - position - 1] = kMinusInfinity;
+  const double* later = fresh_.data();
+  if (keeps_scores_)
+    later = row(position) + position + 1;
+  else
+    scorer.scores(position, position + 1, positions(), fresh_.data());
+  mask_dead(later, position + 1);
   find_partner(position, fresh_.data());
+}
+
+void BestPairs::mask_dead(const double* from, std::size_t begin) {
+  const double* mask = mask_.data() + begin;
+  double* to = fresh_.data();
+  for (std::size_t i = 0; i < positions() - begin; ++i) to[i] = from[i] + mask[i];
 }
 
 BestPairs::Pair BestPairs::best() const {
@@ -63,37 +71,33 @@ void BestPairs::merge(std::size_t first, std::size_t second, PairScorer& scorer)
   --live_;
   partner_[second] = kNobody;
   partner_score_[second] = kMinusInfinity;
+  mask_[second] = kMinusInfinity;
   scorer.scores(first, 0, positions(), fresh_.data());
-  for (std::size_t p = 0; p < positions(); ++p)
-    if (alive_[p] == 0 || p == first) fresh_[p] = kMinusInfinity;
+  fresh_[first] = kMinusInfinity;
+  mask_dead(fresh_.data(), 0);
   find_partner(first, fresh_.data() + first + 1);
   if (keeps_scores_) {
     if (first + 1 < positions())
       std::copy(fresh_.begin() + static_cast<std::ptrdiff_t>(first) + 1, fresh_.end(),
                 row(first) + first + 1);
-    for (std::size_t p = 0; p < second; ++p) {
-      if (alive_[p] == 0) continue;
-      if (p < first) row(p)[first] = fresh_[p];
-      row(p)[second] = kMinusInfinity;
-    }
+    for (std::size_t p = 0; p < first; ++p)
+      if (alive_[p] != 0) row(p)[first] = fresh_[p];
   }
   // What the new item means for earlier ones must be read before anything overwrites it.
-  std::vector<std::size_t> orphans;
-  for (std::size_t p = 0; p < second; ++p) {
-    if (alive_[p] == 0 || p == first) continue;
-    if (p > first) {
-      if (partner_[p] == second) orphans.push_back(p);
-      continue;
-    }
+  orphans_.clear();
+  for (std::size_t p = 0; p < first; ++p) {
+    if (alive_[p] == 0) continue;
     const bool was_partner = partner_[p] == first || partner_[p] == second;
     if (fresh_[p] > partner_score_[p] || (fresh_[p] == partner_score_[p] && first <= partner_[p])) {
       partner_[p] = first;
       partner_score_[p] = fresh_[p];
     } else if (was_partner) {
-      orphans.push_back(p);
+      orphans_.push_back(p);
     }
   }
-  for (const std::size_t p : orphans) look_again(p, scorer);
+  for (std::size_t p = first + 1; p < second; ++p)
+    if (partner_[p] == second) orphans_.push_back(p);
+  for (const std::size_t p : orphans_) look_again(p, scorer);
 }
 
 std::vector<std::size_t> BestPairs::compact() {
@@ -111,7 +115,6 @@ std::vector<std::size_t> BestPairs::compact() {
       const double* from = row(kept[i]);
       for (std::size_t j = i + 1; j < kept.size(); ++j) scores_[to++] = from[kept[j]];
     }
-    scores_.resize(to);
   }
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const std::size_t partner = partner_[kept[i]];
@@ -122,6 +125,7 @@ std::vector<std::size_t> BestPairs::compact() {
   partner_score_.resize(kept.size());
   fresh_.resize(kept.size());
   alive_.assign(kept.size(), 1);
+  mask_.assign(kept.size(), 0.0);
   started_ = kept.size();
   return kept;
 }

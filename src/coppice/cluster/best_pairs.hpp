@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace coppice {
@@ -15,7 +16,8 @@ class PairScorer {
  public:
   virtual ~PairScorer() = default;
   /// out[p - begin] = score of the items at `position` and p, for p in [begin, end); anything where p is
-  /// `position` itself or nothing is at p any more. Must not be NaN, and the same in both directions.
+  /// `position` itself or nothing is at p any more. Must be less than infinity, and the same in both
+  /// directions.
   virtual void scores(std::size_t position, std::size_t begin, std::size_t end, double* out) = 0;
 };
 
@@ -48,11 +50,14 @@ class BestPairs {
  private:
   static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
   /// Scores of `position` with all later ones, as far as they are kept.
-  double* row(std::size_t position) { return scores_.data() + offset(position) - position - 1; }
+  double* row(std::size_t position) { return scores_.get() + offset(position) - position - 1; }
   std::size_t offset(std::size_t position) const {
     return position * (positions() - 1) - position * (position - 1) / 2;
   }
   void find_partner(std::size_t position, const double* later);
+  /// fresh_[p - begin] = scores of `position` with what is at p, from `from`; minus infinity where nothing
+  /// is.
+  void mask_dead(const double* from, std::size_t begin);
   void look_again(std::size_t position, PairScorer& scorer);
 
   bool keeps_scores_;
@@ -60,7 +65,10 @@ class BestPairs {
   std::vector<char> alive_;
   std::vector<std::size_t> partner_;
   std::vector<double> partner_score_;
-  std::vector<double> scores_, fresh_;
+  std::vector<double> fresh_;
+  std::vector<double> mask_;  // 0, or minus infinity where nothing is
+  std::vector<std::size_t> orphans_;
+  std::unique_ptr<double[]> scores_;  // of live items; what is kept for others is never read
 };
 
 }  // namespace coppice

@@ -47,6 +47,8 @@ class GreedyMerging final : private MergedItems {
   double* values_of(std::size_t position) {
     return values_.data() + position / kLanes * stride_ + position % kLanes;
   }
+  /// Log marginals of the item at `position` with those of a group of 64.
+  void score_group(std::size_t position, std::size_t group);
 
   const Family* family_;
   const ProductPartition* prior_;
@@ -55,8 +57,12 @@ class GreedyMerging final : private MergedItems {
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> counts_;
   std::vector<double> log_phi_;
-  std::size_t stride_, threads_;
-  AlignedVector values_, log_marginals_;
+  std::size_t stride_, words_, threads_;
+  AlignedVector values_;                // for unions, [chunk of 8 positions][value][lane]
+  std::vector<std::uint64_t> singles_;  // rows by themselves as bits, [group of 64 positions][word]
+  std::vector<std::uint8_t> larger_;    // for each group, the chunks that hold a larger cluster: a bit each
+  AlignedVector single_values_;         // of the item whose pairs are scored
+  AlignedVector log_marginals_;         // of its unions, by position
 };
 
 }  // namespace coppice

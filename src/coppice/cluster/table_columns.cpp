@@ -46,39 +46,19 @@ std::size_t TableColumns::bytes(const Family& family, std::size_t rows) {
   return rows * (2 * family.width() + family.stats_size() + family.width()) * sizeof(double);
 }
 
-void TableColumns::log_marginals(std::size_t column, const Dendrogram& tree, Workspace& workspace,
-                                 double* out) const {
+void TableColumns::take_tree(const Dendrogram& tree, Workspace& workspace) {
+  workspace.nodes.clear();
+  for (auto node = static_cast<Dendrogram::Node>(tree.items()); node < tree.nodes(); ++node)
+    workspace.nodes.push_back(tree.is_block(node) ? MadeNode{0, 0, tree.block_items(node)}
+                                                  : MadeNode{tree.left(node), tree.right(node), {}});
+}
+
+void TableColumns::log_marginals(std::size_t column, Workspace& workspace, double* out) const {
   const Column& own = columns_[column];
-  const Family& family = *own.family;
-  const std::size_t size = family.stats_size();
-  const std::size_t made = tree.nodes() - tree.items();
-  const std::size_t chunks = (made + kLanes - 1) / kLanes;
-  const std::size_t stride = family.union_size() * kLanes;
-  workspace.stats.resize(made * size);
-  workspace.values.resize(chunks * stride);
-  workspace.log_marginals.assign(chunks * kLanes, 0.0);
-  const auto stats_of = [&](Dendrogram::Node node) {
-    return tree.is_item(node) ? own.stats.data() + node * size
-                              : workspace.stats.data() + (node - tree.items()) * size;
-  };
-  for (std::size_t i = 0; i < made; ++i) {
-    const auto node = static_cast<Dendrogram::Node>(tree.items() + i);
-    double* stats = workspace.stats.data() + i * size;
-    if (tree.is_block(node)) {
-      family.clear(stats);
-      for (const std::uint32_t row : tree.block_items(node)) family.merge(stats, stats_of(row));
-    } else {
-      std::copy_n(stats_of(tree.left(node)), size, stats);
-      family.merge(stats, stats_of(tree.right(node)));
-    }
-    family.fill_union(stats, workspace.values.data() + i / kLanes * stride + i % kLanes);
-  }
-  for (std::size_t i = made; i < chunks * kLanes; ++i)  // unused slots hold something finite
-    for (std::size_t value = 0; value < family.union_size(); ++value)
-      workspace.values[i / kLanes * stride + value * kLanes + i % kLanes] = own.empty[value * kLanes];
-  family.add_log_marginals(own.empty.data(), workspace.values.data(), stride, chunks,
-                           workspace.log_marginals.data());
-  std::copy_n(workspace.log_marginals.begin(), made, out);
+  workspace.stats.resize(workspace.nodes.size() * own.family->stats_size());
+  workspace.values.resize(own.empty.size());
+  own.family->log_marginals_upwards(own.stats.data(), rows(), workspace.nodes, own.empty.data(),
+                                    workspace.stats.data(), workspace.values.data(), out);
 }
 
 Rows TableColumns::rows_of(std::span<const std::size_t> columns) const {

@@ -33,13 +33,15 @@ class TableColumns {
 
   /// Buffers of log_marginals, one for each thread.
   struct Workspace {
+    std::vector<MadeNode> nodes;
     std::vector<double> stats;
     AlignedVector values;
-    AlignedVector log_marginals;
   };
+  /// Makes log_marginals ready for a tree, which must outlive its questions.
+  static void take_tree(const Dendrogram& tree, Workspace& workspace);
   /// out[node - rows()] = log marginal of the column in the rows of the node, for every node of the tree that
   /// is no single row.
-  void log_marginals(std::size_t column, const Dendrogram& tree, Workspace& workspace, double* out) const;
+  void log_marginals(std::size_t column, Workspace& workspace, double* out) const;
 
   /// Family and cells of some columns (ascending).
   std::unique_ptr<Family> family_of(std::span<const std::size_t> columns) const {

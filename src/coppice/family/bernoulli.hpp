@@ -42,7 +42,7 @@ class BernoulliCell {
     stats[0] += other[0];
     stats[1] += other[1];
   }
-  double log_marginal(const double* stats) const { return log_beta(stats[0], stats[1]) - log_beta(0.0, 0.0); }
+  double log_marginal(const double* stats) const { return log_beta(stats[0], stats[1]) - log_prior_; }
   double log_predictive(const double* stats, double x) const {
     return (x != 0.0 ? tables_->ones.log(stats[0]) : tables_->zeros.log(stats[1])) -
            tables_->total.log(stats[0] + stats[1]);
@@ -101,21 +101,42 @@ class BernoulliCell {
     const Lanes ones = one[0] + load_lanes(others);
     const Lanes zeros = one[kLanes] + load_lanes(others + kLanes);
     return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
-           tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
+           tables_->total.log_gamma_at(ones + zeros) - log_prior_;
   }
   static constexpr std::size_t single_size() { return 3; }  // with a missing cell, with a 0, with a 1
   void fill_single(const double* one, double* values) const {
     const auto joint = [&](double ones, double zeros) {
       return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
-             tables_->total.log_gamma_at(ones + zeros) - log_beta(0.0, 0.0);
+             tables_->total.log_gamma_at(ones + zeros) - log_prior_;
     };
     values[0] = joint(one[0], one[kLanes]);
     values[1] = joint(one[0], one[kLanes] + 1.0);
     values[2] = joint(one[0] + 1.0, one[kLanes]);
   }
-  Lanes lane_log_marginal_of_singles(const double*, const double* others, const double* values) const {
-    const Lanes without_one = load_lanes(others + kLanes) > 0.0 ? broadcast(values[1]) : broadcast(values[0]);
-    return load_lanes(others) > 0.0 ? broadcast(values[2]) : without_one;
+  static constexpr std::size_t single_words() { return 2; }  // ones, present cells
+  void set_single(const double* stats, std::size_t place, std::uint64_t* words) const {
+    const std::uint64_t bit = std::uint64_t{1} << place;
+    words[0] = stats[0] > 0.0 ? words[0] | bit : words[0] & ~bit;
+    words[1] = stats[0] + stats[1] > 0.0 ? words[1] | bit : words[1] & ~bit;
+  }
+  /// totals[i][lane] += the value of the row at place `first` + 8 i + lane.
+  static void add_singles(const double* values, const std::uint64_t* words, std::size_t first,
+                          Lanes (&totals)[4]) {
+    constexpr LanesInt kPlaces = {1, 2, 4, 8, 16, 32, 64, 128};
+    const LanesInt ones = static_cast<std::int64_t>(words[0] >> first) - LanesInt{};
+    const Lanes zero = broadcast(values[1]);
+    const Lanes one = broadcast(values[2]);
+    const std::uint64_t absent = ~words[1] >> first & 0xffffffffU;
+    if (absent == 0) {
+      for (int i = 0; i < 4; ++i) totals[i] += (ones & kPlaces << 8 * i) != 0 ? one : zero;
+      return;
+    }
+    const LanesInt missing = static_cast<std::int64_t>(absent) - LanesInt{};
+    const Lanes nothing = broadcast(values[0]);
+    for (int i = 0; i < 4; ++i) {
+      const Lanes present = (ones & kPlaces << 8 * i) != 0 ? one : zero;
+      totals[i] += (missing & kPlaces << 8 * i) != 0 ? nothing : present;
+    }
   }
 
  private:

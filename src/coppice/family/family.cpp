@@ -29,6 +29,46 @@ void Family::add_log_marginals(const double* one, const double* bank, std::size_
   }
 }
 
+void Family::log_marginals_upwards(const double* items, std::size_t count, std::span<const MadeNode> nodes,
+                                   const double* none, double* made, double* values, double* out) const {
+  const std::size_t size = stats_size();
+  const auto stats_of = [&](std::uint32_t node) {
+    return node < count ? items + node * size : made + (node - count) * size;
+  };
+  const std::size_t stride = union_size() * kLanes;
+  for (std::size_t begin = 0; begin < nodes.size(); begin += kLanes) {
+    const std::size_t used = std::min(kLanes, nodes.size() - begin);
+    for (std::size_t value = 0; value < stride; ++value) values[value] = none[value / kLanes * kLanes];
+    for (std::size_t lane = 0; lane < used; ++lane) {
+      const MadeNode& node = nodes[begin + lane];
+      double* stats = made + (begin + lane) * size;
+      if (node.block.empty()) {
+        std::copy_n(stats_of(node.left), size, stats);
+        merge(stats, stats_of(node.right));
+      } else {
+        clear(stats);
+        for (const std::uint32_t item : node.block) merge(stats, stats_of(item));
+      }
+      fill_union(stats, values + lane);
+    }
+    double sums[kLanes] = {};
+    add_log_marginals(none, values, stride, 1, sums);
+    std::copy_n(sums, used, out + begin);
+  }
+}
+
+void Family::fill_single(const double*, double*) const {}
+
+void Family::set_single(const double*, std::size_t, std::uint64_t*) const {}
+
+void Family::add_log_marginals_of_singles(const double* one, const double*, const std::uint64_t*,
+                                          const double* bank, std::size_t stride, unsigned chunks,
+                                          double* out) const {
+  for (std::size_t chunk = 0; chunk < kLanes; ++chunk)
+    if ((chunks >> chunk & 1U) != 0)
+      add_log_marginals(one, bank + chunk * stride, stride, 1, out + chunk * kLanes);
+}
+
 double Family::cell_log_predictive(const double*, std::size_t, double) const {
   fail(ErrorCode::bug, "the family {} takes no missing cells", name());
 }

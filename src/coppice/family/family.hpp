@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,13 @@ struct OwnCluster {
 };
 
 class CellColumn;
+
+/// A node of a tree that is no single item: two nodes (items come first, then made nodes in their order), or
+/// a block of several items.
+struct MadeNode {
+  std::uint32_t left = 0, right = 0;
+  std::span<const std::uint32_t> block = {};
+};
 
 class Family {
  public:
@@ -91,6 +99,27 @@ class Family {
   /// fill_union wrote it, the values of chunk c start at bank + c * stride.
   virtual void add_log_marginals(const double* one, const double* bank, std::size_t stride,
                                  std::size_t chunks, double* out) const;
+
+  /// out[i] = log p(rows of made node i), the bits that add_log_marginals gives for it and no row at all.
+  /// `items` are the statistics of single rows, `made` has room for those of the made nodes, `none` are the
+  /// values of no row as fill_union writes them, and `values` has room for union_size() * kLanes doubles.
+  virtual void log_marginals_upwards(const double* items, std::size_t count, std::span<const MadeNode> nodes,
+                                     const double* none, double* made, double* values, double* out) const;
+
+  // Most of these clusters are rows by themselves. The one cluster with any such row is then known by
+  // `single_size()` doubles for it, and the cells of 64 rows that have few values by `single_words()` words
+  // of bits.
+  virtual std::size_t single_size() const { return 0; }
+  virtual std::size_t single_words() const { return 0; }
+  /// Of the one cluster, as fill_union wrote it.
+  virtual void fill_single(const double* one, double* values) const;
+  /// Writes the bits of a row by itself, with these statistics, at place 0 to 63.
+  virtual void set_single(const double* stats, std::size_t place, std::uint64_t* words) const;
+  /// The same bits as add_log_marginals for 64 slots, of which those of the chunks in `chunks` (a bit each)
+  /// hold rows by themselves; what is added to the others is anything.
+  virtual void add_log_marginals_of_singles(const double* one, const double* values,
+                                            const std::uint64_t* words, const double* bank,
+                                            std::size_t stride, unsigned chunks, double* out) const;
 
   /// The family of some cells (ascending) by themselves; nullptr if cells depend on each other given the
   /// cluster.

@@ -8,9 +8,11 @@
 // cache), or in place of these two, if the cache is a table of log predictives, entry and own_entry (where
 // that of x is, or a zero for a missing cell); predictive; union_size, fill_union, lane_log_marginal (of one
 // cluster with each of eight). It may have single_size, fill_single and lane_log_marginal_of_singles: the
-// same bits, faster, where all nine are single rows.
+// same bits, faster, where those eight are single rows; or, in place of the last, single_words, set_single
+// and add_singles: single rows as bits, 32 of them at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -132,28 +134,88 @@ class IndependentColumns final : public Family {
   }
   void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
                          double* out) const override {
-    std::vector<double> single_values;
-    if constexpr (kHasSingles) {
-      if (one[0] <= 1.0) {
-        single_values.resize(Cell::single_size() * cells_.size());
-        for (const Place& at : active_)
-          at.cell->fill_single(one + at.joint, single_values.data() + at.column * Cell::single_size());
-      }
-    }
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const double* others = bank + chunk * stride;
       Lanes total = load_lanes(out + chunk * kLanes);
-      if constexpr (kHasSingles) {
-        if (!single_values.empty() && maximum(load_lanes(others)) <= 1.0) {
-          for (const Place& at : active_)
-            total += at.cell->lane_log_marginal_of_singles(
-                one + at.joint, others + at.joint, single_values.data() + at.column * Cell::single_size());
-          store_lanes(out + chunk * kLanes, total);
-          continue;
-        }
-      }
       for (const Place& at : active_) total += at.cell->lane_log_marginal(one + at.joint, others + at.joint);
       store_lanes(out + chunk * kLanes, total);
+    }
+  }
+
+  /// Of the first column; families of several columns have no use for it.
+  void log_marginals_upwards(const double* items, std::size_t count, std::span<const MadeNode> nodes,
+                             const double* none, double* made, double* values, double* out) const override {
+    if (cells_.size() != 1)
+      return Family::log_marginals_upwards(items, count, nodes, none, made, values, out);
+    const Cell& cell = cells_.front();
+    const std::size_t size = 1 + cell.stats_size();
+    const auto stats_of = [&](std::uint32_t node) {
+      return node < count ? items + node * size : made + (node - count) * size;
+    };
+    for (std::size_t begin = 0; begin < nodes.size(); begin += kLanes) {
+      const std::size_t used = std::min(kLanes, nodes.size() - begin);
+      if (used < kLanes)  // unused lanes hold something finite
+        for (std::size_t value = 0; value < union_size_ * kLanes; ++value)
+          values[value] = none[value / kLanes * kLanes];
+      for (std::size_t lane = 0; lane < used; ++lane) {
+        const MadeNode& node = nodes[begin + lane];
+        double* stats = made + (begin + lane) * size;
+        if (node.block.empty()) {
+          std::copy_n(stats_of(node.left), size, stats);
+          add_stats(cell, stats, stats_of(node.right));
+        } else {
+          stats[0] = 0.0;
+          cell.clear(stats + 1);
+          for (const std::uint32_t item : node.block) add_stats(cell, stats, stats_of(item));
+        }
+        cell.fill_union(stats + 1, values + kLanes + lane);
+      }
+      const Lanes found = cell.lane_log_marginal(none + kLanes, values + kLanes);
+      if (used == kLanes)
+        store_lanes(out + begin, Lanes{} + found);
+      else
+        for (std::size_t lane = 0; lane < used; ++lane) out[begin + lane] = 0.0 + found[lane];
+    }
+  }
+
+  std::size_t single_size() const override { return single_size_of_cell() * cells_.size(); }
+  std::size_t single_words() const override { return single_words_of_cell() * cells_.size(); }
+  void fill_single(const double* one, double* values) const override {
+    if constexpr (kHasSingles)
+      for (const Place& at : active_)
+        at.cell->fill_single(one + at.joint, values + at.column * single_size_of_cell());
+  }
+  void set_single(const double* stats, std::size_t place, std::uint64_t* words) const override {
+    if constexpr (kHasSingleBits)
+      for (const Place& at : active_)
+        at.cell->set_single(stats + at.stats, place, words + at.column * single_words_of_cell());
+  }
+  void add_log_marginals_of_singles(const double* one, const double* values, const std::uint64_t* words,
+                                    const double* bank, std::size_t stride, unsigned chunks,
+                                    double* out) const override {
+    if constexpr (kHasSingleBits) {
+      constexpr std::size_t kChunks = 4;  // as many sums at a time: additions need not wait for each other
+      for (std::size_t first = 0; first < kLanes; first += kChunks) {
+        if ((chunks >> first & 15U) == 0) continue;
+        Lanes totals[kChunks];
+        for (std::size_t i = 0; i < kChunks; ++i) totals[i] = load_lanes(out + (first + i) * kLanes);
+        for (const Place& at : active_)
+          at.cell->add_singles(values + at.column * single_size_of_cell(),
+                               words + at.column * single_words_of_cell(), first * kLanes, totals);
+        for (std::size_t i = 0; i < kChunks; ++i) store_lanes(out + (first + i) * kLanes, totals[i]);
+      }
+    } else if constexpr (kHasSingles) {
+      for (std::size_t chunk = 0; chunk < kLanes; ++chunk) {
+        if ((chunks >> chunk & 1U) == 0) continue;
+        const double* others = bank + chunk * stride;
+        Lanes total = load_lanes(out + chunk * kLanes);
+        for (const Place& at : active_)
+          total += at.cell->lane_log_marginal_of_singles(one + at.joint, others + at.joint,
+                                                         values + at.column * single_size_of_cell());
+        store_lanes(out + chunk * kLanes, total);
+      }
+    } else {
+      Family::add_log_marginals_of_singles(one, values, words, bank, stride, chunks, out);
     }
   }
 
@@ -172,7 +234,25 @@ class IndependentColumns final : public Family {
   }
 
  private:
+  static void add_stats(const Cell& cell, double* stats, const double* other) {
+    stats[0] += other[0];
+    cell.merge(stats + 1, other + 1);
+  }
+
   static constexpr bool kHasSingles = requires { Cell::single_size(); };
+  static constexpr bool kHasSingleBits = requires { Cell::single_words(); };
+  static constexpr std::size_t single_size_of_cell() {
+    if constexpr (kHasSingles)
+      return Cell::single_size();
+    else
+      return 0;
+  }
+  static constexpr std::size_t single_words_of_cell() {
+    if constexpr (kHasSingleBits)
+      return Cell::single_words();
+    else
+      return 0;
+  }
   static constexpr bool kHasEntries = requires(const Cell& cell) { cell.entry(0.0); };
 
   /// Sum over the columns of term(place, value), in four parts so that additions need not wait for each

@@ -5,13 +5,15 @@ namespace coppice {
 RowFamily::RowFamily(std::vector<std::unique_ptr<Family>> blocks) {
   for (std::unique_ptr<Family>& family : blocks) {
     const Family& added = *family;
-    blocks_.push_back(
-        {std::move(family), width_, stats_size_, theta_size_, bank_size_ * kLanes, union_size_ * kLanes});
+    blocks_.push_back({std::move(family), width_, stats_size_, theta_size_, bank_size_ * kLanes,
+                       union_size_ * kLanes, single_size_, single_words_});
     width_ += added.width();
     stats_size_ += added.stats_size();
     theta_size_ += added.theta_size();
     bank_size_ += added.bank_size();
     union_size_ += added.union_size();
+    single_size_ += added.single_size();
+    single_words_ += added.single_words();
   }
 }
 
@@ -109,6 +111,23 @@ void RowFamily::add_log_marginals(const double* one, const double* bank, std::si
                                   std::size_t chunks, double* out) const {
   for (const Block& block : blocks_)
     block.family->add_log_marginals(one + block.joint, bank + block.joint, stride, chunks, out);
+}
+
+void RowFamily::fill_single(const double* one, double* values) const {
+  for (const Block& block : blocks_) block.family->fill_single(one + block.joint, values + block.single);
+}
+
+void RowFamily::set_single(const double* stats, std::size_t place, std::uint64_t* words) const {
+  for (const Block& block : blocks_)
+    block.family->set_single(stats + block.stats, place, words + block.words);
+}
+
+void RowFamily::add_log_marginals_of_singles(const double* one, const double* values,
+                                             const std::uint64_t* words, const double* bank,
+                                             std::size_t stride, unsigned chunks, double* out) const {
+  for (const Block& block : blocks_)
+    block.family->add_log_marginals_of_singles(one + block.joint, values + block.single, words + block.words,
+                                               bank + block.joint, stride, chunks, out);
 }
 
 std::unique_ptr<Family> RowFamily::of_cells(std::span<const std::size_t> cells) const {

@@ -38,19 +38,27 @@ class RowFamily final : public Family {
   void fill_union(const double* stats, double* bank) const override;
   void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
                          double* out) const override;
+  std::size_t single_size() const override { return single_size_; }
+  std::size_t single_words() const override { return single_words_; }
+  void fill_single(const double* one, double* values) const override;
+  void set_single(const double* stats, std::size_t place, std::uint64_t* words) const override;
+  void add_log_marginals_of_singles(const double* one, const double* values, const std::uint64_t* words,
+                                    const double* bank, std::size_t stride, unsigned chunks,
+                                    double* out) const override;
   std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override;
   bool restrict_to(std::span<const std::size_t> cells) override;
 
  private:
   struct Block {
     std::unique_ptr<Family> family;
-    std::size_t column, stats, theta, bank, joint;  // where its part begins
+    std::size_t column, stats, theta, bank, joint, single, words;  // where its part begins
   };
   const Block& block_of(std::size_t column) const;
 
   std::vector<Block> blocks_;
   std::vector<std::size_t> local_;  // cells of a block, in restrict_to
-  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0, union_size_ = 0;
+  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0, union_size_ = 0, single_size_ = 0,
+              single_words_ = 0;
 };
 
 }  // namespace coppice

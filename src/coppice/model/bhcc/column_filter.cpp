@@ -63,10 +63,11 @@ Lanes ColumnFilter::log_probability(const View& view, std::span<const std::uint3
   profiles.assign(made * kLanes, 0.0);
   log_q.assign(shape.nodes() * kLanes, 0.0);
   std::vector<double> one(made);
+  TableColumns::take_tree(shape, work);
   for (std::size_t lane = 0; lane < columns.size(); ++lane) {
     const std::span<const double> alone = trees_->table().alone(columns[lane]);
     for (std::size_t row = 0; row < rows; ++row) log_q[row * kLanes + lane] = alone[row];
-    trees_->table().log_marginals(columns[lane], shape, work, one.data());
+    trees_->table().log_marginals(columns[lane], work, one.data());
     for (std::size_t i = 0; i < made; ++i) profiles[i * kLanes + lane] = one[i];
   }
   for (std::size_t i = 0; i < made; ++i) {

@@ -112,10 +112,11 @@ class ReuseBounds final : public PairBounds {
   void profile(Node view, const Dendrogram& shape, Workspace& work, double* out) const {
     const Dendrogram& tree = forest_->dendrogram();
     const std::size_t size = made(shape);
+    TableColumns::take_tree(shape, work.columns);
     std::size_t depth = 0;
     const auto push = [&](std::size_t column) {
       if (work.sums.size() < (depth + 1) * size) work.sums.resize((depth + 1) * size);
-      trees_->table().log_marginals(column, shape, work.columns, work.sums.data() + depth++ * size);
+      trees_->table().log_marginals(column, work.columns, work.sums.data() + depth++ * size);
     };
     const auto add = [&] {
       --depth;

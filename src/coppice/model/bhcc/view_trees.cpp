@@ -74,10 +74,11 @@ std::vector<ViewTree> ViewTrees::of_one_cluster() const {
   const std::uint32_t sizes[] = {static_cast<std::uint32_t>(rows)};
   const double log_prior = prior.log_partition(sizes);
   TableColumns::Workspace work;
+  TableColumns::take_tree(*tree, work);
   std::vector<ViewTree> views;
   for (std::size_t column = 0; column < table_->count(); ++column) {
     double log_marginal = table_->alone(column)[0];
-    if (rows > 1) table_->log_marginals(column, *tree, work, &log_marginal);
+    if (rows > 1) table_->log_marginals(column, work, &log_marginal);
     views.push_back({tree, log_prior + log_marginal});
   }
   return views;

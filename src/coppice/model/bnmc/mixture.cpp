@@ -16,20 +16,25 @@ namespace {
 constexpr std::size_t kMostParts = 8;
 constexpr std::size_t kLeastPart = 128;
 
+// A group of clusters with less than this of a row gets nothing of it: sums would not change by it.
+constexpr double kLeastShare = 1e-25;
+
 void add_items(const SparseRows& items, std::size_t row, const double* r, std::size_t stride,
                BlockStatistics& statistics) {
   const auto slots = items.columns_of(row);
   const auto values = items.values_of(row);
   double length = 0.0;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    double* to = statistics.table.data() + slots[i] * stride;
-    for (std::size_t g = 0; g < stride; g += kLanes)
-      store_lanes(to + g, load_lanes(to + g) + values[i] * load_lanes(r + g));
-    length += values[i];
+  for (const double value : values) length += value;
+  for (std::size_t g = 0; g < stride; g += kLanes) {
+    const Lanes share = load_lanes(r + g);
+    if (maximum(share) < kLeastShare) continue;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      double* to = statistics.table.data() + slots[i] * stride + g;
+      store_lanes(to, load_lanes(to) + values[i] * share);
+    }
+    double* total = statistics.totals.data() + g;
+    store_lanes(total, load_lanes(total) + length * share);
   }
-  for (std::size_t g = 0; g < stride; g += kLanes)
-    store_lanes(statistics.totals.data() + g,
-                load_lanes(statistics.totals.data() + g) + length * load_lanes(r + g));
 }
 
 void add_row(const MixtureRows& rows, std::size_t row, const double* r, std::size_t stride,
