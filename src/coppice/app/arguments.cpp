@@ -9,7 +9,6 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
-#include "coppice/base/error.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 
@@ -149,8 +148,12 @@ std::string read_text(const std::string& path) {
 
 namespace {
 
+std::string place_in(const std::string& path, const toml::source_region& where) {
+  return fmt::format("{}:{}:{}", path, where.begin.line, where.begin.column);
+}
+
 [[noreturn]] void refuse(const std::string& path, const toml::source_region& where, std::string_view what) {
-  fail(ErrorCode::bad_data, "{}:{}:{}: {}", path, where.begin.line, where.begin.column, what);
+  fail(ErrorCode::bad_data, "{}: {}", place_in(path, where), what);
 }
 
 std::string flag_text(const toml::node& node) {
@@ -160,14 +163,15 @@ std::string flag_text(const toml::node& node) {
   return out.str();
 }
 
-void give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
+/// False if the command line has given it already.
+bool give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
   CLI::Option* option = nullptr;
   for (CLI::App* source : {&command, command.get_parent()})  // global flags belong to the parent
     for (const std::string& form : {"--" + name, name})
       option = option != nullptr ? option : source->get_option_no_throw(form);
   if (option == nullptr)
     refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
-  if (option->count() != 0) return;  // the command line wins
+  if (option->count() != 0) return false;
   // A list of texts is a flag given several times; a list of numbers is one value.
   const toml::array* list = node.as_array();
   if (list != nullptr && !list->empty() && list->front().is_string()) {
@@ -184,21 +188,23 @@ void give(CLI::App& command, const std::string& path, const std::string& name, c
   } catch (const CLI::ParseError& error) {
     refuse(path, node.source(), error.what());
   }
+  return true;
 }
 
 }  // namespace
 
-void apply_config_file(CLI::App& command, const std::string& path) {
+ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
   const std::string text = read_text(path);
   if (const std::size_t stray = find_stray_character(text); stray != std::string::npos)
     fail(ErrorCode::bad_data, "{}:{}: letters beyond ASCII must stand in quotes", path,
          1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(stray), '\n'));
   const toml::parse_result result = toml::parse(text);
   if (!result) refuse(path, result.error().source(), result.error().description());
+  ConfigPlaces places;
   for (const auto& [key, node] : result.table()) {
     const std::string name(key.str());
     if (name != "set") {
-      give(command, path, name, node);
+      if (give(command, path, name, node)) places.emplace("--" + name, place_in(path, node.source()));
       continue;
     }
     const toml::table* table = node.as_table();
@@ -206,15 +212,30 @@ void apply_config_file(CLI::App& command, const std::string& path) {
     CLI::Option* option = command.get_option("--set");
     std::vector<std::string> typed = option->results();
     option->clear();
-    for (const auto& [hyper, value] : *table)
-      option->add_result(fmt::format("{}={}", std::string(hyper.str()), [&] {
-        std::ostringstream out;
-        value.visit([&](const auto& v) { out << v; });
-        return out.str();
-      }()));
-    for (const std::string& assignment : typed) option->add_result(assignment);  // later ones win
+    for (const auto& [hyper, value] : *table) {
+      std::ostringstream out;
+      value.visit([&](const auto& v) { out << v; });
+      option->add_result(fmt::format("{}={}", std::string(hyper.str()), out.str()));
+      places.emplace(fmt::format("--set {}", std::string(hyper.str())), place_in(path, value.source()));
+    }
+    for (const std::string& assignment : typed) {  // later ones win
+      option->add_result(assignment);
+      places.erase("--set " + assignment.substr(0, assignment.find('=')));
+    }
     option->run_callback();
   }
+  return places;
+}
+
+void throw_with_place(const Error& error, const ConfigPlaces& places) {
+  const std::string_view message = error.what();
+  for (const auto& [flag, place] : places) {
+    const bool speaks_of_it =
+        message.starts_with(flag) && message.find_first_of(" :=", flag.size()) == flag.size();
+    if (speaks_of_it)
+      fail(error.code() == ErrorCode::usage ? ErrorCode::bad_data : error.code(), "{}: {}", place, message);
+  }
+  throw error;
 }
 
 }  // namespace coppice::app

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coppice/app/context.hpp"
+#include "coppice/base/error.hpp"
 #include "coppice/base/parameter.hpp"
 #include "coppice/data/read.hpp"
 
@@ -50,7 +51,13 @@ struct DataFlags {
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.
 std::string read_text(const std::string& path);
 
+/// Where the settings that a configuration file gave stand in it, by "--NAME" or "--set NAME".
+using ConfigPlaces = std::map<std::string, std::string>;
+
 /// Gives options that were not on the command line the values of a TOML file (same names; [set] for --set).
-void apply_config_file(CLI::App& command, const std::string& path);
+ConfigPlaces apply_config_file(CLI::App& command, const std::string& path);
+
+/// Throws the error again; if it speaks of a setting that the file gave, it begins with the place.
+[[noreturn]] void throw_with_place(const Error& error, const ConfigPlaces& places);
 
 }  // namespace coppice::app

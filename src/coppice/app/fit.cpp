@@ -103,8 +103,7 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   return config;
 }
 
-int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
-  if (!arguments.config.empty()) apply_config_file(command, arguments.config);
+int fit(const FitArguments& arguments, const Context& context) {
   if (arguments.model.empty() || arguments.data.empty())
     fail(ErrorCode::usage,
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
@@ -148,6 +147,16 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
   return carry_on(file, *setup, arguments.running, guard, context);
+}
+
+int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
+  ConfigPlaces places;
+  if (!arguments.config.empty()) places = apply_config_file(command, arguments.config);
+  try {
+    return fit(arguments, context);
+  } catch (const Error& error) {
+    throw_with_place(error, places);
+  }
 }
 
 struct UpdateArguments {
