@@ -1,6 +1,7 @@
 // A view's columns over the shape of another view's tree have a log marginal in each node; these profiles add
 // up when views are merged, so they are kept for every pair of live views as long as memory allows. Eight
-// views at a time go through the recursion of one shape.
+// views at a time go through the recursion of one shape; after a merge, one view goes through those of eight
+// shapes at a time.
 #include <algorithm>
 #include <utility>
 
@@ -31,11 +32,14 @@ class ReuseBounds final : public PairBounds {
         keeps_profiles_(profile_bytes(roots.size(), rows_) <= kMostProfileBytes),
         slots_(roots.size()),
         alone_(chunks_ * rows_ * kLanes, 0.0),
-        bounds_(roots.size() * roots.size(), kMinusInfinity) {
+        bounds_(roots.size() * roots.size(), kMinusInfinity),
+        place_of_(trees.table().count()) {
     for (std::size_t slot = 0; slot < roots.size(); ++slot) {
       slots_[slot].node = roots[slot];
       slots_[slot].shape = forest.view(roots[slot]).rows;
       forest.dendrogram().for_each_item(roots[slot], [&](std::uint32_t column) {
+        place_of_[column] = columns_.size();
+        columns_.push_back(column);
         const std::span<const double> alone = trees.table().alone(column);
         for (std::size_t row = 0; row < rows_; ++row) alone_of(slot)[row * kLanes] += alone[row];
       });
@@ -64,21 +68,19 @@ class ReuseBounds final : public PairBounds {
     slots_[second].shape.reset();
     for (std::size_t row = 0; row < rows_; ++row)
       alone_of(first)[row * kLanes] += alone_of(second)[row * kLanes];
-    ViewTree view;
-    parallel_for(keeps_profiles_ ? slots_.size() + 1 : 1, trees_->threads(), [&](std::size_t i) {
-      if (i == 0)
-        view = trees_->grow_or_take(columns, *shape, log_bound);
-      else
-        follow_merge(i - 1, first, second);
-    });
-    return view;
+    if (!keeps_profiles_) return trees_->grow_or_take(columns, *shape, log_bound, {});
+    find_followers(first);
+    return trees_->grow_or_take(columns, *shape, log_bound,
+                                {batches(), [&](std::size_t batch) { follow_merge(batch, first, second); }});
   }
 
   void merged(std::size_t first, std::size_t second, Node made) override {
     slots_[first].node = made;
-    if (!keeps_profiles_)
-      parallel_for(slots_.size(), trees_->threads(),
-                   [&](std::size_t slot) { follow_merge(slot, first, second); });
+    if (!keeps_profiles_) {
+      find_followers(first);
+      parallel_for(batches(), trees_->threads(),
+                   [&](std::size_t batch) { follow_merge(batch, first, second); });
+    }
     slots_[second] = {};
     slots_[first].shape = forest_->view(made).rows;
     take_shape(first, trees_->threads());
@@ -89,17 +91,22 @@ class ReuseBounds final : public PairBounds {
     Node node = 0;
     std::shared_ptr<const Dendrogram> shape;  // none: the slot is empty
     std::vector<Node> roots;                  // of the shape
-    std::vector<double> own;                  // the view's own profile over its shape
+    std::vector<MadeNode> nodes;              // of the shape
+    std::vector<double> own;                  // log weights of the view itself in the nodes of its shape
     AlignedVector profiles;                   // of all views: [chunk][made node][lane]
   };
+  /// Buffers of a thread. None of them is in use while it waits for others.
   struct Workspace {
     TableColumns::Workspace columns;
     std::vector<double> sums;
     std::vector<std::pair<Node, bool>> nodes;
     AlignedVector phi;
-    std::vector<double> own_alone;
     AlignedVector profiles;
   };
+  static Workspace& workspace() {
+    thread_local Workspace of_thread;
+    return of_thread;
+  }
 
   double& bound(std::size_t shape, std::size_t view) { return bounds_[shape * slots_.size() + view]; }
   double* alone_of(std::size_t slot) {
@@ -107,16 +114,16 @@ class ReuseBounds final : public PairBounds {
   }
   static std::size_t made(const Dendrogram& shape) { return shape.nodes() - shape.items(); }
 
-  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes. Added up as the
-  /// view was merged, so that the sum of two views' profiles is the profile of their merge, bit for bit.
-  void profile(Node view, const Dendrogram& shape, Workspace& work, double* out) const {
+  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes, from those of
+  /// its columns. Added up as the view was merged, so that the sum of two views' profiles is the profile of
+  /// their merge, bit for bit.
+  void profile(Node view, std::size_t size, const std::vector<double>& of_columns, Workspace& work,
+               double* out) const {
     const Dendrogram& tree = forest_->dendrogram();
-    const std::size_t size = made(shape);
-    TableColumns::take_tree(shape, work.columns);
     std::size_t depth = 0;
     const auto push = [&](std::size_t column) {
       if (work.sums.size() < (depth + 1) * size) work.sums.resize((depth + 1) * size);
-      trees_->table().log_marginals(column, work.columns, work.sums.data() + depth++ * size);
+      std::copy_n(of_columns.data() + place_of_[column] * size, size, work.sums.data() + depth++ * size);
     };
     const auto add = [&] {
       --depth;
@@ -165,10 +172,11 @@ class ReuseBounds final : public PairBounds {
         broadcast(log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_)));
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto node = static_cast<Node>(rows_ + i);
-      Lanes value = (row_prior_.log_kappa(shape.size(node)) + own[i]) + load_lanes(profiles + i * kLanes);
-      if (!shape.is_block(node))
-        value = log_add_exp(value, load_lanes(phi + shape.left(node) * kLanes) +
-                                       load_lanes(phi + shape.right(node) * kLanes));
+      const MadeNode& links = slots_[slot].nodes[i];
+      Lanes value = own[i] + load_lanes(profiles + i * kLanes);
+      if (links.block.empty())
+        value = log_add_exp(value,
+                            load_lanes(phi + links.left * kLanes) + load_lanes(phi + links.right * kLanes));
       store_lanes(phi + node * kLanes, value);
     }
     for (const Node root : slots_[slot].roots) total += load_lanes(phi + root * kLanes);
@@ -177,29 +185,42 @@ class ReuseBounds final : public PairBounds {
 
   /// Profiles and bounds of all views over the shape of one.
   void take_shape(std::size_t slot, std::size_t threads) {
-    const Dendrogram& shape = *slots_[slot].shape;
+    Slot& taken = slots_[slot];
+    const Dendrogram& shape = *taken.shape;
     const std::size_t size = made(shape);
+    std::vector<double> of_columns(columns_.size() * size);
+    constexpr std::size_t kColumnsOfTask = 8;
+    parallel_for((columns_.size() + kColumnsOfTask - 1) / kColumnsOfTask, threads, [&](std::size_t task) {
+      Workspace& work = workspace();
+      TableColumns::take_tree(shape, work.columns);
+      const std::size_t end = std::min(columns_.size(), (task + 1) * kColumnsOfTask);
+      for (std::size_t place = task * kColumnsOfTask; place < end; ++place)
+        trees_->table().log_marginals(columns_[place], work.columns, of_columns.data() + place * size);
+    });
     AlignedVector fresh;
-    AlignedVector& profiles = keeps_profiles_ ? slots_[slot].profiles : fresh;
+    AlignedVector& profiles = keeps_profiles_ ? taken.profiles : fresh;
     profiles.assign(chunks_ * size * kLanes, 0.0);
     const auto profile_of = [&](std::size_t view) {
       return profiles.data() + view / kLanes * size * kLanes + view % kLanes;
     };
+    taken.roots = shape.roots();
+    TableColumns::take_tree(shape, workspace().columns);
+    taken.nodes = workspace().columns.nodes;
+    taken.own.resize(size);
+    profile(taken.node, size, of_columns, workspace(), profile_of(slot));
+    for (std::size_t i = 0; i < size; ++i)
+      taken.own[i] =
+          row_prior_.log_kappa(shape.size(static_cast<Node>(rows_ + i))) + profile_of(slot)[i * kLanes];
     parallel_for(chunks_, threads, [&](std::size_t chunk) {
-      Workspace work;
       const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
-      for (std::size_t view = chunk * kLanes; view < end; ++view)
-        if (slots_[view].shape) profile(slots_[view].node, shape, work, profile_of(view));
-    });
-    slots_[slot].roots = shape.roots();
-    slots_[slot].own.resize(size);
-    for (std::size_t i = 0; i < size; ++i) slots_[slot].own[i] = profile_of(slot)[i * kLanes];
-    parallel_for(chunks_, threads, [&](std::size_t chunk) {
-      const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
+      Workspace& work = workspace();
       bool any = false;
-      for (std::size_t view = chunk * kLanes; view < end; ++view) any |= slots_[view].shape != nullptr;
+      for (std::size_t view = chunk * kLanes; view < end; ++view) {
+        if (!slots_[view].shape) continue;
+        any = true;
+        if (view != slot) profile(slots_[view].node, size, of_columns, work, profile_of(view));
+      }
       if (!any) return;
-      Workspace work;
       double found[kLanes];
       chunk_bounds(slot, chunk, profiles.data() + chunk * size * kLanes, work, found);
       for (std::size_t view = chunk * kLanes; view < end; ++view)
@@ -207,27 +228,92 @@ class ReuseBounds final : public PairBounds {
     });
   }
 
-  /// The shape stays, two of the views over it have become one.
-  void follow_merge(std::size_t slot, std::size_t first, std::size_t second) {
-    if (slot == first || !slots_[slot].shape) return;
-    const Dendrogram& shape = *slots_[slot].shape;
-    const std::size_t size = made(shape);
+  /// The shapes that stay when the view at `first` has become another one.
+  void find_followers(std::size_t first) {
+    followers_.clear();
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
+      if (slot != first && slots_[slot].shape) followers_.push_back(slot);
+  }
+  std::size_t batches() const { return (followers_.size() + kLanes - 1) / kLanes; }
+
+  /// Two of the views over these shapes have become one.
+  void follow_merge(std::size_t batch, std::size_t first, std::size_t second) {
+    const std::span<const std::size_t> slots =
+        std::span(followers_).subspan(batch * kLanes, std::min(kLanes, followers_.size() - batch * kLanes));
+    Workspace& work = workspace();
+    bool are_binary = true;
+    for (const std::size_t slot : slots) are_binary &= made(*slots_[slot].shape) + 1 == rows_;
     const std::size_t chunk = first / kLanes;
-    Workspace work;
-    double* profiles = nullptr;
-    if (keeps_profiles_) {
-      profiles = slots_[slot].profiles.data() + chunk * size * kLanes;
-      double* to = profiles + first % kLanes;
-      const double* from = slots_[slot].profiles.data() + second / kLanes * size * kLanes + second % kLanes;
-      for (std::size_t i = 0; i < size; ++i) to[i * kLanes] += from[i * kLanes];
-    } else {
-      work.profiles.assign(size * kLanes, 0.0);
-      profiles = work.profiles.data();
-      profile(slots_[first].node, shape, work, profiles + first % kLanes);
+    const double* profiles[kLanes];
+    AlignedVector fresh;
+    if (!keeps_profiles_) fresh.resize(kLanes * rows_ * kLanes);
+    for (std::size_t lane = 0; lane < slots.size(); ++lane) {
+      Slot& slot = slots_[slots[lane]];
+      const std::size_t size = made(*slot.shape);
+      if (keeps_profiles_) {
+        double* to = slot.profiles.data() + chunk * size * kLanes + first % kLanes;
+        const double* from = slot.profiles.data() + second / kLanes * size * kLanes + second % kLanes;
+        for (std::size_t i = 0; i < size; ++i) to[i * kLanes] += from[i * kLanes];
+        profiles[lane] = to;
+      } else {
+        profiles[lane] = fresh.data() + lane * rows_ * kLanes + first % kLanes;
+        profile_of_first(first, slot, work, fresh.data() + lane * rows_ * kLanes + first % kLanes);
+      }
     }
-    double found[kLanes];
-    chunk_bounds(slot, chunk, profiles, work, found);
-    bound(slot, first) = found[first % kLanes];
+    if (are_binary) return bounds_over_shapes(slots, first, profiles, work);
+    for (std::size_t lane = 0; lane < slots.size(); ++lane) {
+      double found[kLanes];
+      chunk_bounds(slots[lane], chunk, profiles[lane] - first % kLanes, work, found);
+      bound(slots[lane], first) = found[first % kLanes];
+    }
+  }
+
+  /// The profile of the view at `first` over another's shape, from nothing.
+  void profile_of_first(std::size_t first, const Slot& slot, Workspace& work, double* out) const {
+    const std::size_t size = made(*slot.shape);
+    std::vector<double> of_columns(columns_.size() * size);
+    TableColumns::take_tree(*slot.shape, work.columns);
+    forest_->dendrogram().for_each_item(slots_[first].node, [&](std::uint32_t column) {
+      trees_->table().log_marginals(column, work.columns, of_columns.data() + place_of_[column] * size);
+    });
+    profile(slots_[first].node, size, of_columns, work, out);
+  }
+
+  /// Bounds of the view at `first` together with those of up to eight shapes, each over its own; all shapes
+  /// are binary trees of single rows.
+  void bounds_over_shapes(std::span<const std::size_t> slots, std::size_t first,
+                          const double* const (&profiles)[kLanes], Workspace& work) {
+    const std::size_t nodes = 2 * rows_ - 1;
+    const double log_one = row_prior_.log_kappa(1);
+    const double* alone = alone_of(first);
+    work.phi.assign(kLanes * nodes, 0.0);
+    const Slot* shapes[kLanes];
+    const double* from[kLanes];
+    double* phi[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t used =
+          lane < slots.size() ? lane : 0;  // lanes that are not used do what the first does
+      shapes[lane] = &slots_[slots[used]];
+      from[lane] = profiles[used];
+      phi[lane] = work.phi.data() + lane * nodes;
+      const double* own = alone_of(slots[used]);
+      for (std::size_t row = 0; row < rows_; ++row)
+        phi[lane][row] = (log_one + own[row * kLanes]) + alone[row * kLanes];
+    }
+    for (std::size_t i = 0; i + 1 < rows_; ++i) {
+      Lanes value, below;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const MadeNode& links = shapes[lane]->nodes[i];
+        value[lane] = shapes[lane]->own[i] + from[lane][i * kLanes];
+        below[lane] = phi[lane][links.left] + phi[lane][links.right];
+      }
+      value = log_add_exp(value, below);
+      for (std::size_t lane = 0; lane < kLanes; ++lane) phi[lane][rows_ + i] = value[lane];
+    }
+    const double log_prior =
+        log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_));
+    for (std::size_t lane = 0; lane < slots.size(); ++lane)
+      bound(slots[lane], first) = log_prior + phi[lane][nodes - 1];
   }
 
   const ViewTrees* trees_;
@@ -238,6 +324,8 @@ class ReuseBounds final : public PairBounds {
   std::vector<Slot> slots_;
   AlignedVector alone_;  // log marginals of single rows: [chunk][row][lane]
   std::vector<double> bounds_;
+  std::vector<std::size_t> columns_, place_of_;  // those of all views; where each is among them
+  std::vector<std::size_t> followers_;
   std::size_t prepared_ = 0;
 };
 
