@@ -103,6 +103,8 @@ class BernoulliCell {
     return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
            tables_->total.log_gamma_at(ones + zeros) - log_prior_;
   }
+  static constexpr bool has_tables() { return true; }
+  double log_marginal_of_one(const double* stats) const { return log_marginal(stats); }
   static constexpr std::size_t single_size() { return 3; }  // with a missing cell, with a 0, with a 1
   void fill_single(const double* one, double* values) const {
     const auto joint = [&](double ones, double zeros) {

@@ -121,6 +121,12 @@ class BinomialCell {
            coppice::log_gamma((a_ + b_) + (successes + failures)) - log_prior_;
   }
 
+  bool has_tables() const { return tables_ != nullptr; }
+  /// The bits of lane_log_marginal for these cells and no others; needs tables.
+  double log_marginal_of_one(const double* stats) const {
+    return stats[2] + (tables_->ones.log_gamma_at(stats[0]) + tables_->zeros.log_gamma_at(stats[1])) -
+           tables_->total.log_gamma_at(stats[0] + stats[1]) - log_prior_;
+  }
   /// A row by itself: its successes, or one more than the trials for a missing cell.
   std::size_t codes() const {
     constexpr double kMostTrials = 126.0;

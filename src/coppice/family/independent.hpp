@@ -10,7 +10,8 @@
 // cluster with each of eight). It may have single_size, fill_single and lane_log_marginal_of_singles: the
 // same bits, faster, where those eight are single rows; or, in place of the last, single_words, set_single
 // and add_singles: single rows as bits, 32 of them at a time; or codes, code and fill_single: single rows as
-// one of a few numbers (no codes: too many), and the log marginal for each.
+// one of a few numbers (no codes: too many), and the log marginal for each. If it has_tables,
+// log_marginal_of_one gives the bits of lane_log_marginal for one cluster and an empty one.
 #pragma once
 
 #include <algorithm>
@@ -155,24 +156,32 @@ class IndependentColumns final : public Family {
     const auto stats_of = [&](std::uint32_t node) {
       return node < count ? items + node * size : made + (node - count) * size;
     };
+    const auto make_stats = [&](std::size_t i) {
+      const MadeNode& node = nodes[i];
+      double* stats = made + i * size;
+      if (node.block.empty()) {
+        std::copy_n(stats_of(node.left), size, stats);
+        add_stats(cell, stats, stats_of(node.right));
+      } else {
+        stats[0] = 0.0;
+        cell.clear(stats + 1);
+        for (const std::uint32_t item : node.block) add_stats(cell, stats, stats_of(item));
+      }
+      return stats + 1;
+    };
+    if constexpr (requires { cell.log_marginal_of_one(items); }) {
+      if (cell.has_tables()) {
+        for (std::size_t i = 0; i < nodes.size(); ++i) out[i] = cell.log_marginal_of_one(make_stats(i));
+        return;
+      }
+    }
     for (std::size_t begin = 0; begin < nodes.size(); begin += kLanes) {
       const std::size_t used = std::min(kLanes, nodes.size() - begin);
       if (used < kLanes)  // unused lanes hold something finite
         for (std::size_t value = 0; value < union_size_ * kLanes; ++value)
           values[value] = none[value / kLanes * kLanes];
-      for (std::size_t lane = 0; lane < used; ++lane) {
-        const MadeNode& node = nodes[begin + lane];
-        double* stats = made + (begin + lane) * size;
-        if (node.block.empty()) {
-          std::copy_n(stats_of(node.left), size, stats);
-          add_stats(cell, stats, stats_of(node.right));
-        } else {
-          stats[0] = 0.0;
-          cell.clear(stats + 1);
-          for (const std::uint32_t item : node.block) add_stats(cell, stats, stats_of(item));
-        }
-        cell.fill_union(stats + 1, values + kLanes + lane);
-      }
+      for (std::size_t lane = 0; lane < used; ++lane)
+        cell.fill_union(make_stats(begin + lane), values + kLanes + lane);
       const Lanes found = cell.lane_log_marginal(none + kLanes, values + kLanes);
       if (used == kLanes)
         store_lanes(out + begin, Lanes{} + found);

@@ -13,7 +13,6 @@
 namespace coppice::bhcc {
 namespace {
 
-constexpr std::size_t kMostProfileBytes = std::size_t{512} << 20;
 /// Shapes that are worked on in one unit of the preparation; not a function of the threads.
 constexpr std::size_t kShapesOfUnit = 32;
 
@@ -29,7 +28,7 @@ class ReuseBounds final : public PairBounds {
         row_prior_(trees.options().alpha_rows, trees.table().rows()),
         rows_(trees.table().rows()),
         chunks_((roots.size() + kLanes - 1) / kLanes),
-        keeps_profiles_(profile_bytes(roots.size(), rows_) <= kMostProfileBytes),
+        keeps_profiles_(profile_bytes(roots.size(), rows_) <= trees.options().most_profile_bytes),
         slots_(roots.size()),
         alone_(chunks_ * rows_ * kLanes, 0.0),
         bounds_(roots.size() * roots.size(), kMinusInfinity),
@@ -92,16 +91,17 @@ class ReuseBounds final : public PairBounds {
     std::shared_ptr<const Dendrogram> shape;  // none: the slot is empty
     std::vector<Node> roots;                  // of the shape
     std::vector<MadeNode> nodes;              // of the shape
+    bool is_binary = false;                   // a tree whose leaves are single rows
     std::vector<double> own;                  // log weights of the view itself in the nodes of its shape
     AlignedVector profiles;                   // of all views: [chunk][made node][lane]
   };
-  /// Buffers of a thread. None of them is in use while it waits for others.
+  /// Buffers of a thread. But for the first, none is in use while it waits for others.
   struct Workspace {
+    std::vector<double> of_columns;
     TableColumns::Workspace columns;
     std::vector<double> sums;
     std::vector<std::pair<Node, bool>> nodes;
     AlignedVector phi;
-    AlignedVector profiles;
   };
   static Workspace& workspace() {
     thread_local Workspace of_thread;
@@ -114,16 +114,16 @@ class ReuseBounds final : public PairBounds {
   }
   static std::size_t made(const Dendrogram& shape) { return shape.nodes() - shape.items(); }
 
-  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes, from those of
-  /// its columns. Added up as the view was merged, so that the sum of two views' profiles is the profile of
-  /// their merge, bit for bit.
-  void profile(Node view, std::size_t size, const std::vector<double>& of_columns, Workspace& work,
-               double* out) const {
+  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes;
+  /// of_column(column, out) writes those of a column. Added up as the view was merged, so that the sum of two
+  /// views' profiles is the profile of their merge, bit for bit.
+  template <typename OfColumn>
+  void profile(Node view, std::size_t size, Workspace& work, OfColumn&& of_column, double* out) const {
     const Dendrogram& tree = forest_->dendrogram();
     std::size_t depth = 0;
     const auto push = [&](std::size_t column) {
       if (work.sums.size() < (depth + 1) * size) work.sums.resize((depth + 1) * size);
-      std::copy_n(of_columns.data() + place_of_[column] * size, size, work.sums.data() + depth++ * size);
+      of_column(column, work.sums.data() + depth++ * size);
     };
     const auto add = [&] {
       --depth;
@@ -188,7 +188,8 @@ class ReuseBounds final : public PairBounds {
     Slot& taken = slots_[slot];
     const Dendrogram& shape = *taken.shape;
     const std::size_t size = made(shape);
-    std::vector<double> of_columns(columns_.size() * size);
+    std::vector<double>& of_columns = workspace().of_columns;
+    of_columns.resize(columns_.size() * size);
     constexpr std::size_t kColumnsOfTask = 8;
     parallel_for((columns_.size() + kColumnsOfTask - 1) / kColumnsOfTask, threads, [&](std::size_t task) {
       Workspace& work = workspace();
@@ -203,11 +204,17 @@ class ReuseBounds final : public PairBounds {
     const auto profile_of = [&](std::size_t view) {
       return profiles.data() + view / kLanes * size * kLanes + view % kLanes;
     };
+    const auto of_column = [&](std::size_t column, double* out) {
+      std::copy_n(of_columns.data() + place_of_[column] * size, size, out);
+    };
     taken.roots = shape.roots();
     TableColumns::take_tree(shape, workspace().columns);
     taken.nodes = workspace().columns.nodes;
+    taken.is_binary =
+        size + 1 == rows_ && std::all_of(taken.nodes.begin(), taken.nodes.end(),
+                                         [](const MadeNode& node) { return node.block.empty(); });
     taken.own.resize(size);
-    profile(taken.node, size, of_columns, workspace(), profile_of(slot));
+    profile(taken.node, size, workspace(), of_column, profile_of(slot));
     for (std::size_t i = 0; i < size; ++i)
       taken.own[i] =
           row_prior_.log_kappa(shape.size(static_cast<Node>(rows_ + i))) + profile_of(slot)[i * kLanes];
@@ -218,7 +225,7 @@ class ReuseBounds final : public PairBounds {
       for (std::size_t view = chunk * kLanes; view < end; ++view) {
         if (!slots_[view].shape) continue;
         any = true;
-        if (view != slot) profile(slots_[view].node, size, of_columns, work, profile_of(view));
+        if (view != slot) profile(slots_[view].node, size, work, of_column, profile_of(view));
       }
       if (!any) return;
       double found[kLanes];
@@ -242,7 +249,7 @@ class ReuseBounds final : public PairBounds {
         std::span(followers_).subspan(batch * kLanes, std::min(kLanes, followers_.size() - batch * kLanes));
     Workspace& work = workspace();
     bool are_binary = true;
-    for (const std::size_t slot : slots) are_binary &= made(*slots_[slot].shape) + 1 == rows_;
+    for (const std::size_t slot : slots) are_binary &= slots_[slot].is_binary;
     const std::size_t chunk = first / kLanes;
     const double* profiles[kLanes];
     AlignedVector fresh;
@@ -256,8 +263,15 @@ class ReuseBounds final : public PairBounds {
         for (std::size_t i = 0; i < size; ++i) to[i * kLanes] += from[i * kLanes];
         profiles[lane] = to;
       } else {
-        profiles[lane] = fresh.data() + lane * rows_ * kLanes + first % kLanes;
-        profile_of_first(first, slot, work, fresh.data() + lane * rows_ * kLanes + first % kLanes);
+        double* to = fresh.data() + lane * rows_ * kLanes + first % kLanes;
+        TableColumns::take_tree(*slot.shape, work.columns);
+        profile(
+            slots_[first].node, size, work,
+            [&](std::size_t column, double* out) {
+              trees_->table().log_marginals(column, work.columns, out);
+            },
+            to);
+        profiles[lane] = to;
       }
     }
     if (are_binary) return bounds_over_shapes(slots, first, profiles, work);
@@ -266,17 +280,6 @@ class ReuseBounds final : public PairBounds {
       chunk_bounds(slots[lane], chunk, profiles[lane] - first % kLanes, work, found);
       bound(slots[lane], first) = found[first % kLanes];
     }
-  }
-
-  /// The profile of the view at `first` over another's shape, from nothing.
-  void profile_of_first(std::size_t first, const Slot& slot, Workspace& work, double* out) const {
-    const std::size_t size = made(*slot.shape);
-    std::vector<double> of_columns(columns_.size() * size);
-    TableColumns::take_tree(*slot.shape, work.columns);
-    forest_->dendrogram().for_each_item(slots_[first].node, [&](std::uint32_t column) {
-      trees_->table().log_marginals(column, work.columns, of_columns.data() + place_of_[column] * size);
-    });
-    profile(slots_[first].node, size, of_columns, work, out);
   }
 
   /// Bounds of the view at `first` together with those of up to eight shapes, each over its own; all shapes
@@ -336,8 +339,8 @@ std::unique_ptr<PairBounds> make_reuse_bounds(const ViewTrees& trees, const Colu
   return std::make_unique<ReuseBounds>(trees, forest, roots);
 }
 
-std::size_t reuse_bytes(std::size_t roots, std::size_t rows) {
-  return std::min(profile_bytes(roots, rows), kMostProfileBytes) + roots * roots * sizeof(double);
+std::size_t reuse_bytes(const Options& options, std::size_t roots, std::size_t rows) {
+  return std::min(profile_bytes(roots, rows), options.most_profile_bytes) + roots * roots * sizeof(double);
 }
 
 }  // namespace coppice::bhcc
