@@ -38,6 +38,8 @@ class Agglomeration {
   /// Items whose pairs with later ones are scored.
   std::size_t started() const { return pairs_.is_started() ? pairs_.live() : pairs_.started(); }
 
+  /// All units of scoring that are left, on several threads, if scores are kept.
+  void start_together(MergedItems& items, std::size_t threads) { pairs_.start_together(items, threads); }
   /// One unit. The node of the merge, or kNone if pairs were scored.
   Node step(MergedItems& items) {
     // Dead positions cost as much as live ones; fewer than this many are not worth a compaction.

@@ -4,6 +4,7 @@
 
 #include "coppice/base/extremes.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
 
 namespace coppice {
 
@@ -32,8 +33,20 @@ void BestPairs::find_partner(std::size_t position, const double* later) {
   partner_score_[position] = found ? later[place] : kMinusInfinity;
 }
 
-void BestPairs::start_next(PairScorer& scorer) {
-  const std::size_t position = started_++;
+void BestPairs::start_next(PairScorer& scorer) { start_at(started_++, scorer); }
+
+void BestPairs::start_together(PairScorer& scorer, std::size_t threads) {
+  if (!keeps_scores_) return;
+  constexpr std::size_t kParts = 16;
+  const std::size_t begin = started_;
+  parallel_for(kParts, threads, [&](std::size_t part) {  // far ones have less to do: every part gets some
+    for (std::size_t position = begin + part; position < positions(); position += kParts)
+      start_at(position, scorer);
+  });
+  started_ = positions();
+}
+
+void BestPairs::start_at(std::size_t position, PairScorer& scorer) {
   if (position + 1 == positions()) return;
   double* later = keeps_scores_ ? row(position) + position + 1 : fresh_.data();
   scorer.scores(position, position + 1, positions(), later);

@@ -33,6 +33,8 @@ class BestPairs {
   /// Items whose pairs with later ones are scored; they come one after the other, all before the first merge.
   std::size_t started() const { return started_; }
   void start_next(PairScorer& scorer);
+  /// All that are left at once, if scores are kept; the scorer must bear several threads.
+  void start_together(PairScorer& scorer, std::size_t threads);
   bool is_started() const { return started_ == positions(); }
 
   std::size_t positions() const { return alive_.size(); }
@@ -54,6 +56,7 @@ class BestPairs {
   std::size_t offset(std::size_t position) const {
     return position * (positions() - 1) - position * (position - 1) / 2;
   }
+  void start_at(std::size_t position, PairScorer& scorer);
   void find_partner(std::size_t position, const double* later);
   /// fresh_[p - begin] = scores of `position` with what is at p, from `from`; minus infinity where nothing
   /// is.

@@ -33,9 +33,13 @@ class GreedyMerging final : private MergedItems {
   /// To the end; calls on_merge with every node that is made.
   template <typename OnMerge>
   void run(OnMerge&& on_merge) {
+    start_together();
     while (!finished())
       if (const Node made = step(); made != MergeTree::kNone) on_merge(made);
   }
+
+  /// Scores all pairs that are not yet, if there are threads to do it on and scores are kept.
+  void start_together();
 
   static std::size_t bytes(const Family& family, std::size_t roots, bool keeps_scores);
 
@@ -47,8 +51,17 @@ class GreedyMerging final : private MergedItems {
   double* values_of(std::size_t position) {
     return values_.data() + position / kLanes * stride_ + position % kLanes;
   }
-  /// Log marginals of the item at `position` with those of a group of 64.
-  void score_group(std::size_t position, std::size_t group);
+  struct Buffers;
+  /// Log marginals of the item at `position` with those of half a group of 64, as if all were single rows;
+  /// or, without that, as they are.
+  void score_half(std::size_t position, std::size_t half, bool as_singles, Buffers& buffers);
+  void score_larger(std::size_t position, std::size_t begin, std::size_t end, Buffers& buffers);
+  /// Gives the item at the position a place among the larger clusters, or takes it away.
+  void set_larger(std::size_t position);
+  void forget_larger(std::size_t position);
+  double* larger_values(std::size_t place) {
+    return larger_values_.data() + place / kLanes * stride_ + place % kLanes;
+  }
 
   const Family* family_;
   const ProductPartition* prior_;
@@ -58,11 +71,11 @@ class GreedyMerging final : private MergedItems {
   std::vector<std::uint32_t> counts_;
   std::vector<double> log_phi_;
   std::size_t stride_, words_, threads_;
-  AlignedVector values_;                // for unions, [chunk of 8 positions][value][lane]
-  std::vector<std::uint64_t> singles_;  // rows by themselves as bits, [group of 64 positions][word]
-  std::vector<std::uint8_t> larger_;    // for each group, the chunks that hold a larger cluster: a bit each
-  AlignedVector single_values_;         // of the item whose pairs are scored
-  AlignedVector log_marginals_;         // of its unions, by position
+  AlignedVector values_;                 // for unions, [chunk of 8 positions][value][lane]
+  std::vector<std::uint64_t> singles_;   // rows by themselves as bits, [group of 64 positions][word]
+  std::vector<std::uint32_t> larger_;    // the positions of clusters of several rows, and
+  AlignedVector larger_values_;          // their values once more, side by side
+  std::vector<std::uint32_t> place_of_;  // among them, by position
 };
 
 }  // namespace coppice

@@ -103,6 +103,8 @@ class BernoulliCell {
     return (tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros)) -
            tables_->total.log_gamma_at(ones + zeros) - log_prior_;
   }
+  static constexpr bool has_tables() { return true; }
+  double log_marginal_of_one(const double* stats) const { return log_marginal(stats); }
   static constexpr std::size_t single_size() { return 3; }  // with a missing cell, with a 0, with a 1
   void fill_single(const double* one, double* values) const {
     const auto joint = [&](double ones, double zeros) {
@@ -113,11 +115,11 @@ class BernoulliCell {
     values[1] = joint(one[0], one[kLanes] + 1.0);
     values[2] = joint(one[0] + 1.0, one[kLanes]);
   }
-  static constexpr std::size_t single_words() { return 2; }  // ones, present cells
+  static constexpr std::size_t single_words() { return 2; }  // ones, missing cells
   void set_single(const double* stats, std::size_t place, std::uint64_t* words) const {
     const std::uint64_t bit = std::uint64_t{1} << place;
     words[0] = stats[0] > 0.0 ? words[0] | bit : words[0] & ~bit;
-    words[1] = stats[0] + stats[1] > 0.0 ? words[1] | bit : words[1] & ~bit;
+    words[1] = stats[0] + stats[1] > 0.0 ? words[1] & ~bit : words[1] | bit;
   }
   /// totals[i][lane] += the value of the row at place `first` + 8 i + lane.
   static void add_singles(const double* values, const std::uint64_t* words, std::size_t first,
@@ -126,7 +128,7 @@ class BernoulliCell {
     const LanesInt ones = static_cast<std::int64_t>(words[0] >> first) - LanesInt{};
     const Lanes zero = broadcast(values[1]);
     const Lanes one = broadcast(values[2]);
-    const std::uint64_t absent = ~words[1] >> first & 0xffffffffU;
+    const std::uint64_t absent = words[1] >> first & 0xffffffffU;
     if (absent == 0) {
       for (int i = 0; i < 4; ++i) totals[i] += (ones & kPlaces << 8 * i) != 0 ? one : zero;
       return;

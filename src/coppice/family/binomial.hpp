@@ -121,6 +121,33 @@ class BinomialCell {
            coppice::log_gamma((a_ + b_) + (successes + failures)) - log_prior_;
   }
 
+  bool has_tables() const { return tables_ != nullptr; }
+  /// The bits of lane_log_marginal for these cells and no others; needs tables.
+  double log_marginal_of_one(const double* stats) const {
+    return stats[2] + (tables_->ones.log_gamma_at(stats[0]) + tables_->zeros.log_gamma_at(stats[1])) -
+           tables_->total.log_gamma_at(stats[0] + stats[1]) - log_prior_;
+  }
+  /// A row by itself: its successes, or one more than the trials for a missing cell.
+  std::size_t codes() const {
+    constexpr double kMostTrials = 126.0;
+    return tables_ != nullptr && trials_ <= kMostTrials ? static_cast<std::size_t>(trials_) + 2 : 0;
+  }
+  std::size_t code(const double* stats) const {
+    return static_cast<std::size_t>(stats[0] + stats[1] > 0.0 ? stats[0] : trials_ + 1.0);
+  }
+  void fill_single(const double* one, double* values) const {
+    const auto trials = static_cast<std::size_t>(trials_);
+    const double* log_successes = tables_->ones.log_gammas_from(one[0]);
+    const double* log_failures = tables_->zeros.log_gammas_from(one[kLanes]);
+    const double* log_totals = tables_->total.log_gammas_from(one[0] + one[kLanes]);
+    const double* coefficients = coefficients_->data();
+    const double own = one[2 * kLanes];
+    for (std::size_t x = 0; x <= trials; ++x)
+      values[x] = (own + coefficients[x]) + (log_successes[x] + log_failures[trials - x]) -
+                  log_totals[trials] - log_prior_;
+    values[trials + 1] = own + (log_successes[0] + log_failures[0]) - log_totals[0] - log_prior_;
+  }
+
   CellPredictive predictive(const double* stats) const {
     const double a = a_ + stats[0];
     const double b = b_ + stats[1];

@@ -121,6 +121,24 @@ class CategoricalCell {
       total += tables_[l]->log_gamma_at(cells(l)) - tables_[l]->log_gamma_at(0.0);
     return total;
   }
+  /// A row by itself: its level, or the number of levels for a missing cell.
+  std::size_t codes() const {
+    constexpr std::size_t kMostLevels = 16;  // what there is to fill grows with their square
+    return levels() <= kMostLevels ? levels() + 1 : 0;
+  }
+  std::size_t code(const double* stats) const {
+    return static_cast<std::size_t>(std::find(stats, stats + levels(), 1.0) - stats);
+  }
+  void fill_single(const double* one, double* values) const {
+    for (std::size_t code = 0; code <= levels(); ++code) {
+      const double cells = one[levels() * kLanes] + (code < levels() ? 1.0 : 0.0);
+      double total = total_table_->log_gamma_at(0.0) - total_table_->log_gamma_at(cells);
+      for (std::size_t l = 0; l < levels(); ++l)
+        total += tables_[l]->log_gamma_at(one[l * kLanes] + (code == l ? 1.0 : 0.0)) -
+                 tables_[l]->log_gamma_at(0.0);
+      values[code] = total;
+    }
+  }
 
  private:
   double count(const double* stats) const { return std::accumulate(stats, stats + levels(), 0.0); }

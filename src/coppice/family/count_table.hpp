@@ -42,6 +42,8 @@ class CountTable {
   }
   /// The same for a count that is not beyond the table.
   double log_gamma_of(std::uint64_t n) const { return log_gammas_[n]; }
+  /// Those of n, n + 1, ... as far as the table goes.
+  const double* log_gammas_from(double n) const { return log_gammas_.data() + static_cast<std::size_t>(n); }
   std::size_t size() const { return log_gammas_.size(); }
 
  private:

@@ -9,7 +9,9 @@
 // that of x is, or a zero for a missing cell); predictive; union_size, fill_union, lane_log_marginal (of one
 // cluster with each of eight). It may have single_size, fill_single and lane_log_marginal_of_singles: the
 // same bits, faster, where those eight are single rows; or, in place of the last, single_words, set_single
-// and add_singles: single rows as bits, 32 of them at a time.
+// and add_singles: single rows as bits, 32 of them at a time; or codes, code and fill_single: single rows as
+// one of a few numbers (no codes: too many), and the log marginal for each. If it has_tables,
+// log_marginal_of_one gives the bits of lane_log_marginal for one cluster and an empty one.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +39,9 @@ class IndependentColumns final : public Family {
     for (const Cell& cell : cells_) {
       const auto place = [](std::size_t at) { return static_cast<std::uint32_t>(at); };
       all_.push_back({&cell, place(all_.size()), place(stats), place(theta), place(bank * kLanes),
-                      place(joint * kLanes)});
+                      place(joint * kLanes), place(single_size_), place(single_words_)});
+      single_size_ += single_size_of(cell);
+      single_words_ += single_words_of(cell);
       stats += cell.stats_size();
       theta += cell.theta_size();
       bank += cell.bank_size();
@@ -152,24 +156,32 @@ class IndependentColumns final : public Family {
     const auto stats_of = [&](std::uint32_t node) {
       return node < count ? items + node * size : made + (node - count) * size;
     };
+    const auto make_stats = [&](std::size_t i) {
+      const MadeNode& node = nodes[i];
+      double* stats = made + i * size;
+      if (node.block.empty()) {
+        std::copy_n(stats_of(node.left), size, stats);
+        add_stats(cell, stats, stats_of(node.right));
+      } else {
+        stats[0] = 0.0;
+        cell.clear(stats + 1);
+        for (const std::uint32_t item : node.block) add_stats(cell, stats, stats_of(item));
+      }
+      return stats + 1;
+    };
+    if constexpr (requires { cell.log_marginal_of_one(items); }) {
+      if (cell.has_tables()) {
+        for (std::size_t i = 0; i < nodes.size(); ++i) out[i] = cell.log_marginal_of_one(make_stats(i));
+        return;
+      }
+    }
     for (std::size_t begin = 0; begin < nodes.size(); begin += kLanes) {
       const std::size_t used = std::min(kLanes, nodes.size() - begin);
       if (used < kLanes)  // unused lanes hold something finite
         for (std::size_t value = 0; value < union_size_ * kLanes; ++value)
           values[value] = none[value / kLanes * kLanes];
-      for (std::size_t lane = 0; lane < used; ++lane) {
-        const MadeNode& node = nodes[begin + lane];
-        double* stats = made + (begin + lane) * size;
-        if (node.block.empty()) {
-          std::copy_n(stats_of(node.left), size, stats);
-          add_stats(cell, stats, stats_of(node.right));
-        } else {
-          stats[0] = 0.0;
-          cell.clear(stats + 1);
-          for (const std::uint32_t item : node.block) add_stats(cell, stats, stats_of(item));
-        }
-        cell.fill_union(stats + 1, values + kLanes + lane);
-      }
+      for (std::size_t lane = 0; lane < used; ++lane)
+        cell.fill_union(make_stats(begin + lane), values + kLanes + lane);
       const Lanes found = cell.lane_log_marginal(none + kLanes, values + kLanes);
       if (used == kLanes)
         store_lanes(out + begin, Lanes{} + found);
@@ -178,17 +190,21 @@ class IndependentColumns final : public Family {
     }
   }
 
-  std::size_t single_size() const override { return single_size_of_cell() * cells_.size(); }
-  std::size_t single_words() const override { return single_words_of_cell() * cells_.size(); }
+  std::size_t single_size() const override { return single_size_; }
+  std::size_t single_words() const override { return single_words_; }
   void fill_single(const double* one, double* values) const override {
-    if constexpr (kHasSingles)
+    if constexpr (kHasSingles || kHasCodes)
       for (const Place& at : active_)
-        at.cell->fill_single(one + at.joint, values + at.column * single_size_of_cell());
+        if (single_size_of(*at.cell) != 0) at.cell->fill_single(one + at.joint, values + at.single);
   }
   void set_single(const double* stats, std::size_t place, std::uint64_t* words) const override {
     if constexpr (kHasSingleBits)
+      for (const Place& at : active_) at.cell->set_single(stats + at.stats, place, words + at.words);
+    if constexpr (kHasCodes)
       for (const Place& at : active_)
-        at.cell->set_single(stats + at.stats, place, words + at.column * single_words_of_cell());
+        if (at.cell->codes() != 0)
+          reinterpret_cast<std::uint8_t*>(words + at.words)[place] =
+              static_cast<std::uint8_t>(at.cell->code(stats + at.stats));
   }
   void add_log_marginals_of_singles(const double* one, const double* values, const std::uint64_t* words,
                                     const double* bank, std::size_t stride, unsigned chunks,
@@ -200,22 +216,32 @@ class IndependentColumns final : public Family {
         Lanes totals[kChunks];
         for (std::size_t i = 0; i < kChunks; ++i) totals[i] = load_lanes(out + (first + i) * kLanes);
         for (const Place& at : active_)
-          at.cell->add_singles(values + at.column * single_size_of_cell(),
-                               words + at.column * single_words_of_cell(), first * kLanes, totals);
+          at.cell->add_singles(values + at.single, words + at.words, first * kLanes, totals);
         for (std::size_t i = 0; i < kChunks; ++i) store_lanes(out + (first + i) * kLanes, totals[i]);
       }
-    } else if constexpr (kHasSingles) {
-      for (std::size_t chunk = 0; chunk < kLanes; ++chunk) {
-        if ((chunks >> chunk & 1U) == 0) continue;
-        const double* others = bank + chunk * stride;
-        Lanes total = load_lanes(out + chunk * kLanes);
-        for (const Place& at : active_)
-          total += at.cell->lane_log_marginal_of_singles(one + at.joint, others + at.joint,
-                                                         values + at.column * single_size_of_cell());
-        store_lanes(out + chunk * kLanes, total);
+      return;
+    }
+    for (std::size_t chunk = 0; chunk < kLanes; ++chunk) {
+      if ((chunks >> chunk & 1U) == 0) continue;
+      const double* others = bank + chunk * stride;
+      Lanes total = load_lanes(out + chunk * kLanes);
+      for (const Place& at : active_) {
+        if constexpr (kHasCodes) {
+          if (at.cell->codes() != 0) {
+            const auto* codes = reinterpret_cast<const std::uint8_t*>(words + at.words) + chunk * kLanes;
+            const double* of_code = values + at.single;
+            total += Lanes{of_code[codes[0]], of_code[codes[1]], of_code[codes[2]], of_code[codes[3]],
+                           of_code[codes[4]], of_code[codes[5]], of_code[codes[6]], of_code[codes[7]]};
+            continue;
+          }
+        }
+        if constexpr (kHasSingles && !kHasSingleBits)
+          total +=
+              at.cell->lane_log_marginal_of_singles(one + at.joint, others + at.joint, values + at.single);
+        else
+          total += at.cell->lane_log_marginal(one + at.joint, others + at.joint);
       }
-    } else {
-      Family::add_log_marginals_of_singles(one, values, words, bank, stride, chunks, out);
+      store_lanes(out + chunk * kLanes, total);
     }
   }
 
@@ -241,14 +267,20 @@ class IndependentColumns final : public Family {
 
   static constexpr bool kHasSingles = requires { Cell::single_size(); };
   static constexpr bool kHasSingleBits = requires { Cell::single_words(); };
-  static constexpr std::size_t single_size_of_cell() {
-    if constexpr (kHasSingles)
+  static constexpr bool kHasCodes = requires(const Cell& cell) { cell.codes(); };
+  static std::size_t single_size_of(const Cell& cell) {
+    if constexpr (kHasCodes)
+      return cell.codes();
+    else if constexpr (kHasSingles)
       return Cell::single_size();
     else
       return 0;
   }
-  static constexpr std::size_t single_words_of_cell() {
-    if constexpr (kHasSingleBits)
+  /// Of 64 rows; a code takes a byte.
+  static std::size_t single_words_of(const Cell& cell) {
+    if constexpr (kHasCodes)
+      return cell.codes() != 0 ? 8 : 0;
+    else if constexpr (kHasSingleBits)
       return Cell::single_words();
     else
       return 0;
@@ -298,12 +330,13 @@ class IndependentColumns final : public Family {
 
   struct Place {
     const Cell* cell;
-    std::uint32_t column, stats, theta, bank, joint;  // where its parts begin
+    std::uint32_t column, stats, theta, bank, joint, single, words;  // where its parts begin
   };
   std::string name_;
   std::vector<Cell> cells_;
   std::vector<Place> all_, active_;
-  std::size_t stats_size_ = 0, theta_size_ = 0, bank_size_ = 0, union_size_ = 0;
+  std::size_t stats_size_ = 0, theta_size_ = 0, bank_size_ = 0, union_size_ = 0, single_size_ = 0,
+              single_words_ = 0;
 };
 
 }  // namespace coppice

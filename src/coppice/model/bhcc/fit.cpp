@@ -294,7 +294,7 @@ std::size_t chain_bytes(const Problem& problem) {
   const std::size_t trees = 2 * columns * 2 * rows * kBytesOfTreeNode;
   const std::size_t merged = options.randomized ? options.division.threshold : columns;
   return TableColumns::bytes(*problem.family, rows) + trees + BestPairs::bytes(merged, true) +
-         (options.reuses_trees ? reuse_bytes(merged, rows) : 0) +
+         (options.reuses_trees ? reuse_bytes(options, merged, rows) : 0) +
          2 * rows * problem.family->stats_size() * sizeof(double);
 }
 

@@ -23,6 +23,8 @@ struct Options {
   bool divides_rows = false;       // trees over the rows are randomised too
   RandomizedOptions row_division;  // of the rows
   bool filters_as_published = false;
+  /// Memory up to which what views say of each other's trees is kept; the trees do not depend on it.
+  std::size_t most_profile_bytes = std::size_t{512} << 20;
   bool consolidates = true;
 
   /// The flat clusters of a tree, over columns or rows.

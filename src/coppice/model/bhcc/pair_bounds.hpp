@@ -34,6 +34,6 @@ std::unique_ptr<PairBounds> make_full_bounds(const ViewTrees& trees, const Colum
 std::unique_ptr<PairBounds> make_reuse_bounds(const ViewTrees& trees, const ColumnForest& forest,
                                               std::span<const ColumnForest::Node> roots);
 /// Bytes they take, with so many roots.
-std::size_t reuse_bytes(std::size_t roots, std::size_t rows);
+std::size_t reuse_bytes(const Options& options, std::size_t roots, std::size_t rows);
 
 }  // namespace coppice::bhcc

@@ -1,6 +1,7 @@
 // A view's columns over the shape of another view's tree have a log marginal in each node; these profiles add
 // up when views are merged, so they are kept for every pair of live views as long as memory allows. Eight
-// views at a time go through the recursion of one shape.
+// views at a time go through the recursion of one shape; after a merge, one view goes through those of eight
+// shapes at a time.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +13,6 @@
 namespace coppice::bhcc {
 namespace {
 
-constexpr std::size_t kMostProfileBytes = std::size_t{512} << 20;
 /// Shapes that are worked on in one unit of the preparation; not a function of the threads.
 constexpr std::size_t kShapesOfUnit = 32;
 
@@ -28,14 +28,17 @@ class ReuseBounds final : public PairBounds {
         row_prior_(trees.options().alpha_rows, trees.table().rows()),
         rows_(trees.table().rows()),
         chunks_((roots.size() + kLanes - 1) / kLanes),
-        keeps_profiles_(profile_bytes(roots.size(), rows_) <= kMostProfileBytes),
+        keeps_profiles_(profile_bytes(roots.size(), rows_) <= trees.options().most_profile_bytes),
         slots_(roots.size()),
         alone_(chunks_ * rows_ * kLanes, 0.0),
-        bounds_(roots.size() * roots.size(), kMinusInfinity) {
+        bounds_(roots.size() * roots.size(), kMinusInfinity),
+        place_of_(trees.table().count()) {
     for (std::size_t slot = 0; slot < roots.size(); ++slot) {
       slots_[slot].node = roots[slot];
       slots_[slot].shape = forest.view(roots[slot]).rows;
       forest.dendrogram().for_each_item(roots[slot], [&](std::uint32_t column) {
+        place_of_[column] = columns_.size();
+        columns_.push_back(column);
         const std::span<const double> alone = trees.table().alone(column);
         for (std::size_t row = 0; row < rows_; ++row) alone_of(slot)[row * kLanes] += alone[row];
       });
@@ -64,21 +67,19 @@ class ReuseBounds final : public PairBounds {
     slots_[second].shape.reset();
     for (std::size_t row = 0; row < rows_; ++row)
       alone_of(first)[row * kLanes] += alone_of(second)[row * kLanes];
-    ViewTree view;
-    parallel_for(keeps_profiles_ ? slots_.size() + 1 : 1, trees_->threads(), [&](std::size_t i) {
-      if (i == 0)
-        view = trees_->grow_or_take(columns, *shape, log_bound);
-      else
-        follow_merge(i - 1, first, second);
-    });
-    return view;
+    if (!keeps_profiles_) return trees_->grow_or_take(columns, *shape, log_bound, {});
+    find_followers(first);
+    return trees_->grow_or_take(columns, *shape, log_bound,
+                                {batches(), [&](std::size_t batch) { follow_merge(batch, first, second); }});
   }
 
   void merged(std::size_t first, std::size_t second, Node made) override {
     slots_[first].node = made;
-    if (!keeps_profiles_)
-      parallel_for(slots_.size(), trees_->threads(),
-                   [&](std::size_t slot) { follow_merge(slot, first, second); });
+    if (!keeps_profiles_) {
+      find_followers(first);
+      parallel_for(batches(), trees_->threads(),
+                   [&](std::size_t batch) { follow_merge(batch, first, second); });
+    }
     slots_[second] = {};
     slots_[first].shape = forest_->view(made).rows;
     take_shape(first, trees_->threads());
@@ -89,17 +90,23 @@ class ReuseBounds final : public PairBounds {
     Node node = 0;
     std::shared_ptr<const Dendrogram> shape;  // none: the slot is empty
     std::vector<Node> roots;                  // of the shape
-    std::vector<double> own;                  // the view's own profile over its shape
+    std::vector<MadeNode> nodes;              // of the shape
+    bool is_binary = false;                   // a tree whose leaves are single rows
+    std::vector<double> own;                  // log weights of the view itself in the nodes of its shape
     AlignedVector profiles;                   // of all views: [chunk][made node][lane]
   };
+  /// Buffers of a thread. But for the first, none is in use while it waits for others.
   struct Workspace {
+    std::vector<double> of_columns;
     TableColumns::Workspace columns;
     std::vector<double> sums;
     std::vector<std::pair<Node, bool>> nodes;
     AlignedVector phi;
-    std::vector<double> own_alone;
-    AlignedVector profiles;
   };
+  static Workspace& workspace() {
+    thread_local Workspace of_thread;
+    return of_thread;
+  }
 
   double& bound(std::size_t shape, std::size_t view) { return bounds_[shape * slots_.size() + view]; }
   double* alone_of(std::size_t slot) {
@@ -107,16 +114,16 @@ class ReuseBounds final : public PairBounds {
   }
   static std::size_t made(const Dendrogram& shape) { return shape.nodes() - shape.items(); }
 
-  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes. Added up as the
-  /// view was merged, so that the sum of two views' profiles is the profile of their merge, bit for bit.
-  void profile(Node view, const Dendrogram& shape, Workspace& work, double* out) const {
+  /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes;
+  /// of_column(column, out) writes those of a column. Added up as the view was merged, so that the sum of two
+  /// views' profiles is the profile of their merge, bit for bit.
+  template <typename OfColumn>
+  void profile(Node view, std::size_t size, Workspace& work, OfColumn&& of_column, double* out) const {
     const Dendrogram& tree = forest_->dendrogram();
-    const std::size_t size = made(shape);
-    TableColumns::take_tree(shape, work.columns);
     std::size_t depth = 0;
     const auto push = [&](std::size_t column) {
       if (work.sums.size() < (depth + 1) * size) work.sums.resize((depth + 1) * size);
-      trees_->table().log_marginals(column, work.columns, work.sums.data() + depth++ * size);
+      of_column(column, work.sums.data() + depth++ * size);
     };
     const auto add = [&] {
       --depth;
@@ -165,10 +172,11 @@ class ReuseBounds final : public PairBounds {
         broadcast(log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_)));
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto node = static_cast<Node>(rows_ + i);
-      Lanes value = (row_prior_.log_kappa(shape.size(node)) + own[i]) + load_lanes(profiles + i * kLanes);
-      if (!shape.is_block(node))
-        value = log_add_exp(value, load_lanes(phi + shape.left(node) * kLanes) +
-                                       load_lanes(phi + shape.right(node) * kLanes));
+      const MadeNode& links = slots_[slot].nodes[i];
+      Lanes value = own[i] + load_lanes(profiles + i * kLanes);
+      if (links.block.empty())
+        value = log_add_exp(value,
+                            load_lanes(phi + links.left * kLanes) + load_lanes(phi + links.right * kLanes));
       store_lanes(phi + node * kLanes, value);
     }
     for (const Node root : slots_[slot].roots) total += load_lanes(phi + root * kLanes);
@@ -177,29 +185,49 @@ class ReuseBounds final : public PairBounds {
 
   /// Profiles and bounds of all views over the shape of one.
   void take_shape(std::size_t slot, std::size_t threads) {
-    const Dendrogram& shape = *slots_[slot].shape;
+    Slot& taken = slots_[slot];
+    const Dendrogram& shape = *taken.shape;
     const std::size_t size = made(shape);
+    std::vector<double>& of_columns = workspace().of_columns;
+    of_columns.resize(columns_.size() * size);
+    constexpr std::size_t kColumnsOfTask = 8;
+    parallel_for((columns_.size() + kColumnsOfTask - 1) / kColumnsOfTask, threads, [&](std::size_t task) {
+      Workspace& work = workspace();
+      TableColumns::take_tree(shape, work.columns);
+      const std::size_t end = std::min(columns_.size(), (task + 1) * kColumnsOfTask);
+      for (std::size_t place = task * kColumnsOfTask; place < end; ++place)
+        trees_->table().log_marginals(columns_[place], work.columns, of_columns.data() + place * size);
+    });
     AlignedVector fresh;
-    AlignedVector& profiles = keeps_profiles_ ? slots_[slot].profiles : fresh;
+    AlignedVector& profiles = keeps_profiles_ ? taken.profiles : fresh;
     profiles.assign(chunks_ * size * kLanes, 0.0);
     const auto profile_of = [&](std::size_t view) {
       return profiles.data() + view / kLanes * size * kLanes + view % kLanes;
     };
+    const auto of_column = [&](std::size_t column, double* out) {
+      std::copy_n(of_columns.data() + place_of_[column] * size, size, out);
+    };
+    taken.roots = shape.roots();
+    TableColumns::take_tree(shape, workspace().columns);
+    taken.nodes = workspace().columns.nodes;
+    taken.is_binary =
+        size + 1 == rows_ && std::all_of(taken.nodes.begin(), taken.nodes.end(),
+                                         [](const MadeNode& node) { return node.block.empty(); });
+    taken.own.resize(size);
+    profile(taken.node, size, workspace(), of_column, profile_of(slot));
+    for (std::size_t i = 0; i < size; ++i)
+      taken.own[i] =
+          row_prior_.log_kappa(shape.size(static_cast<Node>(rows_ + i))) + profile_of(slot)[i * kLanes];
     parallel_for(chunks_, threads, [&](std::size_t chunk) {
-      Workspace work;
       const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
-      for (std::size_t view = chunk * kLanes; view < end; ++view)
-        if (slots_[view].shape) profile(slots_[view].node, shape, work, profile_of(view));
-    });
-    slots_[slot].roots = shape.roots();
-    slots_[slot].own.resize(size);
-    for (std::size_t i = 0; i < size; ++i) slots_[slot].own[i] = profile_of(slot)[i * kLanes];
-    parallel_for(chunks_, threads, [&](std::size_t chunk) {
-      const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
+      Workspace& work = workspace();
       bool any = false;
-      for (std::size_t view = chunk * kLanes; view < end; ++view) any |= slots_[view].shape != nullptr;
+      for (std::size_t view = chunk * kLanes; view < end; ++view) {
+        if (!slots_[view].shape) continue;
+        any = true;
+        if (view != slot) profile(slots_[view].node, size, work, of_column, profile_of(view));
+      }
       if (!any) return;
-      Workspace work;
       double found[kLanes];
       chunk_bounds(slot, chunk, profiles.data() + chunk * size * kLanes, work, found);
       for (std::size_t view = chunk * kLanes; view < end; ++view)
@@ -207,27 +235,88 @@ class ReuseBounds final : public PairBounds {
     });
   }
 
-  /// The shape stays, two of the views over it have become one.
-  void follow_merge(std::size_t slot, std::size_t first, std::size_t second) {
-    if (slot == first || !slots_[slot].shape) return;
-    const Dendrogram& shape = *slots_[slot].shape;
-    const std::size_t size = made(shape);
+  /// The shapes that stay when the view at `first` has become another one.
+  void find_followers(std::size_t first) {
+    followers_.clear();
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
+      if (slot != first && slots_[slot].shape) followers_.push_back(slot);
+  }
+  std::size_t batches() const { return (followers_.size() + kLanes - 1) / kLanes; }
+
+  /// Two of the views over these shapes have become one.
+  void follow_merge(std::size_t batch, std::size_t first, std::size_t second) {
+    const std::span<const std::size_t> slots =
+        std::span(followers_).subspan(batch * kLanes, std::min(kLanes, followers_.size() - batch * kLanes));
+    Workspace& work = workspace();
+    bool are_binary = true;
+    for (const std::size_t slot : slots) are_binary &= slots_[slot].is_binary;
     const std::size_t chunk = first / kLanes;
-    Workspace work;
-    double* profiles = nullptr;
-    if (keeps_profiles_) {
-      profiles = slots_[slot].profiles.data() + chunk * size * kLanes;
-      double* to = profiles + first % kLanes;
-      const double* from = slots_[slot].profiles.data() + second / kLanes * size * kLanes + second % kLanes;
-      for (std::size_t i = 0; i < size; ++i) to[i * kLanes] += from[i * kLanes];
-    } else {
-      work.profiles.assign(size * kLanes, 0.0);
-      profiles = work.profiles.data();
-      profile(slots_[first].node, shape, work, profiles + first % kLanes);
+    const double* profiles[kLanes];
+    AlignedVector fresh;
+    if (!keeps_profiles_) fresh.resize(kLanes * rows_ * kLanes);
+    for (std::size_t lane = 0; lane < slots.size(); ++lane) {
+      Slot& slot = slots_[slots[lane]];
+      const std::size_t size = made(*slot.shape);
+      if (keeps_profiles_) {
+        double* to = slot.profiles.data() + chunk * size * kLanes + first % kLanes;
+        const double* from = slot.profiles.data() + second / kLanes * size * kLanes + second % kLanes;
+        for (std::size_t i = 0; i < size; ++i) to[i * kLanes] += from[i * kLanes];
+        profiles[lane] = to;
+      } else {
+        double* to = fresh.data() + lane * rows_ * kLanes + first % kLanes;
+        TableColumns::take_tree(*slot.shape, work.columns);
+        profile(
+            slots_[first].node, size, work,
+            [&](std::size_t column, double* out) {
+              trees_->table().log_marginals(column, work.columns, out);
+            },
+            to);
+        profiles[lane] = to;
+      }
     }
-    double found[kLanes];
-    chunk_bounds(slot, chunk, profiles, work, found);
-    bound(slot, first) = found[first % kLanes];
+    if (are_binary) return bounds_over_shapes(slots, first, profiles, work);
+    for (std::size_t lane = 0; lane < slots.size(); ++lane) {
+      double found[kLanes];
+      chunk_bounds(slots[lane], chunk, profiles[lane] - first % kLanes, work, found);
+      bound(slots[lane], first) = found[first % kLanes];
+    }
+  }
+
+  /// Bounds of the view at `first` together with those of up to eight shapes, each over its own; all shapes
+  /// are binary trees of single rows.
+  void bounds_over_shapes(std::span<const std::size_t> slots, std::size_t first,
+                          const double* const (&profiles)[kLanes], Workspace& work) {
+    const std::size_t nodes = 2 * rows_ - 1;
+    const double log_one = row_prior_.log_kappa(1);
+    const double* alone = alone_of(first);
+    work.phi.assign(kLanes * nodes, 0.0);
+    const Slot* shapes[kLanes];
+    const double* from[kLanes];
+    double* phi[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t used =
+          lane < slots.size() ? lane : 0;  // lanes that are not used do what the first does
+      shapes[lane] = &slots_[slots[used]];
+      from[lane] = profiles[used];
+      phi[lane] = work.phi.data() + lane * nodes;
+      const double* own = alone_of(slots[used]);
+      for (std::size_t row = 0; row < rows_; ++row)
+        phi[lane][row] = (log_one + own[row * kLanes]) + alone[row * kLanes];
+    }
+    for (std::size_t i = 0; i + 1 < rows_; ++i) {
+      Lanes value, below;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const MadeNode& links = shapes[lane]->nodes[i];
+        value[lane] = shapes[lane]->own[i] + from[lane][i * kLanes];
+        below[lane] = phi[lane][links.left] + phi[lane][links.right];
+      }
+      value = log_add_exp(value, below);
+      for (std::size_t lane = 0; lane < kLanes; ++lane) phi[lane][rows_ + i] = value[lane];
+    }
+    const double log_prior =
+        log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_));
+    for (std::size_t lane = 0; lane < slots.size(); ++lane)
+      bound(slots[lane], first) = log_prior + phi[lane][nodes - 1];
   }
 
   const ViewTrees* trees_;
@@ -238,6 +327,8 @@ class ReuseBounds final : public PairBounds {
   std::vector<Slot> slots_;
   AlignedVector alone_;  // log marginals of single rows: [chunk][row][lane]
   std::vector<double> bounds_;
+  std::vector<std::size_t> columns_, place_of_;  // those of all views; where each is among them
+  std::vector<std::size_t> followers_;
   std::size_t prepared_ = 0;
 };
 
@@ -248,8 +339,8 @@ std::unique_ptr<PairBounds> make_reuse_bounds(const ViewTrees& trees, const Colu
   return std::make_unique<ReuseBounds>(trees, forest, roots);
 }
 
-std::size_t reuse_bytes(std::size_t roots, std::size_t rows) {
-  return std::min(profile_bytes(roots, rows), kMostProfileBytes) + roots * roots * sizeof(double);
+std::size_t reuse_bytes(const Options& options, std::size_t roots, std::size_t rows) {
+  return std::min(profile_bytes(roots, rows), options.most_profile_bytes) + roots * roots * sizeof(double);
 }
 
 }  // namespace coppice::bhcc

@@ -1,6 +1,7 @@
 #include "coppice/model/bhcc/view_trees.hpp"
 
 #include <numeric>
+#include <optional>
 
 #include "coppice/base/parallel.hpp"
 #include "coppice/cluster/greedy_merging.hpp"
@@ -19,22 +20,33 @@ ViewTree taken_from(const RowForest& forest) {
 
 }  // namespace
 
-ViewTree ViewTrees::grow(std::span<const std::size_t> columns) const {
+ViewTree ViewTrees::grow(std::span<const std::size_t> columns, const Beside& beside) const {
   const std::unique_ptr<Family> family = table_->family_of(columns);
   const Rows rows = table_->rows_of(columns);
   RowForest forest(*family, rows, options_.alpha_rows);
   const auto record = [&](RowForest::Node made) { forest.record(made); };
-  if (options_.divides_rows) {
+  // Scoring all pairs is shared by the threads; the merges that follow are one after the other, with the work
+  // beside them.
+  std::optional<GreedyMerging> greedy;
+  if (!options_.divides_rows) {
+    greedy.emplace(*family, forest.prior(), forest.trees(), forest.plant(),
+                   rows.size() <= kMostRowsWithScores, threads_);
+    greedy->start_together();
+  }
+  const auto finish = [&] {
+    if (greedy) return greedy->run(record);
     RandomizedMerging division(*family, rows, forest.prior(), forest.trees(), options_.row_division);
     std::vector<std::uint32_t> all(rows.size());
     std::iota(all.begin(), all.end(), 0U);
     division.start(all);
     while (!division.finished()) division.step(name_, record);
-  } else {
-    GreedyMerging(*family, forest.prior(), forest.trees(), forest.plant(), rows.size() <= kMostRowsWithScores,
-                  threads_)
-        .run(record);
-  }
+  };
+  parallel_for(1 + beside.count, threads_, [&](std::size_t i) {
+    if (i == 0)
+      finish();
+    else
+      beside.body(i - 1);
+  });
   return taken_from(forest);
 }
 
@@ -47,8 +59,8 @@ ViewTree ViewTrees::reshape(std::span<const std::size_t> columns, const Dendrogr
 }
 
 ViewTree ViewTrees::grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape,
-                                 double log_bound) const {
-  ViewTree grown = grow(columns);
+                                 double log_bound, const Beside& beside) const {
+  ViewTree grown = grow(columns, beside);
   return grown.log_bound >= log_bound ? grown : reshape(columns, shape);
 }
 

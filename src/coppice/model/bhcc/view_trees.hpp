@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,6 +18,12 @@ namespace coppice::bhcc {
 struct ViewTree {
   std::shared_ptr<const Dendrogram> rows;
   double log_bound = 0.0;
+};
+
+/// Work that has nothing to do with a tree that grows and may be done at the same time: body(0), body(1), ...
+struct Beside {
+  std::size_t count = 0;
+  std::function<void(std::size_t)> body = {};
 };
 
 class ViewTrees {
@@ -34,12 +41,12 @@ class ViewTrees {
   std::size_t threads() const { return threads_; }
 
   /// Merged greedily, or from the top down if there are many rows. Columns ascend.
-  ViewTree grow(std::span<const std::size_t> columns) const;
+  ViewTree grow(std::span<const std::size_t> columns, const Beside& beside = {}) const;
   /// A tree of the given shape, its log odds anew from these columns.
   ViewTree reshape(std::span<const std::size_t> columns, const Dendrogram& shape) const;
   /// A new tree, or one of the given shape if its bound, which is known, is larger.
-  ViewTree grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape,
-                        double log_bound) const;
+  ViewTree grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape, double log_bound,
+                        const Beside& beside) const;
   /// The best of a new tree and the shapes of others.
   ViewTree best(std::span<const std::size_t> columns, const Dendrogram& one, const Dendrogram& other) const;
   /// Every column by itself, with all rows in one cluster.
