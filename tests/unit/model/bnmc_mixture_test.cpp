@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "coppice/base/math.hpp"
@@ -174,9 +175,10 @@ TEST_P(MixtureReference, StochasticTrace) {
     const auto& expected = json->at("result").at("svi").at("log").at(t - 1);
     const double rate = std::pow(static_cast<double>(t) + tau, -kappa);
     EXPECT_NEAR(rate, expected.at("rho").get<double>(), 1e-12);
-    const Mixture::Local local = mixture.local_update(problem.items, which, statistics, 1, &problem.r);
+    const Mixture::Minibatch update =
+        mixture.minibatch_update(problem.items, which, statistics, 1, &problem.r);
     const double factor = static_cast<double>(problem.items.size()) / static_cast<double>(which.size());
-    mixture.blend(statistics, local.statistics, problem.items, which, rate, factor, factor);
+    mixture.blend(statistics, update, rate, factor, factor);
     for (std::size_t i = 0; i < which.size(); ++i)
       for (std::size_t k = 0; k < mixture.clusters(); ++k)
         EXPECT_NEAR(problem.r[which[i] * mixture.stride() + k], expected.at("resp").at(i).at(k).get<double>(),
@@ -320,10 +322,77 @@ TEST_P(MixtureRandom, ThreadsChangeNothingAndAFullMinibatchIsASweep) {
   EXPECT_EQ(one.log_normaliser, two.log_normaliser);
   EXPECT_EQ(one.statistics.counts, two.statistics.counts);
   EXPECT_EQ(one.statistics.features.table, two.statistics.features.table);
-  mixture.blend(statistics, one.statistics, items, which, 1.0, 1.0, 1.0);
+  mixture.blend(statistics, mixture.minibatch_update(items, which, statistics, 2), 1.0, 1.0, 1.0);
   for (std::size_t i = 0; i < statistics.features.table.size(); ++i)
     EXPECT_NEAR(statistics.features.scale * statistics.features.table[i], one.statistics.features.table[i],
                 1e-12);
+}
+
+/// 2.5 as it stands: all of s is multiplied and added to.
+void blend_densely(MixtureStatistics& s, const MixtureStatistics& found, double rate, double factor) {
+  const auto blend = [&](AlignedVector& to, const AlignedVector& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = (1.0 - rate) * to[i] + rate * factor * from[i];
+  };
+  blend(s.counts, found.counts);
+  for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
+    blend((s.*block).table, (found.*block).table);
+    blend((s.*block).totals, (found.*block).totals);
+  }
+}
+
+TEST_P(MixtureRandom, LazyStepsAreTheDenseOnes) {
+  LabelledRows rows = random_rows(GetParam().features, 60, 0.1, 11);
+  // Features that minibatches of three rows mostly lack.
+  if (GetParam().features == Likelihood::multinomial)
+    for (std::size_t i = 0; i < rows.features.column.size(); ++i)
+      if (rows.features.column[i] != 2 && i % 5 != 0) rows.features.value[i] = kMissing;
+  const Mixture mixture = make(6);
+  const MixtureRows items = mixture.encode(rows);
+  MixtureStatistics lazy = mixture.collect(items, all_of(60), random_start(mixture, 60, 12));
+  MixtureStatistics dense = lazy;
+  Stream stream({13, 0, 0}, Purpose::test);
+  for (std::size_t step = 1; step <= 400; ++step) {
+    std::vector<std::uint32_t> which;
+    for (std::size_t i = 0; i < 3; ++i) which.push_back(static_cast<std::uint32_t>(draw_index(stream, 60)));
+    // Large rates first: the scale passes its smallest value several times.
+    const double rate = step < 100 ? 0.95 : std::pow(static_cast<double>(step) + 1.0, -0.7);
+    // Both see the posterior of the dense one, so that no difference of rounding feeds itself.
+    const Mixture::Local found = mixture.local_update(items, which, dense, 1);
+    const Mixture::Minibatch update = mixture.minibatch_update(items, which, dense, 1);
+    EXPECT_EQ(update.statistics.counts, found.statistics.counts);
+    blend_densely(dense, found.statistics, rate, 20.0);
+    mixture.blend(lazy, update, rate, 20.0, 20.0);
+  }
+  const auto expect_alike = [](double found, double expected) {
+    EXPECT_NEAR(found, expected, 1e-12 * (1.0 + std::abs(expected)));
+  };
+  for (std::size_t k = 0; k < mixture.stride(); ++k) expect_alike(lazy.counts[k], dense.counts[k]);
+  for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
+    const BlockStatistics& found = lazy.*block;
+    const BlockStatistics& expected = dense.*block;
+    for (std::size_t i = 0; i < found.table.size(); ++i)
+      expect_alike(found.scale * found.table[i], expected.table[i]);
+    for (std::size_t k = 0; k < mixture.stride(); ++k) expect_alike(found.totals[k], expected.totals[k]);
+  }
+}
+
+TEST(MixtureMinibatch, LooksOnlyAtWhatOccurs) {
+  // Statistics of features that do not occur are not even read.
+  const LabelledRows rows = random_rows(Likelihood::multinomial, 40, 0.0, 14);
+  const Mixture mixture(4, 1.0, {Likelihood::multinomial, 5}, {Likelihood::multinomial, 4});
+  LabelledRows few = rows;
+  for (std::size_t i = 0; i < few.features.column.size(); ++i)
+    if (few.features.column[i] == 3) few.features.value[i] = kMissing;
+  const MixtureRows items = mixture.encode(few);
+  MixtureStatistics statistics = mixture.collect(items, all_of(40), random_start(mixture, 40, 15));
+  for (std::size_t k = 0; k < mixture.stride(); ++k)
+    statistics.features.table[3 * mixture.stride() + k] = std::numeric_limits<double>::quiet_NaN();
+  const Mixture::Minibatch update = mixture.minibatch_update(items, all_of(40), statistics, 1);
+  EXPECT_EQ(update.feature_slots, (std::vector<std::uint32_t>{0, 1, 2, 4}));
+  EXPECT_EQ(update.statistics.features.table.size(), 4 * mixture.stride());
+  mixture.blend(statistics, update, 0.3, 1.0, 1.0);
+  for (std::size_t d = 0; d < 5; ++d)
+    EXPECT_EQ(std::isnan(statistics.features.table[d * mixture.stride()]), d == 3) << d;
 }
 
 INSTANTIATE_TEST_SUITE_P(Likelihoods, MixtureRandom,
