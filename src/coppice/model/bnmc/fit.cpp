@@ -26,8 +26,9 @@ Fit::Fit(const Problem& problem)
       clusters_(options_.clusters) {
   set_mixture();
   if (has_topics(rows_, options_)) {
-    topics_ = std::make_unique<Topics>(options_.topics, rows_.features.columns);
     counts_ = present_rows(rows_.features);
+    topics_ = std::make_unique<Topics>(options_.topics, rows_.features.columns,
+                                       Topics::usual_prior(counts_, options_.topics));
   } else {
     set_design();
   }
