@@ -232,9 +232,18 @@ Mixture::Local Mixture::update_part(const Part& part, const MixtureStatistics& g
   AlignedVector feature_weights(part.feature_slots.size() * width);
   AlignedVector label_weights(part.label_slots.size() * width);
   AlignedVector base(width, 0.0);
-  features_.expectations(given.counts, given.features, part.feature_slots, feature_weights.data(),
-                         base.data());
-  labels_.expectations(given.counts, given.labels, part.label_slots, label_weights.data(), base.data());
+  const auto expect = [&](const Block& block, const BlockStatistics& statistics,
+                          std::span<const std::uint32_t> slots, AlignedVector& to) {
+    const std::size_t ranges = block.is_local() && slots.size() > kLeastPart ? kMostParts : 1;
+    parallel_for(ranges, threads, [&](std::size_t range) {
+      const std::size_t begin = slots.size() * range / ranges;
+      const std::size_t end = slots.size() * (range + 1) / ranges;
+      block.expectations(given.counts, statistics, slots.subspan(begin, end - begin),
+                         to.data() + begin * width, base.data());
+    });
+  };
+  expect(features_, given.features, part.feature_slots, feature_weights);
+  expect(labels_, given.labels, part.label_slots, label_weights);
   const std::vector<double> weights = expected_log_weights(given.counts);
   for (std::size_t k = 0; k < clusters_; ++k) base[k] += weights[k];
 
@@ -265,10 +274,18 @@ Mixture::Local Mixture::update_part(const Part& part, const MixtureStatistics& g
   for (std::size_t piece = 1; piece < parts; ++piece) {
     sum.log_normaliser += results[piece].log_normaliser;
     add_to(sum.statistics.counts, results[piece].statistics.counts);
-    for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
-      add_to((sum.statistics.*block).table, (results[piece].statistics.*block).table);
+    for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels})
       add_to((sum.statistics.*block).totals, (results[piece].statistics.*block).totals);
-    }
+  }
+  for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
+    AlignedVector& table = (sum.statistics.*block).table;
+    parallel_for(parts == 1 ? 0 : kMostParts, threads, [&](std::size_t range) {
+      for (std::size_t piece = 1; piece < parts; ++piece) {
+        const AlignedVector& more = (results[piece].statistics.*block).table;
+        const std::size_t end = table.size() * (range + 1) / kMostParts;
+        for (std::size_t i = table.size() * range / kMostParts; i < end; ++i) table[i] += more[i];
+      }
+    });
   }
   return sum;
 }
