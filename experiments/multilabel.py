@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, label_ranking_loss
 from sklearn.model_selection import KFold
@@ -129,7 +130,7 @@ class Inputs:
 
     def __call__(self, x):
         if self.kind == "bits":
-            return x
+            return csr_matrix(x)
         return ((np.log1p(x) if self.kind == "count" else x) - self.mean) / self.scale
 
 
