@@ -200,6 +200,42 @@ TEST(Expert, PointsOfBothFormsAgreeForEveryLabel) {
   }
 }
 
+TEST(Expert, DiagonalFormIsTheFixedPointWhateverTheStartAndTheCompany) {
+  // 4.1: the precision at the augmentation's mean gives back mean and variances.
+  const Simulated data(150, 12, 8, 0.1);
+  const VectorXd variance = VectorXd::Constant(12, 2.0);
+  ExpertOptions options;
+  options.tolerance = 1e-11;
+  options.iterations = 2000;
+  const SparseDesign design = sparse(data.x);
+  const auto experts = fit_diagonal(design, data.y, std::vector(8, &variance), options);
+  for (std::size_t c = 0; c < 8; ++c) {
+    const Expert& expert = experts[c];
+    MatrixXd precision = variance.cwiseInverse().asDiagonal();
+    VectorXd right = VectorXd::Zero(12);
+    for (Eigen::Index i = 0; i < 150; ++i) {
+      const double y = data.y[c][static_cast<std::size_t>(i)];
+      if (is_missing(y)) continue;
+      const VectorXd x = data.x.row(i);
+      const double spread = (x.array().square() * expert.variance.array()).sum();
+      const double reach = std::sqrt(spread + std::pow(x.dot(expert.mean), 2));
+      precision += std::tanh(0.5 * reach) / (2.0 * reach) * x * x.transpose();
+      right += (y - 0.5) * x;
+    }
+    EXPECT_LT((precision * expert.mean - right).cwiseAbs().maxCoeff(), 1e-7) << c;
+    EXPECT_LT((expert.variance - precision.diagonal().cwiseInverse()).cwiseAbs().maxCoeff(), 1e-8) << c;
+    // Alone, and from another label's answer.
+    const std::vector<std::vector<double>> one{data.y[c]};
+    const Expert* elsewhere = &experts[(c + 1) % 8];
+    const Expert alone = fit_diagonal(design, one, std::vector(1, &variance), options).front();
+    const Expert warm =
+        fit_diagonal(design, one, std::vector(1, &variance), options, std::vector(1, elsewhere)).front();
+    EXPECT_EQ(alone.mean, expert.mean);
+    EXPECT_LT((warm.mean - expert.mean).cwiseAbs().maxCoeff(), 1e-7) << c;
+    EXPECT_NEAR(warm.elbo, expert.elbo, 1e-9 * std::abs(expert.elbo)) << c;
+  }
+}
+
 TEST(Expert, StochasticStepsComeNearTheBatchSolution) {
   const Simulated data(600, 5, 1, 0.0);
   const VectorXd y = Eigen::Map<const VectorXd>(data.y[0].data(), 600);

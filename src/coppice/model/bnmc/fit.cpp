@@ -26,8 +26,9 @@ Fit::Fit(const Problem& problem)
       clusters_(options_.clusters) {
   set_mixture();
   if (has_topics(rows_, options_)) {
-    topics_ = std::make_unique<Topics>(options_.topics, rows_.features.columns);
     counts_ = present_rows(rows_.features);
+    topics_ = std::make_unique<Topics>(options_.topics, rows_.features.columns,
+                                       Topics::usual_prior(counts_, options_.topics));
   } else {
     set_design();
   }
@@ -201,11 +202,7 @@ void Fit::start() {
     first.resize(kMostStartRows);
   }
   statistics_ = mixture_->collect(items_, first, start_from_seeds(items_, first, *mixture_, stream));
-  if (first.size() == which_.size()) return;
-  MixtureStatistics all = mixture_->no_statistics();
-  const double factor = static_cast<double>(which_.size()) / static_cast<double>(first.size());
-  mixture_->blend(all, statistics_, items_, first, 1.0, factor, factor);
-  statistics_ = std::move(all);
+  mixture_->scale(statistics_, static_cast<double>(which_.size()) / static_cast<double>(first.size()));
 }
 
 void Fit::sweep() {
@@ -228,11 +225,11 @@ void Fit::stochastic_step() {
   const std::size_t begin = batch * options_.minibatch;
   const std::span<const std::uint32_t> part(order.data() + begin,
                                             std::min(options_.minibatch, order.size() - begin));
-  const Mixture::Local local = mixture_->local_update(items_, part, statistics_, threads_);
+  const Mixture::Minibatch update = mixture_->minibatch_update(items_, part, statistics_, threads_);
   const double rate = std::pow(static_cast<double>(++progress_.sweep) + options_.delay, -options_.forgetting);
   const double factor = static_cast<double>(which_.size()) / static_cast<double>(part.size());
   const double label_factor = options_.scales_by_labelled ? share_of_labelled(part) : factor;
-  mixture_->blend(statistics_, local.statistics, items_, part, rate, factor, label_factor);
+  mixture_->blend(statistics_, update, rate, factor, label_factor);
   if (batch + 1 < batches) return;
   elbo_ = mixture_->local_update(items_, which_, statistics_, threads_).log_normaliser -
           mixture_->divergence(statistics_);

@@ -38,7 +38,7 @@ class Fit final : public Sampler {
   void draw_prior(const StreamName&) override { fail_to_simulate(); }
   void draw_data(const StreamName&, Rows&) override { fail_to_simulate(); }
 
-  static constexpr std::size_t kTopicPasses = 60;
+  static constexpr std::size_t kTopicPasses = 40;
 
  private:
   struct Progress {
