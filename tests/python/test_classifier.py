@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 from conftest import command_line
 from sklearn.base import is_classifier
-from sklearn.metrics import f1_score, log_loss
+from sklearn.metrics import f1_score, log_loss, roc_auc_score
 from sklearn.multioutput import ClassifierChain
 from sklearn.utils import get_tags
 
@@ -115,6 +115,18 @@ def test_rows_held_out_are_predicted_worse_than_rows_seen(model, data):
     assert log_loss(Y.ravel(), model.held_out_proba_.ravel()) > log_loss(Y.ravel(), model.predict_proba(X).ravel())
     plain = coppice.BNMC(**SMALL, calibration=0, combine="linear").fit(X, Y)
     assert not hasattr(plain, "held_out_proba_")
+
+
+def test_rows_held_out_were_not_seen():
+    """Labels that have nothing to do with the features can be remembered, not foretold."""
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(300, 20)), rng.uniform(size=(300, 3)) < 0.5
+    model = coppice.BNMC(random_state=1, verbose=0, truncation=5, combine="linear").fit(X, Y)
+    for c in range(3):
+        positives = Y[:, c].sum()
+        error = np.sqrt((1.0 / positives + 1.0 / (300 - positives)) / 12.0)
+        assert abs(roc_auc_score(Y[:, c], model.held_out_proba_[:, c]) - 0.5) < 4.0 * error
+        assert roc_auc_score(Y[:, c], model.predict_proba(X)[:, c]) > 0.5 + 4.0 * error
 
 
 @pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array],
