@@ -189,6 +189,15 @@ def test_partial_fit_is_an_update(data, tmp_path):
     named = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :3], columns=LABELS[:3]))
     named.partial_fit(more, pd.DataFrame(known, columns=LABELS))
     assert list(named.classes_) == LABELS and named.predict_proba(fresh).shape == (200, 4)
+    # A matrix without names has the labels of the run; a frame may have them in another order.
+    named.partial_fit(more, np.full((100, 4), np.nan))
+    assert named.run_.label_names == LABELS and named.run_.rows == 320
+    frame = pd.DataFrame(truth, columns=LABELS)
+    assert named.label_scores(fresh, frame[LABELS[::-1]]) == named.label_scores(fresh, truth)
+    with pytest.raises(ValueError, match="3 columns where 4"):
+        named.partial_fit(more, known[:, :3])
+    with pytest.raises(ValueError, match="no column for these labels: .'d'"):
+        named.label_scores(fresh, frame[LABELS[:3]])
 
 
 def test_partial_fit_of_a_file_replaces_it(data, tmp_path):
