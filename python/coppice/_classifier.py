@@ -81,9 +81,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
             self._tell(self._learn(X, targets_of(self, y, classes)))
             return self
         run = self.run_
-        targets = targets_of(self, y, self.classes_ if self._one_per_row else None)
-        if targets.one_per_row != self._one_per_row:
-            raise ValueError("y is a vector of classes where a matrix of labels was learned, or the other way round")
+        targets = self._as_learned(y)
         frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in run.inputs])
         check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
         frame.set_row_ids(self._new_names(frame.row_ids()))
@@ -103,6 +101,19 @@ class LabelClassifier(ClassifierMixin, Estimator):
                 [*self.classes_.tolist(), *(added[name] for name in names if name not in known)], dtype=object))
         self._tell(end)
         return self
+
+    def _as_learned(self, y: Any) -> Targets:
+        """Labels of more rows: columns without names are the labels of the run, in its order."""
+        targets = targets_of(self, y, self.classes_ if self._one_per_row else None)
+        if targets.one_per_row != self._one_per_row:
+            raise ValueError("y is a vector of classes where a matrix of labels was learned, or the other way round")
+        if not targets.named:
+            names = self.run_.label_names
+            if len(targets.names) != len(names):
+                raise ValueError(f"Y has {len(targets.names)} columns where {len(names)} labels were learned; the columns of a "
+                                 "frame say which they are")
+            targets.names, targets.classes = names, self.classes_
+        return targets
 
     def _new_names(self, names: list[str]) -> list[str]:
         """Names of new rows: their own if these are new, else numbers that go on."""
@@ -227,11 +238,13 @@ class LabelClassifier(ClassifierMixin, Estimator):
             Hamming loss, F1, ranking loss, log loss and others.
         """
         answers = self._answers(X)
-        targets = targets_of(self, y, self.classes_ if self._one_per_row else None)
+        targets = self._as_learned(y)
+        check_consistent_length(answers["scores"], range(targets.rows))
+        absent = [name for name in self.run_.label_names if name not in targets.names]
+        if absent:
+            raise ValueError(f"Y has no column for these labels: {absent}")
         truth = targets.values.toarray() if hasattr(targets.values, "toarray") else targets.values
-        if truth.shape != answers["probabilities"].shape:
-            raise ValueError(f"y has {truth.shape[1]} labels for {truth.shape[0]} rows where {answers['probabilities'].shape} "
-                             "are expected")
+        truth = truth[:, [targets.names.index(name) for name in self.run_.label_names]]
         return _native.label_scores(np.ascontiguousarray(truth), answers["scores"], answers["probabilities"], answers["chosen"])
 
     @property

@@ -27,12 +27,15 @@ class Targets:
         Rows x labels; NaN is a label that nobody knows.
     one_per_row : bool
         Whether each row has exactly one of them, its class.
+    named : bool
+        Whether the user has named them: columns of a frame, or classes.
     """
 
     classes: np.ndarray
     names: list[str]
     values: Any
     one_per_row: bool
+    named: bool
 
     @property
     def rows(self) -> int:
@@ -57,7 +60,7 @@ def targets_of(estimator: Any, y: Any, classes: Any = None) -> Targets:
     if _is_frame(y):
         names = list(getattr(y, "columns", None) if hasattr(y, "columns") and not hasattr(y, "column_names") else y.column_names)
         return _several(_frame_values(y, names), names)
-    values = np.asarray(y) if not hasattr(y, "__array__") or isinstance(y, np.ndarray) else np.asarray(y)
+    values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] != 1:
         try:
             numbers = values.astype(np.float64)
@@ -93,7 +96,7 @@ def _several(values: Any, names: list[Any] | None) -> Targets:
         raise ValueError("Y has no columns: there is no label to learn")
     classes = np.arange(values.shape[1]) if names is None else np.array(names, dtype=object)
     texts = [f"y{c}" for c in range(values.shape[1])] if names is None else [str(name) for name in names]
-    return Targets(classes, texts, values, False)
+    return Targets(classes, texts, values, False, names is not None)
 
 
 def _one_per_row(y: np.ndarray, classes: Any) -> Targets:
@@ -111,4 +114,4 @@ def _one_per_row(y: np.ndarray, classes: Any) -> Targets:
     classes = np.asarray(classes)
     values = (y[:, np.newaxis] == classes[np.newaxis, :]).astype(np.float64)
     values[~known] = np.nan
-    return Targets(classes, [str(name) for name in classes.tolist()], values, True)
+    return Targets(classes, [str(name) for name in classes.tolist()], values, True, True)

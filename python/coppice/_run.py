@@ -172,7 +172,8 @@ class Run:
         return self._native.labels(level)
 
     def coclustering(self, level: int = 1) -> np.ndarray:
-        """The share of draws in which two rows are together: rows x rows."""
+        """The share of draws in which two rows are together: rows x rows. Of a greedy model: the probability of that over the
+        partitions that cutting its tree can give."""
         return self._once(("coclustering", level), lambda: self._native.coclustering(level, 0))
 
     def linkage(self, level: int | None = None) -> np.ndarray:

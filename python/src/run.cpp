@@ -8,6 +8,7 @@
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/impute.hpp"
@@ -186,8 +187,11 @@ nb::tuple predictions(const Run& run, const Frame& frame, std::size_t level, con
 }
 
 nb::ndarray<nb::numpy, double> coclustering_matrix(const Run& run, std::size_t level, std::size_t threads) {
-  std::vector<double> matrix =
-      run.ask([&](const Analysis& analysis) { return coclustering(analysis.run().labels(level), threads); });
+  std::vector<double> matrix = run.ask([&](const Analysis& analysis) {
+    analysis.run().check_level(level);
+    return analysis.is_greedy() ? TreePosterior(analysis.row_tree()).coclustering()
+                                : coclustering(analysis.run().labels(level), threads);
+  });
   const std::size_t rows = run.analysis().run().rows();
   return to_numpy(std::move(matrix), {rows, rows});
 }

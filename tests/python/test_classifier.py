@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 from conftest import command_line
 from sklearn.base import is_classifier
-from sklearn.metrics import f1_score, log_loss
+from sklearn.metrics import f1_score, log_loss, roc_auc_score
 from sklearn.multioutput import ClassifierChain
 from sklearn.utils import get_tags
 
@@ -117,6 +117,18 @@ def test_rows_held_out_are_predicted_worse_than_rows_seen(model, data):
     assert not hasattr(plain, "held_out_proba_")
 
 
+def test_rows_held_out_were_not_seen():
+    """Labels that have nothing to do with the features can be remembered, not foretold."""
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(300, 20)), rng.uniform(size=(300, 3)) < 0.5
+    model = coppice.BNMC(random_state=1, verbose=0, truncation=5, combine="linear").fit(X, Y)
+    for c in range(3):
+        positives = Y[:, c].sum()
+        error = np.sqrt((1.0 / positives + 1.0 / (300 - positives)) / 12.0)
+        assert abs(roc_auc_score(Y[:, c], model.held_out_proba_[:, c]) - 0.5) < 4.0 * error
+        assert roc_auc_score(Y[:, c], model.predict_proba(X)[:, c]) > 0.5 + 4.0 * error
+
+
 @pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array],
                          ids=lambda form: form.__name__)
 def test_sparse_is_dense(model, data, form):
@@ -177,6 +189,15 @@ def test_partial_fit_is_an_update(data, tmp_path):
     named = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :3], columns=LABELS[:3]))
     named.partial_fit(more, pd.DataFrame(known, columns=LABELS))
     assert list(named.classes_) == LABELS and named.predict_proba(fresh).shape == (200, 4)
+    # A matrix without names has the labels of the run; a frame may have them in another order.
+    named.partial_fit(more, np.full((100, 4), np.nan))
+    assert named.run_.label_names == LABELS and named.run_.rows == 320
+    frame = pd.DataFrame(truth, columns=LABELS)
+    assert named.label_scores(fresh, frame[LABELS[::-1]]) == named.label_scores(fresh, truth)
+    with pytest.raises(ValueError, match="3 columns where 4"):
+        named.partial_fit(more, known[:, :3])
+    with pytest.raises(ValueError, match="no column for these labels: .'d'"):
+        named.label_scores(fresh, frame[LABELS[:3]])
 
 
 def test_partial_fit_of_a_file_replaces_it(data, tmp_path):

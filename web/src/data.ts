@@ -99,6 +99,7 @@ export interface Head {
   chains: number;
   draws: number;
   asked_draws: number;
+  done: number; // draws, or steps of a fit without draws
   warmup: number;
   thin: number;
   seed: number;

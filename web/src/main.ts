@@ -46,5 +46,5 @@ if (root !== null && text) {
   if ("waiting" in data) root.append(h("main", {}, h("h1", {}, "Coppice"), h("p", { class: "verdict wait", role: "status" }, data.waiting)));
   else if ("labels" in data) startLabels(root, data);
   else start(root, data);
-  if (document.documentElement.hasAttribute("data-live")) watch("waiting" in data ? 0 : data.head.draws);
+  if (document.documentElement.hasAttribute("data-live")) watch("waiting" in data ? 0 : data.head.done);
 }
