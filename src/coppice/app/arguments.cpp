@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <sstream>
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "coppice/app/row_order.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/toml_text.hpp"
 
@@ -82,20 +82,7 @@ Table read_labels(const std::string& path, const std::string& id, const Table& t
   options.id = id;
   options.labels = {"*"};
   const Dataset data = read_dataset(path, options);
-  if (data.labels.rows() != table.rows())
-    fail(ErrorCode::bad_data, "{}: {} rows of labels for {} rows of data", path, data.labels.rows(),
-         table.rows());
-  std::map<std::string, std::size_t> place;
-  for (std::size_t row = 0; row < table.rows(); ++row) place.emplace(data.labels.row_ids[row], row);
-  Table labels = data.labels;
-  labels.row_ids = table.row_ids;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto found = place.find(table.row_ids[row]);
-    if (found == place.end()) fail(ErrorCode::bad_data, "{}: there is no row '{}'", path, table.row_ids[row]);
-    for (std::size_t c = 0; c < labels.columns.size(); ++c)
-      labels.columns[c].values[row] = data.labels.columns[c].values[found->second];
-  }
-  return labels;
+  return in_order_of(data.labels, table.row_ids, path);
 }
 
 /// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more.

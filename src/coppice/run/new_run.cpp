@@ -2,6 +2,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 
 namespace coppice {
 
@@ -18,6 +19,7 @@ void set_run_length(RunConfig& config, const Settings& given) {
 }
 
 RunContents contents_of(RunConfig config, Dataset data) {
+  adopt_kinds(data.table, data.codebook, config.family);
   RunContents contents;
   contents.config = std::move(config);
   contents.input_codebook = data.codebook;
