@@ -1,6 +1,7 @@
 #include "coppice/app/arguments.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -97,6 +98,22 @@ void take_bits_for_counts(Dataset& data, const Codebook& told) {
   }
 }
 
+/// Known labels that nobody declared are modelled, and then found again.
+void hint_at_labels(const Table& table, const Codebook& told, const Context& context) {
+  for (const Column& column : table.columns) {
+    std::string name = column.name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool is_usual =
+        name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
+    if (is_usual && column.kind == Kind::category && told.find(column.name) == nullptr)
+      context.note(fmt::format(
+          "note: column '{}' is modelled like the others; if it holds known labels, keep it for scores with "
+          "--truth {}",
+          column.name, column.name));
+  }
+}
+
 }  // namespace
 
 Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
@@ -122,6 +139,7 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
   if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
+  if (!learns_labels) hint_at_labels(data.table, book, context);
   return data;
 }
 

@@ -29,14 +29,33 @@ class NewCells {
                                  std::vector<std::vector<CellComponent>>& mixtures) const = 0;
   /// Of a column given the draw; the family and the rows have it alone.
   virtual NewColumn new_column(const Family& family, const Rows& column) const = 0;
+  /// Draws a new row from its predictive.
+  virtual void draw_row(Stream& stream, double* row) const = 0;
 };
+
+/// A row of one more member of the cluster with these statistics.
+inline void draw_member(const Family& family, const double* stats, Stream& stream, double* row) {
+  std::vector<double> theta(family.theta_size());
+  family.draw_theta(stats, stream, theta.data());
+  family.draw(theta.data(), stream, row);
+}
+
+/// Index i with probability proportional to exp(log_weights[i]).
+inline std::size_t draw_from_logs(std::span<const double> log_weights, Stream& stream) {
+  const double log_total = log_sum_exp(log_weights);
+  std::vector<double> weights;
+  for (const double log_weight : log_weights) weights.push_back(std::exp(log_weight - log_total));
+  return draw_categorical(stream, weights);
+}
 
 /// Throws Error{configuration} if the predictor does not know.
 inline const NewCells& new_cells_of(const Predictor& predictor) {
   const auto* known = dynamic_cast<const NewCells*>(&predictor);
   if (known == nullptr)
     fail(ErrorCode::configuration,
-         "this model foretells neither cells of new rows nor new columns; bhc, bhcc, crosscat and nrmm do");
+         "this model draws no new rows and foretells neither cells of theirs nor new columns; bhc, bhcc, "
+         "crosscat "
+         "and nrmm do");
   return *known;
 }
 

@@ -62,6 +62,12 @@ class TreePredictor final : public StatsPredictor, public NewCells {
   NewColumn new_column(const Family& family, const Rows& column) const override {
     return {log_new_column(predictive_.tree(), family, column), kMinusInfinity};
   }
+  void draw_row(Stream& stream, double* row) const override {
+    std::vector<double> log_joint(component_count());
+    std::fill_n(row, problem_->family->width(), kMissing);
+    predictive_.log_joint(row, log_joint);
+    draw_member(*problem_->family, stats(draw_from_logs(log_joint, stream)), stream, row);
+  }
 
  private:
   const Problem* problem_;

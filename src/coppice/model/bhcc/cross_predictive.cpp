@@ -88,6 +88,27 @@ double CrossPredictive::log_density(const double* row) const {
   return total;
 }
 
+void CrossPredictive::draw_row(Stream& stream, double* row) const {
+  std::vector<Node> open = tree_.columns.roots();
+  std::vector<double> terms;
+  while (!open.empty()) {
+    const Node node = open.back();
+    open.pop_back();
+    const bool is_view = tree_.columns.is_leaf(node) || std::log(draw_uniform(stream)) < log_whole_[node];
+    if (!is_view || !views_[node]) {
+      open.push_back(tree_.columns.left(node));
+      open.push_back(tree_.columns.right(node));
+      continue;
+    }
+    const View& view = *views_[node];
+    std::vector<double> cells(view.columns.size(), kMissing);
+    terms.resize(view.predictive.components() + 1);
+    view.predictive.log_joint(cells.data(), terms);
+    draw_member(*view.family, stats_of(first_[node] + draw_from_logs(terms, stream)), stream, cells.data());
+    for (std::size_t j = 0; j < cells.size(); ++j) row[view.columns[j]] = cells[j];
+  }
+}
+
 CrossPredictive::Node CrossPredictive::node_of(std::size_t component) const {
   return static_cast<Node>(std::upper_bound(first_.begin(), first_.end(), component) - first_.begin() - 1);
 }

@@ -39,6 +39,9 @@ class CrossPredictive {
   /// The cells of a row that belong to a node, in the order of its family.
   std::vector<double> cells_of(Dendrogram::Node node, const double* row) const;
 
+  /// Draws views from the top, a cluster in each, and cells of the cluster.
+  void draw_row(Stream& stream, double* row) const;
+
   /// A component is a node of the tree over the rows in a node of the tree over the columns, or a new cluster
   /// there.
   std::size_t components() const { return first_.back(); }

@@ -45,6 +45,7 @@ class CrossPredictor final : public Predictor, public NewCells {
   NewColumn new_column(const Family& family, const Rows& column) const override {
     return predictive_.new_column(family, column);
   }
+  void draw_row(Stream& stream, double* row) const override { predictive_.draw_row(stream, row); }
   std::size_t component_count() const override { return predictive_.components(); }
   CellPredictive predict_cell(std::size_t component, std::size_t cell) const override {
     return predictive_.predict_cell(component, cell);

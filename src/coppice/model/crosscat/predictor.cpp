@@ -98,6 +98,20 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
     const double log_all = std::log(static_cast<double>(problem_->family->width()) + options_.alpha_columns);
     return {log_sum_exp(terms) - log_all, terms.back() - log_all};
   }
+  void draw_row(Stream& stream, double* row) const override {
+    const std::size_t width = problem_->family->width();
+    const std::vector<double> nothing(width, kMissing);
+    std::vector<double> drawn(width);
+    std::vector<double> terms;
+    for (std::size_t view = 0; view < views_.count(); ++view) {
+      weigh_clusters(nothing.data(), view, terms);
+      const std::size_t component = first_[view] + draw_from_logs(terms, stream);
+      draw_member(*problem_->family, component == first_[view + 1] ? empty_.data() : stats(component), stream,
+                  drawn.data());
+      for (std::size_t cell = 0; cell < width; ++cell)
+        if (static_cast<std::size_t>(views_.columns[cell]) == view) row[cell] = drawn[cell];
+    }
+  }
   /// The last one is a new cluster, the same in all views.
   std::size_t component_count() const override { return first_.back() + 1; }
   const double* stats(std::size_t component) const override {

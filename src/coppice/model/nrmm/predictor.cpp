@@ -52,6 +52,12 @@ class MixturePredictor final : public StatsPredictor, public NewCells {
   NewColumn new_column(const Family& family, const Rows& column) const override {
     return {log_marginal_of_clusters(family, column, labels_), kMinusInfinity};
   }
+  void draw_row(Stream& stream, double* row) const override {
+    std::vector<double> log_joint(clusters_ + 1);
+    std::fill_n(row, family_->width(), kMissing);
+    log_weights(row, 1, log_joint);
+    draw_member(*family_, stats(draw_from_logs(log_joint, stream)), stream, row);
+  }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
