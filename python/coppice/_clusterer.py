@@ -66,6 +66,23 @@ class Clusterer(ClusterMixin, Estimator):
                          wanted=[column["name"] for column in self.run_.inputs])
         return self.run_._native.predict(frame, level, self.select, self._threads())
 
+    def impute(self, X: Any) -> list[dict[str, Any]]:
+        """What stands in the missing cells of new rows, given the cells that each row has.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            New rows with gaps. Columns must be independent within a cluster (family auto of `BHC`, `BHCC` and `CrossCat`).
+
+        Returns
+        -------
+        cells : list of dict
+            row, column, mean, sd, low and high (90 %), or mode and probability, as `Run.imputed` gives them.
+        """
+        check_is_fitted(self, "run_")
+        frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in self.run_.inputs])
+        return self.run_._native.imputed_new(frame, self._threads())
+
     def predict(self, X: Any, level: int = 1) -> np.ndarray:
         """The cluster of new rows.
 

@@ -137,7 +137,6 @@ Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& 
     reading.codebook = &codebook;
   }
   RawTable raw = frame.raw;
-  reading.kinds = kinds_asked_for(model_by_name(config.model), config.family);
   raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
   Dataset data = dataset_of(std::move(raw), reading);
   data.table.row_ids = frame.row_ids;

@@ -346,8 +346,7 @@ std::string report_text(const Run& run, const std::string& select) {
       [&](const Analysis& analysis) { return app::run_page(analysis, selection_from_name(select), {}); });
 }
 
-nb::list imputed_cells(const Run& run) {
-  const Imputation imputation = run.ask([](const Analysis& analysis) { return impute(analysis.run()); });
+nb::list to_list(const Imputation& imputation) {
   nb::list list;
   for (const ImputedCell& cell : imputation.cells) {
     nb::dict entry;
@@ -362,6 +361,16 @@ nb::list imputed_cells(const Run& run) {
     list.append(entry);
   }
   return list;
+}
+
+nb::list imputed_cells(const Run& run) {
+  return to_list(run.ask([](const Analysis& analysis) { return impute(analysis.run()); }));
+}
+
+nb::list imputed_new_cells(const Run& run, const Frame& frame, std::size_t threads) {
+  return to_list(run.ask([&](const Analysis& analysis) {
+    return impute(analysis.run(), new_rows(analysis.run(), frame), {0, threads});
+  }));
 }
 
 /// rows x columns as modelled, or in the units of the data; categories as codes.
@@ -416,6 +425,7 @@ void add_run(nb::module_& module) {
       .def("newick", &newick, arg("select"), arg("full"))
       .def("profiles", &profile_list, arg("level"), arg("select"), arg("most_traits"))
       .def("imputed", &imputed_cells)
+      .def("imputed_new", &imputed_new_cells, arg("frame"), arg("threads"))
       .def("cells", &cells, arg("original"));
   add_label_answers(module, run);
 }

@@ -241,3 +241,14 @@ def test_a_time_limit_keeps_the_draws():
     assert not model.run_.complete
     with pytest.raises(ValueError, match="raise time_limit"):
         short(coppice.NRMMixture, warmup=10_000_000, time_limit=0.2).fit(X)
+
+
+@pytest.mark.parametrize("estimator", [coppice.BHC, coppice.BHCC, coppice.CrossCat])
+def test_cells_of_new_rows_are_foretold_from_the_others(estimator):
+    truth = np.arange(40) % 2
+    X = np.random.default_rng(3).normal(size=(40, 4)) + 8.0 * truth[:, None]
+    model = fitted(estimator, X)
+    new = np.array([[8.0, 8.0, np.nan, 8.0], [0.0, np.nan, 0.0, np.nan]])
+    cells = model.impute(new)
+    assert [cell["row"] for cell in cells] == [0, 1, 1]
+    assert [round(cell["mean"] / 8.0) for cell in cells] == [1, 0, 0]

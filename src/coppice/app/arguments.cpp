@@ -1,14 +1,15 @@
 #include "coppice/app/arguments.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <sstream>
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "coppice/app/row_order.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 
@@ -82,32 +83,34 @@ Table read_labels(const std::string& path, const std::string& id, const Table& t
   options.id = id;
   options.labels = {"*"};
   const Dataset data = read_dataset(path, options);
-  if (data.labels.rows() != table.rows())
-    fail(ErrorCode::bad_data, "{}: {} rows of labels for {} rows of data", path, data.labels.rows(),
-         table.rows());
-  std::map<std::string, std::size_t> place;
-  for (std::size_t row = 0; row < table.rows(); ++row) place.emplace(data.labels.row_ids[row], row);
-  Table labels = data.labels;
-  labels.row_ids = table.row_ids;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto found = place.find(table.row_ids[row]);
-    if (found == place.end()) fail(ErrorCode::bad_data, "{}: there is no row '{}'", path, table.row_ids[row]);
-    for (std::size_t c = 0; c < labels.columns.size(); ++c)
-      labels.columns[c].values[row] = data.labels.columns[c].values[found->second];
+  return in_order_of(data.labels, table.row_ids, path);
+}
+
+/// Known labels that nobody declared are modelled, and then found again.
+void hint_at_labels(const Table& table, const Codebook& told, const Context& context) {
+  for (const Column& column : table.columns) {
+    std::string name = column.name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool is_usual =
+        name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
+    if (is_usual && column.kind == Kind::category && told.find(column.name) == nullptr)
+      context.note(fmt::format(
+          "note: column '{}' is modelled like the others; if it holds known labels, keep it for scores with "
+          "--truth {}",
+          column.name, column.name));
   }
-  return labels;
 }
 
 }  // namespace
 
-Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels,
-                        std::vector<Kind> kinds) const {
+Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
   const FileBytes bytes = load_file(path);
-  return read_bytes(bytes.view(), path == "-" ? "stdin" : path, context, learns_labels, std::move(kinds));
+  return read_bytes(bytes.view(), path == "-" ? "stdin" : path, context, learns_labels);
 }
 
 Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, const Context& context,
-                              bool learns_labels, std::vector<Kind> kinds) const {
+                              bool learns_labels) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
@@ -125,13 +128,13 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
     book = parse_codebook(read_text(codebook), codebook);
     options.codebook = &book;
   }
-  options.kinds = std::move(kinds);
   Dataset data = read_dataset_bytes(bytes, name, options);
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
+  if (!learns_labels) hint_at_labels(data.table, book, context);
   return data;
 }
 

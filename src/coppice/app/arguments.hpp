@@ -40,12 +40,11 @@ struct DataFlags {
 
   void add_to(CLI::App& command);
   /// Reads the data with these flags; passes the reader's remarks on to the user. For a model that learns
-  /// labels, a format that has labels of its own needs no --labels. `kinds`: see ReadOptions.
-  Dataset read(const std::string& path, const Context& context, bool learns_labels = false,
-               std::vector<Kind> kinds = {}) const;
+  /// labels, a format that has labels of its own needs no --labels.
+  Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;
   /// The same from memory; the name decides the format and appears in messages.
   Dataset read_bytes(std::string_view bytes, const std::string& name, const Context& context,
-                     bool learns_labels = false, std::vector<Kind> kinds = {}) const;
+                     bool learns_labels = false) const;
 };
 
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.

@@ -58,6 +58,7 @@ void add_profile(CLI::App& application, Context& context);
 void add_score(CLI::App& application, Context& context);
 void add_predict(CLI::App& application, Context& context);
 void add_impute(CLI::App& application, Context& context);
+void add_sample(CLI::App& application, Context& context);
 void add_crossvalidate(CLI::App& application, Context& context);
 void add_export(CLI::App& application, Context& context);
 void add_merge(CLI::App& application, Context& context);

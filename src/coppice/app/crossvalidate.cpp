@@ -14,6 +14,7 @@
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/held_out_cells.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/held_out_scores.hpp"
 #include "coppice/post/views.hpp"
@@ -249,9 +250,8 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
     tables.push_back(&contenders.back().model->parameters);
   }
   arguments.parameters.check_all_known(tables, fmt::format("{}", fmt::join(arguments.models, ", ")));
-  const Dataset data = arguments.reading.read(
-      arguments.data, context, false,
-      arguments.family == "auto" ? std::vector<Kind>() : family_by_name(arguments.family).kinds);
+  Dataset data = arguments.reading.read(arguments.data, context);
+  adopt_kinds(data.table, data.codebook, arguments.family);  // from all cells, the same in every fold
   const std::vector<std::vector<HeldOutCell>> folds =
       deal_cells(data.table, arguments.folds, seed_of(arguments));
   const std::size_t wanted =

@@ -98,11 +98,9 @@ int fit(const FitArguments& arguments, const Context& context) {
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
   const ModelEntry& model = model_by_name(arguments.model);
-  RunConfig config = make_config(arguments, model);
-  std::vector<Kind> kinds = kinds_asked_for(model, config.family);
-  RunContents contents = contents_of(
-      std::move(config),
-      arguments.reading.read(arguments.data, context, model.make_classifier != nullptr, std::move(kinds)));
+  RunContents contents =
+      contents_of(make_config(arguments, model),
+                  arguments.reading.read(arguments.data, context, model.make_classifier != nullptr));
   std::unique_ptr<ProblemSetup> setup =
       set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
   RunFile::check_creatable(arguments.output, arguments.overwrite);

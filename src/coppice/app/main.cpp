@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   coppice::app::add_score(application, context);
   coppice::app::add_predict(application, context);
   coppice::app::add_impute(application, context);
+  coppice::app::add_sample(application, context);
   coppice::app::add_crossvalidate(application, context);
   coppice::app::add_export(application, context);
   coppice::app::add_merge(application, context);

@@ -181,35 +181,14 @@ void numbers_to_text(RawColumn& column) {
   column.is_text = true;
 }
 
-std::optional<Kind> first_fitting_kind(std::span<const double> values, std::span<const Kind> kinds) {
-  const auto all = [&](auto fits) {
-    return std::all_of(values.begin(), values.end(),
-                       [&](double value) { return is_missing(value) || fits(value); });
-  };
-  for (const Kind kind : kinds) {
-    if (kind == Kind::real) return kind;
-    if (kind == Kind::count && all(is_count)) return kind;
-    if (kind == Kind::binary && all([](double value) { return value == 0.0 || value == 1.0; })) return kind;
-  }
-  const bool takes_levels = std::find(kinds.begin(), kinds.end(), Kind::category) != kinds.end();
-  if (takes_levels && all([](double value) { return value == std::floor(value); })) return Kind::category;
-  return std::nullopt;
-}
-
-Column typed_column(RawTable& raw, std::size_t index, const ColumnSpec* spec, std::string_view remedy,
-                    std::span<const Kind> kinds) {
+Column typed_column(RawTable& raw, std::size_t index, const ColumnSpec* spec, std::string_view remedy) {
   RawColumn& column = raw.columns[index];
   Kind kind = Kind::category;
   if (spec != nullptr) {
     kind = spec->kind;
     settle_declared(raw, index, *spec, remedy);
   } else if (!column.is_text) {
-    const std::optional<Kind> fitting = first_fitting_kind(column.values, kinds);
-    kind = fitting ? *fitting : raw.kind ? *raw.kind : infer_number_kind(column.values);
-    if (kind == Kind::category) {
-      numbers_to_text(column);
-      recode(column, sorted_levels(column.levels));
-    }
+    kind = raw.kind ? *raw.kind : infer_number_kind(column.values);
   } else if (const auto pair = boolean_levels(column.levels)) {
     kind = Kind::binary;
     recode(column, *pair);

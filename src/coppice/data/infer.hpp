@@ -27,15 +27,9 @@ std::vector<std::string> sorted_levels(std::vector<std::string> levels);
 /// Turns a column of numbers into one of texts, as if they had been read as texts.
 void numbers_to_text(RawColumn& column);
 
-/// The first of the kinds that the numbers allow. A category is the last resort, wherever it stands: it
-/// forgets the order of numbers, and only whole ones can be names. None if they allow none.
-std::optional<Kind> first_fitting_kind(std::span<const double> values, std::span<const Kind> kinds);
-
 /// The typed form of raw.columns[index], whose values are moved away. With a spec every cell is held against
 /// it and Error{bad_data} names the first that does not fit; `remedy` ends the message about an unknown
-/// level. Without one, numbers get the first of the `kinds` that they allow, if any are given, and the kind
-/// that is inferred otherwise.
-Column typed_column(RawTable& raw, std::size_t index, const ColumnSpec* spec, std::string_view remedy,
-                    std::span<const Kind> kinds = {});
+/// level.
+Column typed_column(RawTable& raw, std::size_t index, const ColumnSpec* spec, std::string_view remedy);
 
 }  // namespace coppice

@@ -282,7 +282,7 @@ Dataset assemble(RawTable raw, const Roles& roles, const ReadOptions& options) {
       identifying.push_back(column.name);
       continue;
     }
-    Column typed = typed_column(raw, index, spec, kDatasetRemedy, options.kinds);
+    Column typed = typed_column(raw, index, spec, kDatasetRemedy);
     if (is_constant(typed.values)) constant.push_back(typed.name);
     data.codebook.columns.push_back({typed.name, typed.kind, typed.levels,
                                      spec != nullptr ? spec->family : "",

@@ -26,10 +26,7 @@ struct ReadOptions {
   bool labels_may_be_absent = false;  // names that no column has are passed over
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
-  /// What the family that was asked for can model, in its order of preference: columns of numbers that the
-  /// codebook does not mention get the first of these that their cells allow. Empty: their kinds are
-  /// inferred.
-  std::vector<Kind> kinds = {};
+};
 };
 
 struct Dataset {

@@ -89,7 +89,7 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
       return {
           false,
           fmt::format("Do not trust it: {} is stuck at a different value in every chain: fit again with more "
-                      "--warmup.",
+                      "--warmup or other moves (coppice fit MODEL --help).",
                       highest_rhat->name),
           highest_rhat->name};
     }
@@ -101,7 +101,8 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
         false,
         fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree: {}.",
                     highest_rhat->name, show_rhat(highest_rhat->rhat), kRhatLimit, chains,
-                    apart ? "fit again with more --warmup, since more draws alone are unlikely to help"
+                    apart ? "fit again with more --warmup or other moves, since more draws alone are "
+                            "unlikely to help"
                           : more_draws(more) + " or fit again with more --warmup"),
         highest_rhat->name};
   }

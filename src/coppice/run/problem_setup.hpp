@@ -24,10 +24,6 @@ struct ProblemSetup {
   ProblemSetup& operator=(const ProblemSetup&) = delete;
 };
 
-/// The kinds of columns that the family of this name can model, or the only one that the model has; empty if
-/// each column gets a family by its kind.
-std::vector<Kind> kinds_asked_for(const ModelEntry& model, const std::string& family);
-
 /// Throws Error{configuration} if the model does not work with these families.
 void check_family(const ModelEntry& model, const FamilyPlan& plan);
 

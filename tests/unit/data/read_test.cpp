@@ -84,31 +84,6 @@ TEST(Kinds, DispersionLimitIsAQuarter) {
   EXPECT_EQ(infer_number_kind(std::vector<double>{3, 5, 4, 4, 5, 3}), Kind::real);
 }
 
-TEST(Kinds, AFamilyThatWasAskedForDecidesWhereNumbersAllowIt) {
-  const auto first = [](std::vector<double> values, std::vector<Kind> kinds) {
-    return first_fitting_kind(values, kinds);
-  };
-  // 3, 1, 4 would be inferred as real, 0 and 1 as binary.
-  EXPECT_EQ(first({3, kMissing, 4}, {Kind::count, Kind::binary}), Kind::count);
-  EXPECT_EQ(first({0, 1}, {Kind::count, Kind::binary}), Kind::count);
-  EXPECT_EQ(first({0, 1}, {Kind::real, Kind::count, Kind::binary}), Kind::real);
-  EXPECT_EQ(first({0, 1, 1}, {Kind::category, Kind::binary}), Kind::binary);
-  EXPECT_EQ(first({0, 2, 1}, {Kind::category, Kind::binary}), Kind::category);
-  EXPECT_EQ(first({0.5, 2}, {Kind::category, Kind::binary}), std::nullopt);
-  EXPECT_EQ(first({0, 2}, {Kind::binary}), std::nullopt);
-  EXPECT_EQ(first({-1, 2}, {Kind::count, Kind::binary}), std::nullopt);
-  EXPECT_EQ(first({0.5}, {Kind::count, Kind::binary}), std::nullopt);
-
-  ReadOptions options;
-  options.kinds = {Kind::category, Kind::binary};
-  const Dataset data = read_dataset_bytes("a,b\n10,no\n9,yes\n,no\n", "t.csv", options);
-  EXPECT_EQ(data.table.columns[0].kind, Kind::category);
-  EXPECT_EQ(data.table.columns[0].levels, (std::vector<std::string>{"9", "10"}));
-  EXPECT_EQ(data.table.columns[0].values[0], 1.0);
-  EXPECT_EQ(data.table.columns[1].kind, Kind::binary);
-  EXPECT_EQ(data.codebook.columns[0].kind, Kind::category);
-}
-
 TEST(Kinds, TruthWordsAreCodedOne) {
   const Column column = read_text("v\nYes\nNO\nYes\n\n").table.columns.at(0);
   EXPECT_EQ(column.levels, (Texts{"NO", "Yes"}));
