@@ -27,7 +27,6 @@ struct ReadOptions {
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
 };
-};
 
 struct Dataset {
   Table table;
