@@ -1,9 +1,9 @@
 """Times our CSV reader against pandas' C engine on one core, in processor seconds.
 
 Writes a numeric CSV of about 100 MB to a temporary directory, reads it with both, and prints the best of
-several runs and the ratio. Our time includes the SHA-256 of the file. Needs numpy and pandas.
+several runs and the ratio, for each format of the numbers. Our time includes the SHA-256 of the file. Needs numpy and pandas.
 
-    python bench/read_csv.py build/release/bench/bench_read_csv [--megabytes 100] [--format %.6f]
+    python bench/read_csv.py build/release/bench/bench_read_csv [--megabytes 100] [--format %.6f repr]
 """
 
 import argparse
@@ -49,19 +49,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.replace("%", "%%"), formatter_class=raw)
     parser.add_argument("command", help="the bench_read_csv executable")
     parser.add_argument("--megabytes", type=float, default=100.0)
-    parser.add_argument("--format", default="%.6f", help="printf format, or repr for all 17 digits")
+    parser.add_argument("--format", nargs="+", default=["%.3f", "%.6f", "repr"],
+                        help="printf formats, or repr for all 17 digits")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "numbers.csv"
-        write_table(path, options.megabytes, options.format)
-        theirs = min(time_pandas(path) for _ in range(options.repeats))
-        ours = min(time_ours(options.command, path) for _ in range(options.repeats))
-        size = path.stat().st_size / 1e6
-    times = f"pandas {theirs:.3f} s, coppice {ours:.3f} s, ratio {theirs / ours:.2f}"
-    print(f"{size:.0f} MB, {options.format}: {times}")
+        for number_format in options.format:
+            write_table(path, options.megabytes, number_format)
+            # In turns, so that both meet the same other work of the machine.
+            pairs = [(time_pandas(path), time_ours(options.command, path)) for _ in range(options.repeats)]
+            theirs, ours = (min(times) for times in zip(*pairs))
+            size = path.stat().st_size / 1e6
+            times = f"pandas {theirs:.3f} s, coppice {ours:.3f} s, ratio {theirs / ours:.2f}"
+            print(f"{size:.0f} MB, {number_format}: {times}", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from shared import common
 
 # r and s, the radius of the arcs and the noise around them.
 BANANAS = {"r=5 s=0.3": (5, 0.3), "r=5 s=1": (5, 1), "r=1 s=0.3": (1, 0.3)}
-REAL = {"aggregation": 20, "s1": 5}  # and how many seeds at most
+REAL = {"aggregation": 20, "s1": 20}  # and how many seeds at most
 PAPER = ["--set", "mean_strength=1", "--set", "dof=5", "--set", "scale=1"]
 # name: model, options, sweeps of the long run (the published sampler takes eighty times longer for each)
 MODELS = {
@@ -233,6 +233,8 @@ def figure_of_clusters(names):
 def figure_of_counts(known):
     from matplotlib import pyplot
     names = [data for data in BANANAS if any(key[0] == data for key in known)]
+    if not names:
+        return
     picture, axes = pyplot.subplots(1, len(names), figsize=(3.7 * len(names), 3.2), layout="constrained", sharey=True, squeeze=False)
     bars = [(name, sweeps) for name in MODELS for sweeps in (10, MODELS[name][2])]
     for axis, data in zip(axes[0], names):

@@ -59,6 +59,45 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 
 GREEDY_LINKAGE = ("Average-linkage tree of the draws, in SciPy's form. Height: the share of draws in which two rows are apart.",
                   "The tree, in SciPy's form. Height: -log of the probability that all rows below are one cluster.")
+CLASSIFIER_ATTRIBUTES = """\
+classes_ : ndarray of shape (n_labels,)
+    Names of the labels: columns of a frame, numbers of the columns of an array, or the classes of a vector.
+thresholds_ : ndarray of shape (n_labels,)
+    The score from which on each label is predicted.
+held_out_proba_ : ndarray of shape (n_samples, n_labels)
+    The probability of each label of the rows that were learned from, by fits that had not seen them.
+patterns_ : list of dict
+    Clusters, largest first: number (`cluster`), share of the rows (`weight`), expected value of all `labels` and
+    `features`, and `lifts` of the features over all rows.
+membership_ : ndarray of shape (n_samples, n_possible_clusters)
+    The probability of each cluster of the rows that were learned from, given their features.
+labels_ : ndarray of shape (n_samples,)
+    The likeliest cluster of each row.
+n_clusters_ : int
+    Clusters that have rows.
+diagnostics_ : dict
+    Verdict and traces of the fit.
+run_ : coppice.Run
+    The run itself: what was learned, configuration.
+n_features_in_ : int
+    Number of columns seen during fit.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Names of the columns, if all are strings."""
+
+EXAMPLE = """\
+>>> X = np.vstack([np.random.default_rng(0).normal(c, 0.3, size=(20, 2)) for c in (-3.0, 3.0)])
+>>> model = {name}(random_state=1, verbose=0).fit(X)
+>>> labels = model.labels_"""
+
+CLASSIFIER_EXAMPLE = """\
+>>> X = np.random.default_rng(0).poisson(2.0, size=(60, 4))
+>>> Y = np.column_stack([X[:, 0] > 2, X[:, 1] + X[:, 2] > 4])
+>>> model = {name}(random_state=1, verbose=0).fit(X, Y)
+>>> probabilities = model.predict_proba(X)"""
+
+# Of mixtures and partitions; a classifier has neither.
+CLUSTERER_ONLY = ("family", "family_settings", "select")
+
 VIEWS = """
 views_ : list of dict
     Views of the columns, largest first: names of `columns`, `cohesion` (how surely they belong together), and
@@ -114,8 +153,13 @@ def class_text(model, run_parameters):
     parameters = [described(entry) for entry in model["parameters"]]
     # A greedy model makes one tree, once: it has no chains.
     parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed" and not model["greedy"]]
-    parameters += SHARED
+    learns = model["learns_labels"]
+    parameters += [entry for entry in SHARED if not (learns and entry[0] in CLUSTERER_ONLY)]
     attributes = ATTRIBUTES.replace(*GREEDY_LINKAGE) if model["greedy"] else ATTRIBUTES
+    attributes = CLASSIFIER_ATTRIBUTES if learns else attributes
+    example = (CLASSIFIER_EXAMPLE if learns else EXAMPLE).format(name=name)
+    base = "LabelClassifier" if learns else "Clusterer"
+    family = "" if learns else f'    _only_family = "{model["family"]}"\n'
     attributes += VIEWS if model["views"] else ""
     summary = model["summary"][0].upper() + model["summary"][1:]
     keywords = "".join(f"        {key}: {annotation} = {default!r},\n" for key, _, annotation, default, _ in parameters)
@@ -123,7 +167,7 @@ def class_text(model, run_parameters):
     explained = "\n".join(parameter_text(key, kinds, default, text) for key, kinds, _, default, text in parameters)
     text = f'''
 
-class {name}(Clusterer):
+class {name}({base}):
     """{summary}.
 
     The model `{model["name"]}` of the command line, with the same settings and defaults.
@@ -144,15 +188,12 @@ class {name}(Clusterer):
     --------
     >>> import numpy as np
     >>> from coppice import {name}
-    >>> X = np.vstack([np.random.default_rng(0).normal(c, 0.3, size=(20, 2)) for c in (-3.0, 3.0)])
-    >>> model = {name}(random_state=1, verbose=0).fit(X)
-    >>> labels = model.labels_
+{textwrap.indent(example, "    ")}
     """
 
     _model = "{model["name"]}"
     _parameters = {tuple(entry["name"] for entry in model["parameters"])!r}
-    _only_family = "{model["family"]}"
-
+{family}
     def __init__(
         self,
         *,
@@ -179,12 +220,14 @@ from typing import Any
 
 import numpy as np
 
+from coppice._classifier import LabelClassifier
 from coppice._clusterer import Clusterer
+from coppice._estimator import Estimator
 
 __all__ = {names!r}
 {"".join(classes)}
 
-BY_MODEL: dict[str, type[Clusterer]] = {{{by_model}}}
+BY_MODEL: dict[str, type[Estimator]] = {{{by_model}}}
 '''
 
 

@@ -3,7 +3,7 @@
 Estimators follow scikit-learn's conventions; there is one for each model of the command line. `open` gives a fitted
 estimator from a run file. The functions `plot_...` draw with matplotlib.
 """
-from coppice._clusterer import open_run as open  # noqa: A004  (the name users expect)
+from coppice._estimator import open_run as open  # noqa: A004  (the name users expect)
 from coppice._estimators import *  # noqa: F403
 from coppice._estimators import __all__ as _estimator_names
 from coppice._native import __version__, families, models

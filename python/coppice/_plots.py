@@ -94,8 +94,8 @@ def plot_tree(model: Any, ax: Any = None, rows: int = 6) -> Any:
     ax.set_xlim(-0.08, deepest + 0.75 if rows else deepest + 0.1)
     ax.set_ylim(lines - 0.4, -0.6)
     ax.set_axis_off()
-    ax.set_title(f"{tree.root.size} rows. Percentages and darkness: share of draws with exactly this cluster", fontsize=9,
-                 loc="left")
+    meaning = "that its rows are together" if tree._run._head["greedy"] else "share of draws with exactly this cluster"
+    ax.set_title(f"{tree.root.size} rows. Percentages and darkness: {meaning}", fontsize=9, loc="left")
     return ax
 
 
@@ -125,7 +125,7 @@ def plot_coclustering(model: Any, level: int = 1, ax: Any = None) -> Any:
     order = order[np.argsort([first[label] for label in labels[order]], kind="stable")]
     ax = _axes(ax, 6.2, 5.4)
     image = ax.imshow(matrix[np.ix_(order, order)], cmap="cividis", vmin=0.0, vmax=1.0, interpolation="nearest")
-    ax.figure.colorbar(image, ax=ax, label="share of draws together", shrink=0.85)
+    ax.figure.colorbar(image, ax=ax, label="probability of being together" if run._head["greedy"] else "share of draws together", shrink=0.85)
     for edge in np.flatnonzero(np.diff(labels[order])) + 0.5:
         ax.axhline(edge, color="white", linewidth=0.6)
         ax.axvline(edge, color="white", linewidth=0.6)

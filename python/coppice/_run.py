@@ -85,6 +85,7 @@ class Run:
         """Advice names commands and flags; here they are methods and keyword arguments."""
         sentence = re.sub(r"coppice resume RUN --draws \+(\d+)",
                           lambda found: f"resume(draws={self.draws + int(found[1])})", sentence)
+        sentence = sentence.replace("coppice resume", "resume()").replace("coppice score RUN TEST.csv", "label_scores(X, y)")
         return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
 
     def _once(self, key: Any, make: Any) -> Any:
@@ -171,7 +172,8 @@ class Run:
         return self._native.labels(level)
 
     def coclustering(self, level: int = 1) -> np.ndarray:
-        """The share of draws in which two rows are together: rows x rows."""
+        """The share of draws in which two rows are together: rows x rows. Of a greedy model: the probability of that over the
+        partitions that cutting its tree can give."""
         return self._once(("coclustering", level), lambda: self._native.coclustering(level, 0))
 
     def linkage(self, level: int | None = None) -> np.ndarray:
@@ -195,6 +197,20 @@ class Run:
     def profiles(self, level: int = 1, select: str = "vi", traits: int = 5) -> list[dict[str, Any]]:
         """What makes each cluster different: traits in words and numbers, exemplars, outliers."""
         return self._once(("profiles", level, select, traits), lambda: self._native.profiles(level, select, traits))
+
+    @property
+    def label_names(self) -> list[str]:
+        """The labels that were learned; none of a run that found clusters."""
+        return list(self._head["labels"])
+
+    def known_labels(self) -> np.ndarray:
+        """The labels that were learned from, rows x labels: 0, 1 or NaN."""
+        return self._once("known_labels", self._native.known_labels)
+
+    def patterns(self) -> list[dict[str, Any]]:
+        """Clusters of a run that learned labels, largest first: number, share of the rows, and the expected value of every
+        label and feature, with the features' lifts over all rows."""
+        return self._once("patterns", self._native.patterns)
 
     def _all_views(self, select: str) -> tuple[list[dict[str, Any]], np.ndarray]:
         if not self._head["views"]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from coppice import _native
@@ -11,6 +13,8 @@ from coppice import _native
 
 def frame_of(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None = None) -> _native.Frame:
     """The columns of X (those that are `wanted`, in that order), after scikit-learn's checks."""
+    if scipy.sparse.issparse(X) and get_tags(estimator).input_tags.sparse:
+        return _sparse_frame(estimator, X, fitting=fitting, allow_nan=allow_nan, wanted=wanted)
     columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
     if columns is None:
         ids = _row_ids(X)
@@ -36,6 +40,25 @@ def frame_of(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: 
         else:
             frame.add_texts(name, values, levels)
     return frame
+
+
+def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
+    """The columns of a sparse matrix, of which only what is stored is looked at."""
+    X = validate_data(estimator, X, reset=fitting, dtype=np.float64, accept_sparse="csc",
+                      ensure_min_samples=2 if fitting else 1, ensure_all_finite="allow-nan" if allow_nan else True)
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
+    place = {name: j for j, name in enumerate(names)}
+    frame = _native.Frame([str(row) for row in range(X.shape[0])])
+    for name in names if wanted is None else wanted:
+        add_sparse_column(frame, name, X, place[name])
+    return frame
+
+
+def add_sparse_column(frame: _native.Frame, name: str, matrix: Any, column: int) -> None:
+    """Appends a column of a matrix in SciPy's CSC form."""
+    cells = slice(matrix.indptr[column], matrix.indptr[column + 1])
+    frame.add_sparse(name, np.asarray(matrix.indices[cells], dtype=np.int64),
+                     np.asarray(matrix.data[cells], dtype=np.float64))
 
 
 def _check_cells(estimator: Any, columns: list[tuple[str, np.ndarray, list[str] | None]], fitting: bool,

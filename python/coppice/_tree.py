@@ -25,7 +25,8 @@ class Node:
     name : str
         What tells it from its siblings.
     support : float
-        Share of draws with a cluster of exactly these rows at that level.
+        Share of draws with a cluster of exactly these rows at that level; of a greedy model the probability that rows of
+        its parts are together.
     overlap : float
         Mean overlap with the most similar cluster of a draw.
     rows : ndarray of int
@@ -57,7 +58,8 @@ class Node:
 
 
 class Tree:
-    """The hierarchy to report: the tree nearest to all draws, without nodes that have no siblings.
+    """The hierarchy to report: the tree nearest to all draws, without nodes that have no siblings. Of a greedy model: its
+    tree down to the clusters, whose joins are at level 0.
 
     Parameters
     ----------
@@ -125,11 +127,15 @@ class Tree:
         return np.concatenate([node.rows for node in self.leaves])
 
     def to_newick(self) -> str:
-        """Newick text with the rows as leaves and the support as names of nodes."""
+        """Newick text with the rows as leaves and the support as names of nodes; of a greedy model all of its merges, with
+        the probability that what is below is one cluster."""
         return self._run._native.newick(self._select, self._full)
 
     def to_linkage(self) -> np.ndarray:
-        """SciPy's linkage matrix: levels are one unit apart, the rows of a leaf meet one unit above themselves."""
+        """SciPy's linkage matrix: levels are one unit apart, the rows of a leaf meet one unit above themselves. Of a greedy
+        model: its tree, see Run.linkage."""
+        if self._run._head["greedy"]:
+            return self._run.linkage()
         merges: list[tuple[float, int, int, int]] = []
 
         def join(parts: list[tuple[Any, int]], height: float) -> tuple[Any, int]:

@@ -43,7 +43,6 @@ nb::list parameter_list(const std::vector<Parameter>& table) {
 nb::list model_list() {
   nb::list list;
   for (const ModelEntry& model : all_models()) {
-    if (model.make_classifier != nullptr) continue;  // these are clusterers: fit(X) brings no labels to learn
     const ParameterValues defaults(model.parameters, {});
     nb::dict entry;
     entry["name"] = model.name;
@@ -54,6 +53,7 @@ nb::list model_list() {
     entry["family"] = model.family;
     entry["greedy"] = model.greedy_steps != nullptr;
     entry["views"] = model.views != nullptr;
+    entry["learns_labels"] = model.make_classifier != nullptr;
     list.append(entry);
   }
   return list;

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/run/insert_rows.hpp"
 #include "coppice/run/new_run.hpp"
 
 namespace coppice::python {
@@ -117,9 +118,17 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
   return settings;
 }
 
-/// The run's contents; all that can be wrong with the settings or the data is found here.
-RunContents make_contents(RunConfig config, const Frame& frame, const std::string& codebook_text,
-                          std::vector<std::string>& notes) {
+/// Columns of 0, 1 and NaN that are to be learned.
+Table label_table(const Frame& frame) {
+  Table labels;
+  labels.row_ids = frame.row_ids;
+  for (const RawColumn& column : frame.raw.columns)
+    labels.columns.push_back({column.name, Kind::binary, column.values, {}});
+  return labels;
+}
+
+/// The columns with their kinds, and the labels if there are any to learn.
+Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text) {
   ReadOptions reading;
   Codebook codebook;
   if (!codebook_text.empty()) {
@@ -131,8 +140,11 @@ RunContents make_contents(RunConfig config, const Frame& frame, const std::strin
   raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
   Dataset data = dataset_of(std::move(raw), reading);
   data.table.row_ids = frame.row_ids;
-  notes = std::move(data.notes);
-  return contents_of(std::move(config), std::move(data));
+  if (labels != nullptr) {
+    take_bits_for_counts(data, codebook);
+    data.labels = label_table(*labels);
+  }
+  return data;
 }
 
 /// Runs the chains; the first Ctrl-C asks them to stop after the sweep, a second one is KeyboardInterrupt. If
@@ -165,8 +177,8 @@ std::string run_chains(RunFile& file, ProblemSetup& setup, std::size_t threads, 
   return end == FitEnd::finished ? "finished" : end == FitEnd::interrupted ? "interrupted" : "out_of_time";
 }
 
-std::string fit(const std::string& model_name, const Frame& frame, const nb::dict& parameters,
-                const nb::dict& run_length, const std::string& family,
+std::string fit(const std::string& model_name, const Frame& frame, const Frame* labels,
+                const nb::dict& parameters, const nb::dict& run_length, const std::string& family,
                 const std::vector<std::pair<std::string, std::string>>& family_settings,
                 const std::string& codebook, bool standardize, std::size_t pca, const std::string& path,
                 bool overwrite, std::size_t threads, double time_limit, const nb::object& progress) {
@@ -185,9 +197,11 @@ std::string fit(const std::string& model_name, const Frame& frame, const nb::dic
   std::unique_ptr<ProblemSetup> setup;
   {
     const nb::gil_scoped_release release;
-    std::vector<std::string> notes;
-    RunContents contents = make_contents(std::move(config), frame, codebook, notes);
-    setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    Dataset data = read_frames(frame, labels, codebook);
+    for (const Column& label : data.labels.columns) config.labels.push_back(label.name);
+    const std::vector<std::string> notes = std::move(data.notes);
+    RunContents contents = contents_of(std::move(config), std::move(data));
+    setup = set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
     RunFile::check_creatable(path, overwrite);
     resolve_settings(contents.config, contents.codebook, contents.table, threads, setup);
     settle_run_length(contents.config, *setup);
@@ -211,7 +225,36 @@ std::string resume(const std::string& path, std::size_t draws, std::size_t threa
            path);
     if (draws > config.draws) file->set_draws(draws);
     const RunContents contents = file->contents();
-    setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    setup = set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+  }
+  return run_chains(*file, *setup, threads, time_limit, progress);
+}
+
+/// Rows a classifier takes in at once, as the command line does.
+constexpr std::size_t kLabelledBatch = 1000;
+
+/// Takes labelled rows into a finished run, which stays as it is; the longer run goes to `output`.
+std::string update(const std::string& path, const Frame& frame, const Frame& labels,
+                   const std::string& output, bool overwrite, std::size_t threads, double time_limit,
+                   const nb::object& progress) {
+  std::optional<RunFile> file;
+  std::unique_ptr<ProblemSetup> setup;
+  {
+    const nb::gil_scoped_release release;
+    const SavedRun old(path);
+    const Dataset more = read_frames(frame, &labels, to_toml(old.contents().input_codebook));
+    RunContents contents = contents_with_labels(old, more, false);
+    std::copy(frame.row_ids.begin(), frame.row_ids.end(),
+              contents.table.row_ids.end() - static_cast<std::ptrdiff_t>(frame.row_ids.size()));
+    contents.labels.row_ids = contents.table.row_ids;
+    contents.config.notes.push_back(
+        fmt::format("{} rows were taken into a run of {} rows", frame.row_ids.size(), old.rows()));
+    setup = set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+    settle_run_length(contents.config, *setup);
+    std::vector<Checkpoint> states;
+    if (cannot_continue(old, contents).empty()) states = insert_rows(old, *setup, {kLabelledBatch, threads});
+    file.emplace(RunFile::create(output, contents, overwrite));
+    if (!states.empty()) file->commit({}, states, {});
   }
   return run_chains(*file, *setup, threads, time_limit, progress);
 }
@@ -219,14 +262,19 @@ std::string resume(const std::string& path, std::size_t draws, std::size_t threa
 }  // namespace
 
 void add_fit(nb::module_& module) {
-  module.def("fit", &fit, nb::arg("model"), nb::arg("frame"), nb::arg("parameters"), nb::arg("run_length"),
-             nb::arg("family"), nb::arg("family_settings"), nb::arg("codebook"), nb::arg("standardize"),
-             nb::arg("pca"), nb::arg("path"), nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"),
-             nb::arg("progress").none(),
+  module.def("fit", &fit, nb::arg("model"), nb::arg("frame"), nb::arg("labels").none(), nb::arg("parameters"),
+             nb::arg("run_length"), nb::arg("family"), nb::arg("family_settings"), nb::arg("codebook"),
+             nb::arg("standardize"), nb::arg("pca"), nb::arg("path"), nb::arg("overwrite"),
+             nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
              "Fits a model and writes the run to a file; 'finished', 'interrupted' or 'out_of_time'.");
   module.def("resume", &resume, nb::arg("path"), nb::arg("draws"), nb::arg("threads"), nb::arg("time_limit"),
              nb::arg("progress").none(),
              "Goes on with a run to its end, or to this many draws of each chain if that is more.");
+  module.def("update", &update, nb::arg("path"), nb::arg("frame"), nb::arg("labels"), nb::arg("output"),
+             nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
+             "Takes more rows into a run that learned labels and writes the longer run to another file.");
+  module.def("replace_run", &RunFile::replace, nb::arg("from"), nb::arg("to"),
+             "Puts a run file in the place of another.");
 }
 
 }  // namespace coppice::python

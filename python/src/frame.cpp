@@ -7,6 +7,8 @@ namespace {
 
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
 
+using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu>;
+
 void add_column(Frame& frame, std::string name, const Numbers& values, std::vector<std::string> levels,
                 bool is_text) {
   RawTable& raw = frame.raw;
@@ -28,11 +30,35 @@ void add_column(Frame& frame, std::string name, const Numbers& values, std::vect
   raw.columns.push_back(std::move(column));
 }
 
+/// A column of zeros but for some rows, as a sparse matrix keeps it.
+void add_sparse_column(Frame& frame, std::string name, const Indices& rows, const Numbers& values) {
+  RawTable& raw = frame.raw;
+  if (rows.shape(0) != values.shape(0))
+    fail(ErrorCode::usage, "column '{}' has {} cells in {} rows", name, values.shape(0), rows.shape(0));
+  RawColumn column;
+  column.name = std::move(name);
+  column.values.assign(raw.rows, 0.0);
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    const std::int64_t row = rows.data()[static_cast<std::int64_t>(i) * rows.stride(0)];
+    if (row < 0 || static_cast<std::size_t>(row) >= raw.rows)
+      fail(ErrorCode::usage, "column '{}' has a cell in row {} of {}", column.name, row, raw.rows);
+    column.values[static_cast<std::size_t>(row)] +=
+        values.data()[static_cast<std::int64_t>(i) * values.stride(0)];
+  }
+  raw.columns.push_back(std::move(column));
+}
+
 void start_frame(Frame* place, std::vector<std::string> row_ids) {
   Frame& frame = *new (place) Frame;
   frame.raw.file = "X";
   frame.raw.rows = row_ids.size();
   frame.raw.has_header = true;
+  frame.row_ids = std::move(row_ids);
+}
+
+void set_row_ids(Frame& frame, std::vector<std::string> row_ids) {
+  if (row_ids.size() != frame.raw.rows)
+    fail(ErrorCode::usage, "{} names for {} rows", row_ids.size(), frame.raw.rows);
   frame.row_ids = std::move(row_ids);
 }
 
@@ -48,12 +74,16 @@ Place place_of(const Frame& frame, std::size_t row, std::size_t column) {
 void add_frame(nb::module_& module) {
   nb::class_<Frame>(module, "Frame", "Columns of a table in memory.")
       .def("__init__", &start_frame, nb::arg("row_ids"))
+      .def("row_ids", [](const Frame& frame) { return frame.row_ids; })
+      .def("set_row_ids", &set_row_ids, nb::arg("row_ids"))
       .def(
           "add_numbers",
           [](Frame& frame, std::string name, const Numbers& values) {
             add_column(frame, std::move(name), values, {}, false);
           },
           nb::arg("name"), nb::arg("values"), "Appends a column of numbers; NaN is a missing cell.")
+      .def("add_sparse", &add_sparse_column, nb::arg("name"), nb::arg("rows"), nb::arg("values"),
+           "Appends a column of numbers that is zero but in these rows.")
       .def(
           "add_texts",
           [](Frame& frame, std::string name, const Numbers& codes, std::vector<std::string> levels) {

@@ -1,13 +1,14 @@
 // A run file and the answers to the questions one can ask of it, as NumPy arrays and plain Python values.
-#include <cmath>
-#include <mutex>
+#include "run.hpp"
 
-#include "bindings.hpp"
-#include "coppice/app/analysis.hpp"
+#include <cmath>
+
 #include "coppice/app/report.hpp"
+#include "coppice/app/report_tree.hpp"
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/impute.hpp"
@@ -22,31 +23,6 @@ namespace {
 
 using app::Analysis;
 using LabelArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-app::Context silent() {
-  app::Context context;
-  context.quiet = true;
-  return context;
-}
-
-/// Questions are answered one at a time, with the interpreter free for other threads.
-class Run {
- public:
-  explicit Run(const std::string& path) : analysis_(path, silent()) {}
-
-  template <typename Question>
-  auto ask(Question question) const {
-    const nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    return question(analysis_);
-  }
-  /// For what is at hand and makes Python values.
-  const Analysis& analysis() const { return analysis_; }
-
- private:
-  Analysis analysis_;
-  mutable std::mutex mutex_;
-};
 
 nb::dict head(const Run& run) {
   const Analysis& analysis = run.analysis();
@@ -71,7 +47,11 @@ nb::dict head(const Run& run) {
   answer["version"] = saved.file().meta("coppice_version");
   answer["data_sha256"] = saved.contents().data_digest;
   answer["clusters"] = analysis.mean_clusters();
+  answer["greedy"] = analysis.is_greedy();
   answer["views"] = saved.model().views != nullptr;
+  nb::list labels;
+  for (const Column& label : saved.contents().labels.columns) labels.append(label.name);
+  answer["labels"] = labels;
   return answer;
 }
 
@@ -174,13 +154,6 @@ nb::ndarray<nb::numpy, double> memberships(const Run& run, std::size_t level, co
   return to_numpy(std::move(values), {rows.size(), rows.front().probabilities.size() + 1});
 }
 
-Table new_rows(const SavedRun& saved, const Frame& frame) {
-  RawTable raw = frame.raw;
-  raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
-  return apply(transform_from_json(saved.contents().transform),
-               table_like(std::move(raw), empty_table(saved.contents().input_codebook)));
-}
-
 /// Clusters, probabilities (the last column: a new cluster) and log densities of new rows at a level.
 nb::tuple predictions(const Run& run, const Frame& frame, std::size_t level, const std::string& select,
                       std::size_t threads) {
@@ -214,8 +187,11 @@ nb::tuple predictions(const Run& run, const Frame& frame, std::size_t level, con
 }
 
 nb::ndarray<nb::numpy, double> coclustering_matrix(const Run& run, std::size_t level, std::size_t threads) {
-  std::vector<double> matrix =
-      run.ask([&](const Analysis& analysis) { return coclustering(analysis.run().labels(level), threads); });
+  std::vector<double> matrix = run.ask([&](const Analysis& analysis) {
+    analysis.run().check_level(level);
+    return analysis.is_greedy() ? TreePosterior(analysis.row_tree()).coclustering()
+                                : coclustering(analysis.run().labels(level), threads);
+  });
   const std::size_t rows = run.analysis().run().rows();
   return to_numpy(std::move(matrix), {rows, rows});
 }
@@ -268,7 +244,33 @@ nb::tuple views(const Run& run, const std::string& select) {
   return nb::make_tuple(list, to_numpy(std::move(report.together), {report.columns, report.columns}));
 }
 
+/// The tree of a greedy model down to its clusters: joins are at level 0, clusters at level 1.
+nb::list greedy_node_list(const Run& run, const std::string& select) {
+  const app::ReportTree tree = run.ask(
+      [&](const Analysis& analysis) { return app::report_tree(analysis, selection_from_name(select)); });
+  nb::list list;
+  for (std::size_t id = 0; id < tree.nodes.size(); ++id) {
+    const app::ReportNode& node = tree.nodes[id];
+    nb::dict entry;
+    entry["id"] = id;
+    entry["parent"] = nb::none();
+    if (node.parent != app::ReportNode::kNoParent) entry["parent"] = node.parent;
+    entry["level"] = node.level;
+    entry["last_level"] = node.last_level;
+    entry["name"] = node.name;
+    entry["support"] = node.sure;
+    entry["overlap"] = node.sure;
+    const auto first = tree.order.begin() + static_cast<std::ptrdiff_t>(node.first);
+    std::vector<std::int64_t> rows(first, first + static_cast<std::ptrdiff_t>(node.size));
+    std::sort(rows.begin(), rows.end());
+    entry["rows"] = to_numpy(std::move(rows), {node.size});
+    list.append(entry);
+  }
+  return list;
+}
+
 nb::list node_list(const Run& run, const std::string& select, bool full) {
+  if (run.analysis().is_greedy()) return greedy_node_list(run, select);
   const app::RunHierarchy hierarchy = run.ask(
       [&](const Analysis& analysis) { return app::run_hierarchy(analysis, selection_from_name(select)); });
   const Hierarchy& tree = full ? hierarchy.full : hierarchy.shown;
@@ -292,6 +294,12 @@ nb::list node_list(const Run& run, const std::string& select, bool full) {
 
 std::string newick(const Run& run, const std::string& select, bool full) {
   return run.ask([&](const Analysis& analysis) {
+    if (analysis.is_greedy()) {
+      std::string text;
+      for (const TreeLinkage& tree : tree_linkages(analysis.row_tree()))
+        text += to_newick(tree.linkage, tree.names(analysis.run().table().row_ids), tree.probabilities());
+      return text;
+    }
     const app::RunHierarchy hierarchy = app::run_hierarchy(analysis, selection_from_name(select));
     std::vector<double> support;
     for (const NodeSupport& node : hierarchy.support) support.push_back(node.exact);
@@ -338,8 +346,7 @@ std::string report_text(const Run& run, const std::string& select) {
       [&](const Analysis& analysis) { return app::run_page(analysis, selection_from_name(select), {}); });
 }
 
-nb::list imputed_cells(const Run& run) {
-  const Imputation imputation = run.ask([](const Analysis& analysis) { return impute(analysis.run()); });
+nb::list to_list(const Imputation& imputation) {
   nb::list list;
   for (const ImputedCell& cell : imputation.cells) {
     nb::dict entry;
@@ -354,6 +361,16 @@ nb::list imputed_cells(const Run& run) {
     list.append(entry);
   }
   return list;
+}
+
+nb::list imputed_cells(const Run& run) {
+  return to_list(run.ask([](const Analysis& analysis) { return impute(analysis.run()); }));
+}
+
+nb::list imputed_new_cells(const Run& run, const Frame& frame, std::size_t threads) {
+  return to_list(run.ask([&](const Analysis& analysis) {
+    return impute(analysis.run(), new_rows(analysis.run(), frame), {0, threads});
+  }));
 }
 
 /// rows x columns as modelled, or in the units of the data; categories as codes.
@@ -373,10 +390,17 @@ nb::ndarray<nb::numpy, double> cells(const Run& run, bool original) {
 
 }  // namespace
 
+Table new_rows(const SavedRun& saved, const Frame& frame) {
+  RawTable raw = frame.raw;
+  raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
+  return apply(transform_from_json(saved.contents().transform),
+               table_like(std::move(raw), empty_table(saved.contents().input_codebook)));
+}
+
 void add_run(nb::module_& module) {
   using nb::arg;
-  nb::class_<Run>(module, "Run", "A run file opened for questions.")
-      .def(nb::init<const std::string&>(), arg("path"))
+  nb::class_<Run> run(module, "Run", "A run file opened for questions.");
+  run.def(nb::init<const std::string&>(), arg("path"))
       .def("head", &head)
       .def("row_ids", [](const Run& run) { return run.analysis().run().table().row_ids; })
       .def("columns", [](const Run& run) { return column_list(run.analysis().run().table()); })
@@ -401,7 +425,9 @@ void add_run(nb::module_& module) {
       .def("newick", &newick, arg("select"), arg("full"))
       .def("profiles", &profile_list, arg("level"), arg("select"), arg("most_traits"))
       .def("imputed", &imputed_cells)
+      .def("imputed_new", &imputed_new_cells, arg("frame"), arg("threads"))
       .def("cells", &cells, arg("original"));
+  add_label_answers(module, run);
 }
 
 }  // namespace coppice::python

@@ -1,6 +1,7 @@
 """Pages of real runs in headless Chromium. Nothing may be asked of a network, and nothing may be written to the console."""
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 
@@ -64,6 +65,34 @@ def greedy(folder):
     run, page = folder / "greedy.coppice", folder / "greedy.html"
     coppice("fit", "bhc", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--progress", "none",
             "-q", "-o", run)
+    coppice("report", run, "-o", page)
+    return page
+
+
+def write_texts(path, names, labels, rows=200):
+    """Counts of words of three subjects; labels go with subjects."""
+    draw = random.Random(1)
+    lines = [",".join(f'"{name}"' for name in ["id", *names, *labels])]
+    for k in range(rows):
+        subjects = draw.sample(range(3), draw.choice([1, 1, 2]))
+        counts = [0] * len(names)
+        for _ in range(20):
+            subject = draw.choice(subjects) if draw.random() < 0.9 else draw.randrange(3)
+            counts[draw.randrange(subject, len(names), 3)] += 1
+        known = [str(int(c % 3 in subjects and draw.random() < 0.9)) if draw.random() < 0.97 else "" for c in range(len(labels))]
+        name = STRANGE_ROWS[k].replace('"', '""') if k < len(STRANGE_ROWS) else f"text {k}"
+        lines.append(",".join([f'"{name}"', *map(str, counts), *known]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def labels(folder):
+    """A classifier of five labels, two of which have names that try to break the page."""
+    table, run, page = folder / "texts.csv", folder / "labels.coppice", folder / "labels.html"
+    names = ["label_sport", f"label_{HOSTILE}", "label_علم", "label_health", "label_news"]
+    write_texts(table, [f"word {j}" for j in range(8)] + [HOSTILE], names)
+    coppice("fit", "bnmc", table, "--id", "id", "--labels", "label_*", "--truncation", 12, "--topics", 6, "--progress",
+            "none", "-q", "-o", run)
     coppice("report", run, "-o", page)
     return page
 

@@ -1,10 +1,12 @@
 """What a reader does with a report."""
 import csv
 import io
+import json
 import pathlib
 import xml.etree.ElementTree as tree
 
-from conftest import HOSTILE, ROOT, STRANGE_ROWS
+import pytest
+from conftest import HOSTILE, ROOT, STRANGE_ROWS, coppice
 
 
 def text_of(locator):
@@ -106,10 +108,16 @@ def test_every_figure_has_a_sentence_and_both_downloads(visit, animals):
     page = entry.page
     page.locator("[role=treeitem][aria-level='2']").first.click()
     page.get_by_role("searchbox").fill("robin")
-    names = [figure.get_attribute("id") for figure in page.locator("figure").all()]
-    assert {"figure-tree", "figure-profile", "figure-row", "figure-coclustering", "figure-clusters-level-1"} <= set(names)
+    names = check_figures(entry)
+    assert {"figure-tree", "figure-profile", "figure-row", "figure-coclustering", "figure-clusters-level-1"} <= names
     assert any(name.startswith("figure-trace-") for name in names)
     assert any(name.startswith("figure-ranks-") for name in names)
+
+
+def check_figures(entry):
+    """Every figure of a page; their names."""
+    page = entry.page
+    names = [figure.get_attribute("id") for figure in page.locator("figure").all()]
     for name in names:
         figure = page.locator(f"[id='{name}']")
         assert len(text_of(figure.locator("figcaption"))) > 40, name
@@ -120,6 +128,7 @@ def test_every_figure_has_a_sentence_and_both_downloads(visit, animals):
         file, numbers = entry.download(figure.get_by_role("button", name="CSV"))
         rows = list(csv.reader(io.StringIO(numbers)))
         assert file.endswith(".csv") and len(rows) > 1 and len({len(row) for row in rows}) == 1, name
+    return set(names)
 
 
 def test_csv_of_the_tree_has_the_data(visit, animals):
@@ -207,6 +216,72 @@ def test_greedy_trees_speak_of_partitions_not_of_draws(visit, greedy):
     assert "partitions" in text_of(page.locator("#figure-coclustering figcaption"))
 
 
+def test_labels_have_scores_calibration_and_clusters(visit, labels):
+    entry = visit(labels)
+    page = entry.page
+    assert [text_of(link) for link in page.locator("nav.top a").all()] == ["Verdict", "How good", "Clusters", "Rows", "Together", "Reproduce"]
+    assert "5 labels" in text_of(page.locator("#verdict"))
+    measures = {text_of(row.locator("th")): float(text_of(row.locator("td").first)) for row in
+                page.locator("#scores table").first.locator("tbody tr").all()}
+    assert measures == {name: pytest.approx(value, abs=6e-4) for name, value in zip(measures, [
+        scores_of(labels)[key] for key in ("micro_f1", "macro_f1", "example_f1", "subset_accuracy", "hamming_loss", "ranking_loss",
+                                           "lrap", "coverage", "precision_at_1", "log_loss")])}
+    before = text_of(page.locator("#figure-calibration figcaption"))
+    assert "all labels" in before and "points apart" in before
+    page.get_by_label("Label whose calibration is shown").select_option(label=f"label_{HOSTILE}")
+    assert HOSTILE in text_of(page.locator("#figure-calibration figcaption"))
+    _, numbers = entry.download(page.locator("#figure-labels").get_by_role("button", name="CSV"))
+    rows = list(csv.DictReader(io.StringIO(numbers)))
+    assert [row["label"] for row in rows][1] == f"label_{HOSTILE}" and all(0 <= float(row["f1"]) <= 1 for row in rows)
+    # A cluster is chosen by its name or in the picture; its rows are at hand.
+    chooser = page.locator("#pattern")
+    count = chooser.locator("option").count()
+    assert count >= 3
+    titles = []
+    for k in range(count):
+        chooser.select_option(index=k)
+        titles.append(text_of(page.locator("#pattern-card h3")))
+    assert len(set(titles)) == count
+    page.locator("#figure-patterns svg rect").first.click()
+    assert text_of(page.locator("#pattern-card h3")) == titles[0]
+    page.locator("#pattern-card .chip").first.click()
+    assert page.locator("#figure-row").count() == 1
+
+
+def scores_of(path):
+    return json.loads(coppice("score", path.with_suffix(".coppice"), "--json"))
+
+
+def test_rows_show_their_labels(visit, labels):
+    page = visit(labels).page
+    assert page.evaluate("document.scripts.length") == 2
+    for name in STRANGE_ROWS:
+        page.get_by_role("searchbox").fill(name)
+        assert text_of(page.locator("#row-card h3")) == name
+    described = page.locator("#row-card svg.bars").get_attribute("aria-label")
+    assert all(label in described for label in ("label_sport", f"label_{HOSTILE}", "label_علم")) and "%" in described
+    assert "stranger" in text_of(page.locator("#figure-row figcaption"))
+    assert STRANGE_ROWS[-1] in text_of(page.locator("#figure-novelty figcaption"))
+    page.locator("#row-card .parts button").first.click()
+    assert text_of(page.locator("#pattern-card h3")).startswith("cluster ")
+    with open(labels.with_name("texts.csv"), encoding="utf-8") as file:
+        known = {row["id"]: row for row in csv.DictReader(file)}
+    entry = visit(labels)
+    entry.page.get_by_role("searchbox").fill("text 17")
+    entry.page.locator(".chip", has_text="text 17").first.click()
+    _, numbers = entry.download(entry.page.locator("#figure-row").get_by_role("button", name="CSV"))
+    for row in csv.DictReader(io.StringIO(numbers)):
+        assert row["known"] == known["text 17"][row["label"]]
+
+
+def test_every_figure_of_labels_has_a_sentence_and_both_downloads(visit, labels):
+    entry = visit(labels)
+    entry.page.get_by_role("searchbox").fill("text 17")
+    entry.page.locator(".chip", has_text="text 17").first.click()
+    names = check_figures(entry)
+    assert names == {"figure-calibration", "figure-labels", "figure-patterns", "figure-row", "figure-novelty", "figure-together"}
+
+
 def test_no_serious_accessibility_fault(visit, animals, hostile, views, greedy):
     for path, options in ((animals, {}), (animals, {"color_scheme": "dark"}), (hostile, {}), (views, {}), (greedy, {})):
         page = visit(path, **options).page
@@ -215,8 +290,16 @@ def test_no_serious_accessibility_fault(visit, animals, hostile, views, greedy):
         assert axe_faults(page) == [], (path, options)
 
 
-def test_phone_needs_no_sideways_scrolling(visit, animals, hostile, views):
-    for path in (animals, hostile, views):
+def test_pages_of_labels_have_no_serious_accessibility_fault(visit, labels):
+    for options in ({}, {"color_scheme": "dark"}):
+        page = visit(labels, **options).page
+        page.get_by_role("searchbox").fill(STRANGE_ROWS[0])
+        page.locator("#scores summary").click()
+        assert axe_faults(page) == [], options
+
+
+def test_phone_needs_no_sideways_scrolling(visit, animals, hostile, views, labels):
+    for path in (animals, hostile, views, labels):
         entry = visit(path)
         entry.page.set_viewport_size({"width": 380, "height": 800})
         entry.page.wait_for_timeout(200)

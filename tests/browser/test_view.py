@@ -4,7 +4,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from conftest import BINARY, ROOT, coppice
+from conftest import BINARY, ROOT, coppice, write_texts
 
 
 @pytest.fixture
@@ -58,3 +58,21 @@ def test_page_follows_the_run(served, browser):
     assert faults == []
     assert {url.replace(address, "") for url in asked} <= {"", "status"}
     context.close()
+
+
+def test_page_follows_a_fit_without_draws(tmp_path, browser):
+    table, run = tmp_path / "texts.csv", tmp_path / "texts.coppice"
+    write_texts(table, [f"word {j}" for j in range(9)], ["label_a", "label_b", "label_c"], rows=400)
+    arguments = ["fit", "bnmc", str(table), "--id", "id", "--labels", "label_*", "--truncation", "8", "--progress", "none", "-q", "-o", str(run)]
+    stopped = subprocess.run([BINARY, *arguments, "--time-limit", "0.001"], check=False)
+    assert stopped.returncode == 75
+    with subprocess.Popen([BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        address = server.stdout.readline().strip()
+        page = browser.new_page()
+        page.goto(address)
+        page.locator(".verdict", has_text="Not finished").wait_for(timeout=20_000)
+        coppice("resume", run, "--progress", "none", "-q")
+        page.locator(".verdict", has_text="One fit, finished").wait_for(timeout=20_000)
+        page.close()
+        server.terminate()
+        assert server.wait(timeout=10) == 0

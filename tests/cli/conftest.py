@@ -12,19 +12,20 @@ BINARY = os.environ.get("COPPICE_BIN", str(ROOT / "build" / "release" / "coppice
 
 
 class Coppice:
-    """Runs commands in a folder of its own."""
+    """Runs commands in a folder of its own. The limit of time is for what hangs: on a machine with much other work a
+    second of computing can take minutes."""
 
     def __init__(self, folder):
         self.folder = folder
 
-    def __call__(self, *arguments, code=0, stdin=None, text=True, timeout=120):
+    def __call__(self, *arguments, code=0, stdin=None, text=True, timeout=900):
         result = subprocess.run([BINARY, *map(str, arguments)], cwd=self.folder, input=stdin, capture_output=True,
                                 text=text, timeout=timeout, check=False)
         assert result.returncode == code, f"{arguments}: exit {result.returncode}\n{result.stdout}\n{result.stderr}"
         return result
 
-    def json(self, *arguments, code=0):
-        return json.loads(self(*arguments, "--json", code=code).stdout)
+    def json(self, *arguments, code=0, stdin=None):
+        return json.loads(self(*arguments, "--json", code=code, stdin=stdin).stdout)
 
     def start(self, *arguments):
         return subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, stdout=subprocess.DEVNULL,

@@ -163,6 +163,47 @@ def test_compare_and_merge(coppice):
     coppice("compare", "1.coppice", "other.coppice", code=78)
 
 
+def test_compare_of_runs_with_different_traces(coppice):
+    write_table(coppice.folder / "data.csv", blobs(3)[0])
+    for name, flags in (("dp", ()), ("ngg", ("--process", "ngg"))):
+        coppice("fit", "nrmm", "data.csv", "-o", f"{name}.coppice", "--draws", 500, *flags)
+    for pair in (("dp", "ngg"), ("ngg", "dp")):
+        answer = coppice.json("compare", *(f"{name}.coppice" for name in pair))
+        rhats = {trace["name"]: trace["rhat"] for trace in answer["traces"]}
+        assert list(rhats) == ["log_joint", "clusters", "entropy", "largest_share", "alpha"]
+        # The densities are of different things; the partitions are not.
+        assert rhats["log_joint"] is None and rhats["alpha"] is None and answer["same"] is True
+    for levels in (3, 4):
+        coppice("fit", "rbhmc", "data.csv", "--penalty", 0, "--levels", levels, "-o", f"{levels}.coppice", *SHORT)
+    assert "levels" in coppice("compare", "3.coppice", "4.coppice", code=78).stderr
+    # Two chains that never met have nothing to say about another run.
+    coppice("fit", "nrmm", "data.csv", "-o", "few.coppice", "--chains", 2, "--warmup", 0, "--draws", 4, "--init", "single")
+    assert "among themselves" in coppice("compare", "few.coppice", "few.coppice", code=1).stdout
+
+
+@pytest.mark.parametrize("family,table,settings,new", [
+    ("poisson", "a,b\n3,0\n1,1\n4,0\n", (), "5,7"),
+    ("binomial", "a,b\n3,0\n1,1\n4,0\n", ("--set", "trials=9"), "9,0"),
+    ("multinomial", "a,b\n3,0\n1,1\n4,0\n", (), "2,2"),
+    ("categorical", "a,b\n3,0\n1,1\n3,0\n", (), "1,1"),
+    ("gaussian-diagonal", "a,b\n1,0\n2,1\n2,1\n", (), "1.5,0.5"),
+    ("gaussian", "a,b\n0,0\n1,1\n0,1\n", (), "0.5,-3"),
+])
+def test_a_family_that_was_asked_for_decides_on_the_kind_of_numbers(coppice, family, table, settings, new):
+    coppice.write("data.csv", table)
+    coppice("fit", "nrmm", "data.csv", "--family", family, *settings, "-o", "r.coppice", *SHORT)
+    coppice.write("new.csv", f"a,b\n{new}\n")
+    assert len(coppice("predict", "r.coppice", "new.csv").stdout.splitlines()) == 2
+
+
+def test_help_of_a_model_shows_its_flags_alone(coppice):
+    bare = coppice("fit", "--help").stdout
+    assert "--draws" in bare and "--levels" not in bare and "MODEL --help" in bare
+    nhcm = coppice("fit", "nhcm", "--help").stdout
+    assert "--nesting" in nhcm and "--levels" not in nhcm and len(nhcm.splitlines()) < 70
+    assert "--levels" in coppice("fit", "rbhmc", "-h").stdout
+
+
 def test_simulate_and_selfcheck(coppice):
     for family in ("gaussian", "poisson", "categorical"):
         coppice("simulate", "nrmm", "--n", 30, "--family", family, "--seed", 3, "-o", "sim.csv", "--truth-out", "truth.csv")

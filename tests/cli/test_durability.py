@@ -36,7 +36,7 @@ def test_interrupt_then_resume(coppice):
         time.sleep(0.005)
     time.sleep(0.15)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=900)
     assert process.returncode == 75, errors
     assert "coppice resume i.coppice" in errors
     coppice("resume", "i.coppice")
@@ -69,13 +69,13 @@ def test_kill_at_random_moments(coppice):
         process = coppice.start(*FIT, "-o", name)
         time.sleep(clock.uniform(0.0, 1.4))
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=900)
         if not (coppice.folder / name).exists():
             assert not list(coppice.folder.glob(f"{name}-*"))
             continue
         killed += 1
         summary = coppice.start("summary", name, "-q")
-        _, errors = summary.communicate(timeout=60)
+        _, errors = summary.communicate(timeout=900)
         assert summary.returncode in (0, 65), errors
         if summary.returncode == 65:
             assert "no draws" in errors
@@ -94,7 +94,7 @@ def test_the_log_of_a_killed_run_does_not_enter_a_new_one_of_that_name(coppice):
         time.sleep(0.01)
     time.sleep(1.2)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=900)
     (coppice.folder / "r.coppice").unlink()
     coppice("fit", "nrmm", "data.csv", "--alpha", 0.5, "--chains", 2, "--draws", 30, "--warmup", 5, "-o", "r.coppice")
     lines = coppice("export", "r.coppice", "--what", "trace").stdout.splitlines()
@@ -109,7 +109,7 @@ def test_a_reader_at_the_end_of_a_fit_does_no_harm(coppice):
     reader = sqlite3.connect(coppice.folder / "r.coppice")
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM draws").fetchall()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=900)
     reader.close()
     assert process.returncode == 0, errors
     assert coppice.json("summary", "r.coppice")["complete"]

@@ -1,5 +1,6 @@
 """What goes wrong is said in one line, with place and remedy, and the right exit code."""
 import gzip
+import os
 import shutil
 import sqlite3
 
@@ -60,14 +61,32 @@ def test_usage_and_configuration(coppice):
     assert "sweeps" in one_line(coppice(*fit, "--draws", 10**12, "--thin", 10**9, code=2))
     coppice.write("huge.csv", "a,b\n1e300,2\n-1e300,3\n0,1\n")
     assert "'a'" in one_line(coppice("fit", "nrmm", "huge.csv", "-o", "r.coppice", code=65))
+    assert "5 parsecs" in one_line(coppice(*fit, "--time-limit", "5 parsecs", code=2))
+    assert "coppice fit has no flag --bogus" in one_line(coppice(*fit, "--bogus", 3, code=2))
     assert not (coppice.folder / "r.coppice").exists()
+
+
+def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    head = 'model = "nrmm"\ndata = "data.csv"\noutput = "r.coppice"\n'
+    for line, words, code in (("draws = -5", ":4:9: --draws takes", 65), ('sampler = "gibs"', ":4:11: --sampler takes", 65),
+                              ("penalty = 1", ":4:11: --penalty is not a parameter of nrmm", 65),
+                              ("[set]\nshape = 3", ":5:9: --set shape", 78), ("[set]\ndof = \"x\"", ":5:7: --set dof", 78)):
+        coppice.write("run.toml", head + line + "\n")
+        assert "run.toml" + words in one_line(coppice("fit", "--config", "run.toml", code=code))
+    # The command line wins, and is then the one to speak of.
+    coppice.write("run.toml", head + "draws = 5\n")
+    assert "coppice: --draws takes" in one_line(coppice("fit", "--config", "run.toml", "--draws", 0, code=2))
 
 
 def test_files_that_are_not_there(coppice):
     assert "nothing.csv" in one_line(coppice("fit", "nrmm", "nothing.csv", "-o", "r.coppice", code=66))
     assert "nothing.coppice" in one_line(coppice("summary", "nothing.coppice", code=66))
     write_table(coppice.folder / "data.csv", blobs(1)[0])
-    assert "nowhere" in coppice("fit", "nrmm", "data.csv", "-o", "nowhere/r.coppice", code=74).stderr.splitlines()[-1]
+    assert "no folder 'nowhere'" in one_line(coppice("fit", "nrmm", "data.csv", "-o", "nowhere/r.coppice", code=74))
+    if os.path.isdir("/sys"):  # where not even root may write
+        refusal = coppice("fit", "nrmm", "data.csv", "-o", "/sys/r.coppice", code=74).stderr.splitlines()[-1]
+        assert "/sys/r.coppice: " in refusal and "No such file" not in refusal
 
 
 def small_run(coppice, name="r.coppice"):

@@ -1,6 +1,7 @@
 """A classifier of several labels through the front door."""
 import csv
 import io
+import shlex
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def test_fit_predict_score_profile(coppice):
     assert "label_0" in coppice("profile", "r.coppice").stdout
     summary = coppice.json("summary", "r.coppice")
     assert summary["model"] == "bnmc" and summary["labels"] == 4 and summary["exact"] is False
-    for question in (["impute"], ["tree"], ["report", "-o", "r.html"], ["export", "--what", "coclustering"]):
+    for question in (["impute"], ["tree"], ["export", "--what", "coclustering"]):
         answer = coppice(question[0], "r.coppice", *question[1:], code=78).stderr
         assert "learned labels" in answer and len(answer.splitlines()) == 1
     assert "learned labels" in coppice("compare", "r.coppice", "r.coppice", code=78).stderr
@@ -160,3 +161,84 @@ def test_flags_of_mixtures_are_refused(coppice):
         assert "--features" in refused.stderr
     refused = coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "ovr", "--folds", 50, code=2)
     assert "20 rows" in refused.stderr
+
+
+def test_scores_of_rows_held_out_and_from_stdin(coppice):
+    words, labels = documents(120, 1)
+    write(coppice.folder / "train.csv", words, labels)
+    write(coppice.folder / "test.csv", *documents(80, 2))
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    test = (coppice.folder / "test.csv").read_text(encoding="utf-8")
+    assert coppice.json("score", "r.coppice", "-", stdin=test) == coppice.json("score", "r.coppice", "test.csv")
+    held_out = coppice.json("score", "r.coppice")
+    assert held_out["rows"] == 120 and held_out["labels"] == 4
+    seen = coppice.json("score", "r.coppice", "train.csv")
+    assert 0.7 < held_out["micro_f1"] <= seen["micro_f1"] + 0.02 and held_out["log_loss"] > seen["log_loss"]
+    assert "predicted by a fit without it" in coppice("score", "r.coppice").stderr
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--calibration", 0, "--combine", "linear", "-o",
+            "u.coppice", "-q")
+    assert "TEST.csv" in coppice("score", "u.coppice", code=2).stderr
+    assert "both come from stdin" in coppice("score", "r.coppice", "-", "--labels-file", "-", stdin=test, code=2).stderr
+
+
+def test_rows_without_labels_are_taken_in(coppice):
+    words, labels = documents(300, 11)
+    write(coppice.folder / "old.csv", words[:60], labels[:60])
+    lines = ["w0,w1,w2,w3,w4,w5"] + [",".join(map(str, row)) for row in words[60:]]
+    coppice.write("new.csv", "\n".join(lines) + "\n")
+    write(coppice.folder / "test.csv", *documents(100, 12))
+    coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    coppice("update", "r.coppice", "new.csv", "--unlabelled", "-o", "grown.coppice", "-q")
+    assert coppice.json("summary", "grown.coppice")["rows"] == 300
+    assert coppice.json("score", "grown.coppice", "test.csv")["micro_f1"] > 0.75
+    # The clusters have seen 240 rows more, the base rates of the labels have not changed.
+    weights = [entry["weight"] for entry in coppice.json("profile", "grown.coppice")["clusters"]]
+    assert abs(sum(weights) - 1.0) < 0.05
+    # Labels that stand there are not looked at.
+    write(coppice.folder / "wrong.csv", words[60:], 1 - labels[60:])
+    coppice("update", "r.coppice", "wrong.csv", "--unlabelled", "-o", "same.coppice", "-q")
+    assert coppice("predict", "same.coppice", "test.csv").stdout == coppice("predict", "grown.coppice", "test.csv").stdout
+    assert "--labels" in coppice("update", "r.coppice", "wrong.csv", "--unlabelled", "--labels", "label_0", code=2).stderr
+    assert "--unlabelled" in coppice("update", "r.coppice", "new.csv", code=78).stderr
+
+
+def test_a_new_column_of_another_kind_means_a_new_fit(coppice):
+    words, labels = documents(160, 13)
+    write(coppice.folder / "old.csv", words[:80], labels[:80])
+    length = np.round(np.random.default_rng(0).normal(size=160), 3)
+    header = [f"w{j}" for j in range(6)] + ["length"] + [f"label_{c}" for c in range(4)]
+    with open(coppice.folder / "new.csv", "w", encoding="utf-8") as file:
+        file.write(",".join(header) + "\n")
+        file.writelines(",".join(map(str, [*words[i], length[i], *labels[i]])) + "\n" for i in range(80, 160))
+    with open(coppice.folder / "all.csv", "w", encoding="utf-8") as file:
+        file.write(",".join(header) + "\n")
+        file.writelines(",".join(map(str, [*words[i], "" if i < 80 else length[i], *labels[i]])) + "\n" for i in range(160))
+    coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    note = coppice("update", "r.coppice", "new.csv", "-o", "grown.coppice").stderr
+    assert "'length'" in note and "learned again" in note
+    coppice("fit", "bnmc", "all.csv", "--labels", "label_*", *SMALL, "-o", "whole.coppice", "-q")
+    assert coppice("predict", "grown.coppice", "all.csv").stdout == coppice("predict", "whole.coppice", "all.csv").stdout
+
+
+def test_clusters_have_one_number_everywhere(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 14))
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    rows = coppice.json("predict", "r.coppice", "train.csv")
+    known = {entry["cluster"] for entry in coppice.json("profile", "r.coppice")["clusters"]}
+    assert {row["cluster"] for row in rows} <= known
+
+
+def test_what_the_report_says_reproduces_the_fit(coppice):
+    write(coppice.folder / "train.csv", *documents(80, 15))
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    data = coppice.json("report", "r.coppice", "-o", "-")
+    assert data["labels"]["names"] == [f"label_{c}" for c in range(4)] and data["labels"]["held_out"]
+    scores = coppice.json("score", "r.coppice")
+    assert data["labels"]["scores"]["micro_f1"] == scores["micro_f1"]
+    predictions = coppice("predict", "r.coppice", "train.csv").stdout
+    (coppice.folder / "r.coppice").unlink()
+    coppice(*shlex.split(data["reproduce"]["command"])[1:], "-q")
+    assert coppice("predict", "r.coppice", "train.csv").stdout == predictions
+    coppice.write("run.toml", data["reproduce"]["toml"])
+    coppice("fit", "--config", "run.toml", "--overwrite", "-q")
+    assert coppice("predict", "r.coppice", "train.csv").stdout == predictions

@@ -24,6 +24,11 @@ def test_both_levels_are_in_every_answer(coppice):
     scores = coppice.json("score", "pairs.coppice", "--truth", "truth")
     by_level = {entry["level"]: entry["ari"] for entry in scores["scores"][0]["levels"]}
     assert by_level[1] > 0.95 > by_level[2] > 0.3, by_level
+    coppice("export", "pairs.coppice", "--what", "labels", "--to", "npy", "-o", "labels.npy")
+    drawn = np.load(coppice.folder / "labels.npy")
+    assert drawn.shape == (4, 300, 2, 160)
+    lines = list(csv.reader(io.StringIO(coppice("export", "pairs.coppice", "--what", "labels").stdout)))[1:]
+    assert lines[5][:3] == ["0", "2", "2"] and np.array_equal(drawn[0, 2, 1], np.array(lines[5][3:], dtype=int))
     tree = coppice("tree", "pairs.coppice").stdout
     assert "level" in tree and " 2 " in tree
     write_table(coppice.folder / "new.csv", np.array([(-12.0, 0.1), (12.0, 2.9), (0.0, 60.0)]))

@@ -180,3 +180,37 @@ def test_a_stopped_cross_fit_keeps_its_forest_and_goes_on(coppice):
 def test_mistakes_of_cross_fits_are_told(coppice, flags, code, words):
     coppice.write("real.csv", "x,y\n1.5,2.5\n2.5,4.5\n3.5,1.5\n")
     assert words in coppice("fit", "bhcc", "real.csv", "-o", "no.coppice", *flags, code=code).stderr
+
+
+def test_a_named_family_takes_whole_numbers(coppice):
+    coppice.write("whole.csv", "x,y\n" + "".join(f"{20 + i % 4},{i + 1}\n" for i in range(24)))
+    for model in ("bhc", "bhcc"):
+        told = coppice("fit", model, "whole.csv", "-o", f"{model}.coppice", "--family", "binomial", "--set", "trials=50")
+        assert "binomial on 2 columns" in told.stderr
+    assert "neither 0 nor 1" in coppice("fit", "bhc", "whole.csv", "-o", "no.coppice", "--family", "bernoulli", code=78).stderr
+
+
+def test_columns_that_look_like_labels_are_hinted_at(coppice):
+    coppice.write("labels.csv", "x,y,label\n" + "".join(f"{i % 2},{i % 2},{'ab'[i % 2]}{i % 3}\n" for i in range(12)))
+    assert "--truth label" in coppice("fit", "bhc", "labels.csv", "-o", "a.coppice").stderr
+    assert "--truth label" not in coppice("fit", "bhc", "labels.csv", "-o", "b.coppice", "--truth", "label").stderr
+
+
+@pytest.mark.parametrize("flags", [["crosscat", *SHORT], ["nrmm", *SHORT], ["bhc"], ["bhcc"]], ids=lambda flags: flags[0])
+def test_cells_of_new_rows_and_drawn_rows(coppice, flags):
+    text, _, _ = two_views()
+    coppice.write("table.csv", text)
+    coppice("fit", flags[0], "table.csv", "-o", "run.coppice", *flags[1:])
+    cells = coppice.json("impute", "run.coppice", "table.csv")
+    assert {(cell["row"], cell["column"]) for cell in cells} == {
+        (cell["row"], cell["column"]) for cell in coppice.json("impute", "run.coppice")}
+    drawn = coppice("sample", "run.coppice", "--n", "50").stdout
+    assert drawn == coppice("sample", "run.coppice", "--n", "50", "--threads", "1").stdout
+    assert drawn.splitlines()[0].split(",")[-1] == text.splitlines()[0].split(",")[-1] and len(drawn.splitlines()) == 51
+
+
+def test_cells_of_new_rows_need_independent_columns(coppice):
+    coppice.write("real.csv", "x,y\n" + "".join(f"{i * 0.7 % 3},{i * 1.3 % 2}\n" for i in range(40)))
+    coppice("fit", "nrmm", "real.csv", "-o", "run.coppice", "--family", "gaussian", "--chains", "1", "--warmup", "5", "--draws", "5")
+    coppice.write("new.csv", "x,y\n1,\n")
+    assert "gaussian-diagonal" in coppice("impute", "run.coppice", "new.csv", code=78).stderr

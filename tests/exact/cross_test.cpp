@@ -2,10 +2,14 @@
 // at fixed columns, the densities it predicts.
 #include <gtest/gtest.h>
 
+#include <boost/math/quadrature/exp_sinh.hpp>
+
 #include "support/cross_law.hpp"
+#include "support/cross_tree_law.hpp"
 #include "support/reference_case.hpp"
 #include "support/tree_case.hpp"
 #include "support/tree_law.hpp"
+#include "support/tree_reference.hpp"
 
 namespace coppice::test {
 namespace {
@@ -42,7 +46,7 @@ TEST(CrossLawItself, SumsToOneAndKnowsTheModelsJoint) {
   EXPECT_NEAR(sum, 1.0, 1e-12);
   crosscat::Options options(
       ParameterValues(crosscat::parameter_table(), settings_from({"alpha-rows=0.8", "alpha-columns=1.3"})));
-  const crosscat::Columns columns(fixture.family(), fixture.rows, options);
+  const crosscat::Columns columns(fixture.family(), fixture.rows);
   crosscat::State state(columns, options, 1.0);
   for (std::size_t i = 0; i < law.states().size(); ++i) {
     state.set(law.states()[i]);
@@ -58,7 +62,7 @@ TEST(CrossPower, HotReplicaDrawsFromThePoweredPosterior) {
     const CrossLaw law(fixture.family(), fixture.rows, 0.8, 1.3, 0.6);
     crosscat::Options options(
         ParameterValues(crosscat::parameter_table(), settings_from({"alpha-rows=0.8", "alpha-columns=1.3"})));
-    const crosscat::Columns columns(fixture.family(), fixture.rows, options);
+    const crosscat::Columns columns(fixture.family(), fixture.rows);
     crosscat::State state(columns, options, 0.6);
     Stream start({seed, 0, 0}, Purpose::initialize);
     state.draw_prior(start);
@@ -169,35 +173,180 @@ TEST(CrossPredictive, MissingCellsAverageToTheRatioOfEvidences) {
   }
 }
 
-TEST(CrossReference, EnumerationAndChainAgreeWithAnotherProgram) {
-  const auto reference = read_reference("bhcc_4x4.json");
-  if (!reference) GTEST_SKIP() << "the reference cases are not on this machine";
+/// A cell of a new row given the others, under every state: the ratio of two densities.
+TEST(CrossPredictive, CellsOfNewRowsAreRatiosOfDensities) {
+  const LawCase law_case{"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.1};
+  const Fixture fixture(law_case, 5, 3);
+  const Fixture others(law_case, 6, 4);
+  const CrossLaw law(fixture.family(), fixture.rows, 0.8, 1.3);
+  const ModelEntry& model = model_by_name("crosscat");
+  const Problem problem{
+      &fixture.family(), &fixture.rows,
+      ParameterValues(model.parameters, settings_from({"alpha-rows=0.8", "alpha-columns=1.3"}))};
+  const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
+  std::vector<std::vector<CellComponent>> mixtures;
+  for (const Views& views : law.states()) {
+    ByteWriter writer;
+    views.save(writer);
+    predictor->set_draw(views.rows[views.largest()], {}, writer.take());
+    for (std::size_t i = 0; i < others.rows.size(); ++i) {
+      std::vector<double> row(others.rows[i], others.rows[i] + others.rows.width);
+      row[1] = kMissing;  // two cells are open at once
+      for (std::size_t cell = 0; cell < row.size(); ++cell) {
+        if (is_missing(row[cell])) continue;
+        std::vector<double> given = row;
+        given[cell] = kMissing;
+        const std::size_t open[] = {1, cell};
+        const double marginal = new_cells_of(*predictor).condition_cells(given.data(), open, mixtures);
+        ASSERT_NEAR(marginal, log_density(*predictor, given.data()), 1e-10);
+        const double joint = log_density(*predictor, row.data());
+        ASSERT_NEAR(log_of_mixture(*predictor, mixtures[1], cell, row[cell]), joint - marginal,
+                    relative(1e-9, joint));
+      }
+    }
+  }
+}
+
+/// A new column: for two rows the bound of a view of its own is exact, and so is the average over the
+/// posterior.
+TEST(CrossPredictive, NewColumnsAverageToTheRatioOfEvidences) {
+  const LawCase law_case{"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.0};
+  const Fixture fixture(law_case, 5, 2);
+  const std::size_t kept[] = {0, 1};
+  const std::size_t added[] = {2};
+  const std::unique_ptr<Family> two = fixture.family().of_cells(kept);
+  const std::unique_ptr<Family> third = fixture.family().of_cells(added);
+  Rows rows, column;
+  rows.width = 2;
+  column.width = 1;
+  for (std::size_t row = 0; row < 2; ++row) {
+    rows.cells.insert(rows.cells.end(), fixture.rows[row], fixture.rows[row] + 2);
+    column.cells.push_back(fixture.rows[row][2]);
+  }
+  const CrossLaw before(*two, rows, 0.8, 1.3);
+  const CrossLaw after(fixture.family(), fixture.rows, 0.8, 1.3);
+  const ModelEntry& model = model_by_name("crosscat");
+  const Problem problem{
+      two.get(), &rows,
+      ParameterValues(model.parameters, settings_from({"alpha-rows=0.8", "alpha-columns=1.3"}))};
+  const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
+  double total = 0.0;
+  for (const Views& views : before.states()) {
+    ByteWriter writer;
+    views.save(writer);
+    predictor->set_draw(views.rows[views.largest()], {}, writer.take());
+    const NewColumn answer = new_cells_of(*predictor).new_column(*third, column);
+    EXPECT_LT(answer.log_new_view, answer.log_probability);
+    total += before.probability(views) * std::exp(answer.log_probability);
+  }
+  EXPECT_NEAR(std::log(total), after.log_evidence() - before.log_evidence(), 1e-9);
+}
+
+/// Concentrations that are learned: the law of the partitions is the one with both integrated out, for the
+/// posterior and for a replica at another power.
+TEST(CrossConcentrations, LearnedOnesAreIntegratedOut) {
+  const GammaPrior rows_prior{2.0, 1.5};
+  const GammaPrior columns_prior{1.5, 1.0};
+  const Fixture fixture(mixed_table(), 3, 3);
+  for (const double power : {1.0, 0.6}) {
+    const auto integral = [&](const GammaPrior& prior, double partitions, double clusters, double items) {
+      boost::math::quadrature::exp_sinh<double> integrator;
+      return std::log(integrator.integrate([&](double alpha) {
+        return std::exp(power * (prior.log_density(alpha) + clusters * std::log(alpha) +
+                                 partitions * (log_gamma(alpha) - log_gamma(alpha + items))));
+      }));
+    };
+    const CrossLaw law(
+        fixture.family(), fixture.rows,
+        [&](const Views& views) {
+          double clusters = 0.0;
+          double sizes = 0.0;
+          const auto add_sizes = [&](const Labels& labels) {
+            for (const std::size_t size : cluster_sizes(labels))
+              sizes += log_gamma(static_cast<double>(size));
+          };
+          add_sizes(views.columns);
+          for (const Labels& labels : views.rows) {
+            clusters += static_cast<double>(cluster_sizes(labels).size());
+            add_sizes(labels);
+          }
+          const auto count = static_cast<double>(views.count());
+          return power * sizes + integral(rows_prior, count, clusters, 3.0) +
+                 integral(columns_prior, 1.0, count, 3.0);
+        },
+        power);
+    crosscat::Options options(
+        ParameterValues(crosscat::parameter_table(),
+                        settings_from({"learn=\"alpha-rows,alpha-columns\"", "alpha-rows-prior=[2, 1.5]",
+                                       "alpha-columns-prior=[1.5, 1]"})));
+    const crosscat::Columns columns(fixture.family(), fixture.rows);
+    crosscat::State state(columns, options, power);
+    Stream start({1, 0, 0}, Purpose::initialize);
+    state.draw_prior(start);
+    const std::size_t draws = scaled(kDraws);
+    CrossFrequencies frequencies(law, draws);
+    for (std::size_t sweep = 1; sweep <= 100 + draws; ++sweep) {
+      Stream stream({1, 0, sweep}, Purpose::structure);
+      state.column_sweep(stream, 1.0);
+      state.row_sweep({1, 0, sweep}, 0);
+      state.split_merge({1, 0, sweep}, 0);
+      Stream own({1, 0, sweep}, Purpose::concentration);
+      state.update_concentrations(own);
+      if (sweep > 100) frequencies.add(state.views());
+    }
+    EXPECT_TRUE(frequencies.agreement().holds()) << power << ": " << frequencies.agreement();
+  }
+}
+
+class CrossReference : public ::testing::TestWithParam<std::string> {};
+
+/// Columns together, and rows together in the view of each column, after 20,000 sweeps.
+TEST_P(CrossReference, ChainsAgreeWithAnotherProgram) {
+  const auto reference = read_reference(GetParam());
   const TreeCase table(reference->at("case"));
-  const nlohmann::json& exact = reference->at("result").at("exact_cdpm");
-  const double alpha = reference->at("case").at("alpha");
-  const CrossLaw law(table.family(), table.rows, alpha, alpha);
-  EXPECT_NEAR(law.log_evidence(), exact.at("log_ml"), 1e-9 * 14);
+  const nlohmann::json& result = reference->at("result");
+  const nlohmann::json& exact = result.at("exact_cdpm");
+  const double log_evidence = exact.at("log_ml");
+  EXPECT_NEAR(log_cross_evidence(table.family(), table.rows, result.at("alpha"), result.at("alpha_cols")),
+              log_evidence, relative(1e-9, log_evidence));
   const ModelEntry& model = model_by_name("crosscat");
   const Problem problem{
       &table.family(), &table.rows,
-      ParameterValues(model.parameters, settings_from({fmt::format("alpha-rows={}", alpha),
-                                                       fmt::format("alpha-columns={}", alpha)}))};
+      ParameterValues(model.parameters, settings_from({"alpha-rows=" + result.at("alpha").dump(),
+                                                       "alpha-columns=" + result.at("alpha_cols").dump()}))};
   const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
   sampler->init({1, 0, 0});
   constexpr std::size_t kSweeps = 20'000;
-  std::vector<double> together(16, 0.0);
+  const std::size_t n = table.rows.size();
+  const std::size_t width = table.family().width();
+  std::vector<double> columns(width * width, 0.0);
+  std::vector<double> rows(width * n * n, 0.0);
   for (std::size_t sweep = 1; sweep <= kSweeps; ++sweep) {
     sampler->step({1, 0, sweep});
     const Views views = model.views(problem, sampler->details());
-    for (std::size_t a = 0; a < 4; ++a)
-      for (std::size_t b = 0; b < 4; ++b)
-        together[table.plan.order[a] * 4 + table.plan.order[b]] +=
-            views.columns[a] == views.columns[b] ? 1.0 / kSweeps : 0.0;
+    for (std::size_t a = 0; a < width; ++a) {
+      for (std::size_t b = 0; b < width; ++b)
+        if (views.columns[a] == views.columns[b]) columns[a * width + b] += 1.0 / kSweeps;
+      const Labels& labels = views.rows[static_cast<std::size_t>(views.columns[a])];
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < n; ++k)
+          if (labels[i] == labels[k]) rows[(a * n + i) * n + k] += 1.0 / kSweeps;
+    }
   }
-  for (std::size_t a = 0; a < 4; ++a)
-    for (std::size_t b = 0; b < 4; ++b)
-      EXPECT_NEAR(together[a * 4 + b], exact.at("col_coassign")[a][b].get<double>(), 0.02);
+  for (std::size_t a = 0; a < width; ++a) {
+    const std::size_t column = table.plan.order[a];
+    for (std::size_t b = 0; b < width; ++b)
+      EXPECT_NEAR(columns[a * width + b], exact.at("col_coassign")[column][table.plan.order[b]].get<double>(),
+                  0.02);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < n; ++k)
+        EXPECT_NEAR(rows[(a * n + i) * n + k], exact.at("row_coassign_by_column")[column][i][k].get<double>(),
+                    0.02);
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(Cases, CrossReference, ::testing::ValuesIn(all_reference_files("bhcc_")),
+                         CaseOfFile());
 
 TEST(CrossErrors, JointFamiliesAreRefused) {
   const Fixture fixture({"joint", "gaussian", {{Kind::real}, {Kind::real}}, {}, 0.0}, 1, 5);

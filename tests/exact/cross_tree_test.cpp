@@ -219,8 +219,10 @@ TEST_P(CrossTrees, ConditionalsAreRatios) {
         const double value = row[cell];
         row[cell] = kMissing;
         const double marginal = predictive.log_density(row.data());
-        std::vector<CellComponent> parts;
-        predictive.conditional_cell(row.data(), cell, parts);
+        const std::size_t open[] = {cell};
+        std::vector<std::vector<CellComponent>> mixtures;
+        EXPECT_NEAR(predictive.conditional_cells(row.data(), open, mixtures), marginal, 1e-9);
+        const std::vector<CellComponent>& parts = mixtures.front();
         double conditional = kMinusInfinity;
         for (const CellComponent& part : parts)
           conditional = log_add_exp(conditional,
@@ -256,9 +258,8 @@ TEST(CrossTreeSums, RowsSumToOneAndColumnsToLess) {
       Rows cells;
       cells.width = 1;
       for (unsigned row = 0; row < 6; ++row) cells.cells.push_back(static_cast<double>(bits >> row & 1));
-      proper += std::exp(predictive.log_new_column(*column.family, cells));
-      literal += std::exp(
-          predictive.log_new_column(*column.family, cells, bhcc::CrossPredictive::NewColumn::literal));
+      proper += std::exp(predictive.new_column(*column.family, cells).log_probability);
+      literal += std::exp(predictive.log_new_column_literal(*column.family, cells));
     }
     EXPECT_LE(proper, 1.0);
     EXPECT_GE(proper, 4.0 / (4.0 + kAlphaColumns));
@@ -268,9 +269,12 @@ TEST(CrossTreeSums, RowsSumToOneAndColumnsToLess) {
       EXPECT_NEAR(std::exp(log_missing_cell(*predictor, 2, cell, 0.0)) +
                       std::exp(log_missing_cell(*predictor, 2, cell, 1.0)),
                   1.0, 1e-12);
-      const double row[] = {1.0, 0.0, 1.0, 1.0};
-      std::vector<CellComponent> parts;
-      predictive.conditional_cell(row, cell, parts);
+      double row[] = {1.0, 0.0, 1.0, 1.0};
+      row[cell] = kMissing;
+      const std::size_t open[] = {cell};
+      std::vector<std::vector<CellComponent>> mixtures;
+      predictive.conditional_cells(row, open, mixtures);
+      const std::vector<CellComponent>& parts = mixtures.front();
       double sum = 0.0;
       for (const CellComponent& part : parts)
         for (const double value : {0.0, 1.0})

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laws/law_case.hpp"
+#include "support/source_folder.hpp"
 #include "support/tree_case.hpp"
 
 namespace coppice::test {
@@ -17,14 +18,12 @@ namespace {
 
 using nlohmann::json;
 
-std::filesystem::path cases_folder() { return COPPICE_SOURCE_DIR "/../shared/specs/cases"; }
-
-#define COPPICE_REQUIRE_CASES()                       \
-  if (!std::filesystem::is_directory(cases_folder())) \
+#define COPPICE_REQUIRE_CASES()                           \
+  if (!std::filesystem::is_directory(reference_folder())) \
   GTEST_SKIP() << "the reference cases (../shared/specs/cases beside the sources) are not on this machine"
 
 json read_case(const std::string& name) {
-  std::ifstream file(cases_folder() / name);
+  std::ifstream file(reference_folder() / name);
   EXPECT_TRUE(file) << name << " is missing from the folder of reference cases";
   return json::parse(file);
 }

@@ -1,6 +1,11 @@
-"""Runs in ArviZ, whichever of its two lines is installed."""
+"""Runs in ArviZ: its 0.x, and the package that its 1.x has `from_dict` from (1.x itself needs a newer Python)."""
+import sys
+import types
+
 import arviz
+import arviz_base
 import numpy as np
+import xarray
 
 
 def test_groups_and_numbers(model):
@@ -27,3 +32,17 @@ def test_diagnostics_agree(model):
         theirs = getattr(arviz, name)(data["sample_stats"].to_dataset() if hasattr(data["sample_stats"], "to_dataset")
                                       else data["sample_stats"])["lp"].values
         np.testing.assert_allclose(theirs, ours, rtol=1e-9)
+
+
+def test_a_data_tree_for_arviz_1(model, monkeypatch):
+    newer = types.SimpleNamespace(__version__="1.0.0", from_dict=arviz_base.from_dict)
+    older = model.to_arviz()
+    monkeypatch.setitem(sys.modules, "arviz", newer)
+    data = model.to_arviz()
+    assert isinstance(data, xarray.DataTree) and set(data.children) == {"posterior", "sample_stats", "observed_data"}
+    for group in data.children:
+        assert set(data[group].data_vars) == set(older[group].data_vars)
+        for name, values in data[group].data_vars.items():
+            assert values.dims == older[group][name].dims
+            np.testing.assert_array_equal(values.values, older[group][name].values)
+    assert data.attrs["inference_library"] == "coppice"

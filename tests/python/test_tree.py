@@ -1,11 +1,15 @@
 """The tree object and the trees of other packages that are made from it."""
+import re
+
 import networkx
 import numpy as np
 import pytest
 import scipy.cluster.hierarchy as hierarchy
 import seaborn
-from conftest import blobs
+from conftest import blobs, command_line, fitted
 from matplotlib import pyplot
+
+import coppice
 
 
 def test_nodes_divide_the_rows(model):
@@ -32,6 +36,9 @@ def test_linkages_are_scipys(model):
 def test_the_linkage_of_the_tree_has_its_leaves(model):
     """Cutting below one unit above the finest level that is divided gives the leaves of the tree."""
     tree = model.tree_
+    if model.run_._head["greedy"]:
+        np.testing.assert_array_equal(tree.to_linkage(), model.linkage_)
+        return
     heights = hierarchy.cophenet(tree.to_linkage())
     leaf = np.empty(60, dtype=int)
     for number, node in enumerate(tree.leaves):
@@ -47,6 +54,23 @@ def test_the_linkage_of_the_tree_has_its_leaves(model):
 def test_newick_has_every_row(model):
     text = model.tree_.to_newick()
     assert text.endswith(";\n") and text.count("(") == text.count(")")
+    leaves = re.findall(r"[(,]([^(),:;]+)[:,)]", text)
+    assert sorted(leaves) == sorted(model.run_.row_ids)
+
+
+def test_greedy_trees_are_all_there(tmp_path):
+    """Every merge, as the command line writes it; nodes down to the clusters."""
+    X, _ = blobs()
+    for cls in (coppice.BHC, coppice.BHCC):
+        model = fitted(cls, X)
+        path = tmp_path / f"{cls.__name__}.coppice"
+        model.save(path)
+        assert model.tree_.to_newick() == command_line(tmp_path, "tree", path, "--format", "newick")
+        assert model.tree_.to_newick().count("(") == 59
+        tree = model.tree_
+        assert len(tree) == 2 * model.n_clusters_ - 1
+        assert all(len(node.children) in (0, 2) for node in tree)
+        assert {node.level for node in tree if node.is_leaf} == {1}
 
 
 def test_networkx_and_frames(model):

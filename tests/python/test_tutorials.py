@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BINARY, CLASSES, ROOT
+from conftest import ALL, BINARY, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -25,6 +25,6 @@ def test_blocks_of_the_page(page, tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", ALL, ids=lambda cls: cls.__name__)
 def test_every_model_has_a_tutorial(cls):
     assert blocks(ROOT / "docs" / f"tutorial-{cls._model}.md")

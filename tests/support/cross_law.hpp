@@ -29,12 +29,22 @@ class CrossLaw {
  public:
   /// Probabilities proportional to (prior times likelihood) to the power.
   CrossLaw(const Family& family, const Rows& rows, double alpha_rows, double alpha_columns,
-           double power = 1.0) {
+           double power = 1.0)
+      : CrossLaw(
+            family, rows,
+            [=](const Views& views) {
+              double total = log_crp(views.columns, alpha_columns);
+              for (const Labels& labels : views.rows) total += log_crp(labels, alpha_rows);
+              return power * total;
+            },
+            power) {}
+
+  /// Probabilities proportional to exp(log_prior(state)) times the likelihood to the power.
+  CrossLaw(const Family& family, const Rows& rows, const std::function<double(const Views&)>& log_prior,
+           double power) {
     std::vector<Labels> row_partitions;
-    std::vector<double> log_row_prior;
     for_each_partition(rows.size(), [&](std::span<const Label> labels, std::size_t) {
       row_partitions.emplace_back(labels.begin(), labels.end());
-      log_row_prior.push_back(log_crp(row_partitions.back(), alpha_rows));
     });
     // log p(column | rows' partition)
     std::vector<std::vector<double>> log_column(family.width());
@@ -60,18 +70,18 @@ class CrossLaw {
           Views views{own, {}};
           for (const std::size_t partition : chosen) views.rows.push_back(row_partitions[partition]);
           states_.push_back(views);
-          log_joint_.push_back(log_joint);
+          log_joint_.push_back(log_joint + log_prior(views) / power);
           return;
         }
         for (std::size_t partition = 0; partition < row_partitions.size(); ++partition) {
           chosen[view] = partition;
-          double term = log_row_prior[partition];
+          double term = 0.0;
           for (std::size_t column = 0; column < own.size(); ++column)
             if (own[column] == static_cast<Label>(view)) term += log_column[column][partition];
           choose(view + 1, log_joint + term);
         }
       };
-      choose(0, log_crp(own, alpha_columns));
+      choose(0, 0.0);
     });
     std::vector<double> terms;
     for (const double log_joint : log_joint_) terms.push_back(power * log_joint);

@@ -15,24 +15,43 @@
 
 #include "laws/law_case.hpp"
 #include "support/enumeration.hpp"
+#include "support/source_folder.hpp"
 
 namespace coppice::test {
 
 /// Nothing if the file is not there.
 inline std::optional<nlohmann::json> read_reference(const std::string& file) {
-  const std::filesystem::path path =
-      std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases" / file;
-  std::ifstream in(path);
+  std::ifstream in(reference_folder() / file);
   if (!in) return std::nullopt;
   return nlohmann::json::parse(in);
 }
 
+/// The same of tests/reference too, with their paths: cases that are always there.
+inline std::vector<std::string> all_reference_files(const std::string& beginning) {
+  std::vector<std::string> files;
+  for (const char* folder : {"tests/reference", "../shared/specs/cases"}) {
+    std::error_code absent;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(COPPICE_SOURCE_DIR) / folder, absent))
+      if (entry.path().filename().string().starts_with(beginning) && entry.path().extension() == ".json")
+        files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The name of a case among tests.
+struct CaseOfFile {
+  std::string operator()(const ::testing::TestParamInfo<std::string>& info) const {
+    return std::filesystem::path(info.param).stem().string();
+  }
+};
+
 /// The cases whose file begins so, by name; one that is not there if there are none, which is skipped.
 inline std::vector<std::string> reference_files(const std::string& beginning) {
   std::vector<std::string> files;
-  const std::filesystem::path folder = std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases";
   std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, absent))
+  for (const auto& entry : std::filesystem::directory_iterator(reference_folder(), absent))
     if (entry.path().filename().string().starts_with(beginning))
       files.push_back(entry.path().filename().string());
   std::sort(files.begin(), files.end());

@@ -90,33 +90,49 @@ export interface View {
   labels: string;
 }
 
+export interface Head {
+  title: string;
+  model: string;
+  summary: string;
+  rows: number;
+  columns: number;
+  chains: number;
+  draws: number;
+  asked_draws: number;
+  done: number; // draws, or steps of a fit without draws
+  warmup: number;
+  thin: number;
+  seed: number;
+  complete: boolean;
+  trusted: boolean;
+  verdict: string;
+  greedy: boolean;
+  exact?: boolean;
+  caveat?: string;
+  family: string;
+  seconds: number;
+  clusters: number[];
+  levels: number;
+  notes: string[];
+  worst_trace: string;
+}
+
+export interface Reproduce {
+  command: string;
+  toml: string;
+  codebook: string;
+  merged: boolean;
+  data: string;
+  digest: string;
+  created_at: string;
+  fitted_with: string;
+  reported_with: string;
+  compiler: string;
+}
+
 export interface ReportData {
   format: number;
-  head: {
-    title: string;
-    model: string;
-    summary: string;
-    rows: number;
-    columns: number;
-    chains: number;
-    draws: number;
-    asked_draws: number;
-    warmup: number;
-    thin: number;
-    seed: number;
-    complete: boolean;
-    trusted: boolean;
-    verdict: string;
-    greedy: boolean;
-    exact?: boolean;
-    caveat?: string;
-    family: string;
-    seconds: number;
-    clusters: number[];
-    levels: number;
-    notes: string[];
-    worst_trace: string;
-  };
+  head: Head;
   columns: Column[];
   rows: { total: number; ids: string[] };
   cells: string;
@@ -126,18 +142,7 @@ export interface ReportData {
   levels: Level[];
   traces: Trace[];
   moves: { name: string; proposed: number; accepted: number; rate: number | null }[];
-  reproduce: {
-    command: string;
-    toml: string;
-    codebook: string;
-    merged: boolean;
-    data: string;
-    digest: string;
-    created_at: string;
-    fitted_with: string;
-    reported_with: string;
-    compiler: string;
-  };
+  reproduce: Reproduce;
 }
 
 export function unpack(text: string): ArrayBuffer {

@@ -1,5 +1,5 @@
-// A page served by coppice view: asks now and then how many draws there are, and loads itself anew when there are a
-// tenth more than it shows, or when the run is done.
+// A page served by coppice view: asks now and then how much is done (draws, or steps of a fit without draws), and loads
+// itself anew when that is a tenth more than it shows, or when the run is done.
 const interval = 2000;
 
 export function watch(shown: number): void {
@@ -7,8 +7,8 @@ export function watch(shown: number): void {
     try {
       const answer = await fetch("status", { cache: "no-store" });
       if (answer.ok) {
-        const { draws, wanted } = (await answer.json()) as { draws: number; wanted: number };
-        if (draws > shown && (draws >= 1.1 * shown || draws >= wanted)) {
+        const { done, wanted } = (await answer.json()) as { done: number; wanted: number };
+        if (done > shown && (done >= 1.1 * shown || done >= wanted)) {
           location.reload();
           return;
         }

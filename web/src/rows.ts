@@ -1,9 +1,8 @@
 // Names of rows that can be chosen.
 import { h } from "./dom";
-import type { Report } from "./data";
 import type { State } from "./state";
 
-export function rowChips(report: Report, state: State, rows: number[], most = 60, more?: (row: number) => string): HTMLElement {
+export function rowChips(report: { rowName(row: number): string }, state: State, rows: number[], most = 60, more?: (row: number) => string): HTMLElement {
   const list = h("ul", { class: "chips" });
   const add = (from: number, to: number) => {
     for (const row of rows.slice(from, to))

@@ -1,16 +1,17 @@
 #include "coppice/app/arguments.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <sstream>
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
-#include "coppice/base/error.hpp"
+#include "coppice/app/row_order.hpp"
 #include "coppice/base/toml_text.hpp"
+#include "coppice/data/load.hpp"
 
 namespace coppice::app {
 
@@ -82,37 +83,34 @@ Table read_labels(const std::string& path, const std::string& id, const Table& t
   options.id = id;
   options.labels = {"*"};
   const Dataset data = read_dataset(path, options);
-  if (data.labels.rows() != table.rows())
-    fail(ErrorCode::bad_data, "{}: {} rows of labels for {} rows of data", path, data.labels.rows(),
-         table.rows());
-  std::map<std::string, std::size_t> place;
-  for (std::size_t row = 0; row < table.rows(); ++row) place.emplace(data.labels.row_ids[row], row);
-  Table labels = data.labels;
-  labels.row_ids = table.row_ids;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto found = place.find(table.row_ids[row]);
-    if (found == place.end()) fail(ErrorCode::bad_data, "{}: there is no row '{}'", path, table.row_ids[row]);
-    for (std::size_t c = 0; c < labels.columns.size(); ++c)
-      labels.columns[c].values[row] = data.labels.columns[c].values[found->second];
-  }
-  return labels;
+  return in_order_of(data.labels, table.row_ids, path);
 }
 
-/// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more.
-void take_bits_for_counts(Dataset& data, const Codebook& told) {
-  const bool counts = std::any_of(data.table.columns.begin(), data.table.columns.end(),
-                                  [](const Column& column) { return column.kind == Kind::count; });
-  for (std::size_t j = 0; counts && j < data.table.columns.size(); ++j) {
-    Column& column = data.table.columns[j];
-    if (column.kind != Kind::binary || !column.levels.empty() || told.find(column.name) != nullptr) continue;
-    column.kind = Kind::count;
-    data.codebook.columns[j].kind = Kind::count;
+/// Known labels that nobody declared are modelled, and then found again.
+void hint_at_labels(const Table& table, const Codebook& told, const Context& context) {
+  for (const Column& column : table.columns) {
+    std::string name = column.name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool is_usual =
+        name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
+    if (is_usual && column.kind == Kind::category && told.find(column.name) == nullptr)
+      context.note(fmt::format(
+          "note: column '{}' is modelled like the others; if it holds known labels, keep it for scores with "
+          "--truth {}",
+          column.name, column.name));
   }
 }
 
 }  // namespace
 
 Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
+  const FileBytes bytes = load_file(path);
+  return read_bytes(bytes.view(), path == "-" ? "stdin" : path, context, learns_labels);
+}
+
+Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, const Context& context,
+                              bool learns_labels) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
@@ -122,6 +120,7 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
   options.id = id;
   options.truth = truth;
   options.drop = drop;
+  options.labels_may_be_absent = labels_may_be_absent;
   if (learns_labels)
     options.labels = labels.empty() && labels_file.empty() ? std::vector<std::string>{""} : labels;
   options.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
@@ -129,12 +128,13 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
     book = parse_codebook(read_text(codebook), codebook);
     options.codebook = &book;
   }
-  Dataset data = read_dataset(path, options);
+  Dataset data = read_dataset_bytes(bytes, name, options);
   if (data.table.columns.empty())
-    fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", path);
+    fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
+  if (!learns_labels) hint_at_labels(data.table, book, context);
   return data;
 }
 
@@ -151,8 +151,12 @@ std::string read_text(const std::string& path) {
 
 namespace {
 
+std::string place_in(const std::string& path, const toml::source_region& where) {
+  return fmt::format("{}:{}:{}", path, where.begin.line, where.begin.column);
+}
+
 [[noreturn]] void refuse(const std::string& path, const toml::source_region& where, std::string_view what) {
-  fail(ErrorCode::bad_data, "{}:{}:{}: {}", path, where.begin.line, where.begin.column, what);
+  fail(ErrorCode::bad_data, "{}: {}", place_in(path, where), what);
 }
 
 std::string flag_text(const toml::node& node) {
@@ -162,14 +166,15 @@ std::string flag_text(const toml::node& node) {
   return out.str();
 }
 
-void give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
+/// False if the command line has given it already.
+bool give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
   CLI::Option* option = nullptr;
   for (CLI::App* source : {&command, command.get_parent()})  // global flags belong to the parent
     for (const std::string& form : {"--" + name, name})
       option = option != nullptr ? option : source->get_option_no_throw(form);
   if (option == nullptr)
     refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
-  if (option->count() != 0) return;  // the command line wins
+  if (option->count() != 0) return false;
   // A list of texts is a flag given several times; a list of numbers is one value.
   const toml::array* list = node.as_array();
   if (list != nullptr && !list->empty() && list->front().is_string()) {
@@ -186,21 +191,23 @@ void give(CLI::App& command, const std::string& path, const std::string& name, c
   } catch (const CLI::ParseError& error) {
     refuse(path, node.source(), error.what());
   }
+  return true;
 }
 
 }  // namespace
 
-void apply_config_file(CLI::App& command, const std::string& path) {
+ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
   const std::string text = read_text(path);
   if (const std::size_t stray = find_stray_character(text); stray != std::string::npos)
     fail(ErrorCode::bad_data, "{}:{}: letters beyond ASCII must stand in quotes", path,
          1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(stray), '\n'));
   const toml::parse_result result = toml::parse(text);
   if (!result) refuse(path, result.error().source(), result.error().description());
+  ConfigPlaces places;
   for (const auto& [key, node] : result.table()) {
     const std::string name(key.str());
     if (name != "set") {
-      give(command, path, name, node);
+      if (give(command, path, name, node)) places.emplace("--" + name, place_in(path, node.source()));
       continue;
     }
     const toml::table* table = node.as_table();
@@ -208,15 +215,30 @@ void apply_config_file(CLI::App& command, const std::string& path) {
     CLI::Option* option = command.get_option("--set");
     std::vector<std::string> typed = option->results();
     option->clear();
-    for (const auto& [hyper, value] : *table)
-      option->add_result(fmt::format("{}={}", std::string(hyper.str()), [&] {
-        std::ostringstream out;
-        value.visit([&](const auto& v) { out << v; });
-        return out.str();
-      }()));
-    for (const std::string& assignment : typed) option->add_result(assignment);  // later ones win
+    for (const auto& [hyper, value] : *table) {
+      std::ostringstream out;
+      value.visit([&](const auto& v) { out << v; });
+      option->add_result(fmt::format("{}={}", std::string(hyper.str()), out.str()));
+      places.emplace(fmt::format("--set {}", std::string(hyper.str())), place_in(path, value.source()));
+    }
+    for (const std::string& assignment : typed) {  // later ones win
+      option->add_result(assignment);
+      places.erase("--set " + assignment.substr(0, assignment.find('=')));
+    }
     option->run_callback();
   }
+  return places;
+}
+
+void throw_with_place(const Error& error, const ConfigPlaces& places) {
+  const std::string_view message = error.what();
+  for (const auto& [flag, place] : places) {
+    const bool speaks_of_it =
+        message.starts_with(flag) && message.find_first_of(" :=", flag.size()) == flag.size();
+    if (speaks_of_it)
+      fail(error.code() == ErrorCode::usage ? ErrorCode::bad_data : error.code(), "{}: {}", place, message);
+  }
+  throw error;
 }
 
 }  // namespace coppice::app

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coppice/app/context.hpp"
+#include "coppice/base/error.hpp"
 #include "coppice/base/parameter.hpp"
 #include "coppice/data/read.hpp"
 
@@ -33,6 +34,7 @@ struct DataFlags {
   std::vector<std::string> drop;
   std::vector<std::string> labels;
   std::string labels_file;
+  bool labels_may_be_absent = false;  // not a flag: of rows whose labels nobody needs to know
   std::string codebook;
   std::string header = "auto";
 
@@ -40,12 +42,21 @@ struct DataFlags {
   /// Reads the data with these flags; passes the reader's remarks on to the user. For a model that learns
   /// labels, a format that has labels of its own needs no --labels.
   Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;
+  /// The same from memory; the name decides the format and appears in messages.
+  Dataset read_bytes(std::string_view bytes, const std::string& name, const Context& context,
+                     bool learns_labels = false) const;
 };
 
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.
 std::string read_text(const std::string& path);
 
+/// Where the settings that a configuration file gave stand in it, by "--NAME" or "--set NAME".
+using ConfigPlaces = std::map<std::string, std::string>;
+
 /// Gives options that were not on the command line the values of a TOML file (same names; [set] for --set).
-void apply_config_file(CLI::App& command, const std::string& path);
+ConfigPlaces apply_config_file(CLI::App& command, const std::string& path);
+
+/// Throws the error again; if it speaks of a setting that the file gave, it begins with the place.
+[[noreturn]] void throw_with_place(const Error& error, const ConfigPlaces& places);
 
 }  // namespace coppice::app

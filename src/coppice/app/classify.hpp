@@ -4,6 +4,7 @@
 #include <string>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/post/label_scores.hpp"
 
 namespace coppice::app {
 
@@ -12,7 +13,9 @@ void refuse_classifier(const Analysis& analysis, std::string_view what);
 
 int predict_labels(const Analysis& analysis, const std::string& data, const std::string& id,
                    const std::string& output, std::size_t threads, const Context& context);
-/// Against the labels that stand in the data, or in a file of their own.
+nlohmann::ordered_json to_json(const LabelScores& scores);
+/// Against the labels that stand in the data, or in a file of their own; without data, the rows of the run as
+/// fits without them predicted them.
 int score_labels(const Analysis& analysis, const std::string& data, const std::string& labels_file,
                  const Context& context);
 /// Clusters with their typical features and labels.

@@ -1,6 +1,8 @@
 // coppice merge and coppice compare: two runs of the same data side by side.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string_view>
 
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/classify.hpp"
@@ -113,29 +115,69 @@ double mean_coclustering_difference(const SavedRun& a, const SavedRun& b, std::s
   return pairs == 0.0 ? 0.0 : total / pairs;
 }
 
+/// Traces of the partitions mean the same whatever else a run has drawn; densities and concentrations do not.
+bool is_of_partitions(std::string_view trace) {
+  return trace.starts_with("clusters") || trace.starts_with("entropy") || trace == "largest_share";
+}
+
+/// A trace that both runs have.
+struct TracePair {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  bool decides = true;
+};
+
+std::vector<TracePair> common_traces(const Analysis& a, const Analysis& b) {
+  const bool all_decide = a.run().trace_names() == b.run().trace_names();
+  std::vector<TracePair> pairs;
+  for (std::size_t i = 0; i < a.traces().size(); ++i)
+    for (std::size_t j = 0; j < b.traces().size(); ++j)
+      if (a.traces()[i].name == b.traces()[j].name)
+        pairs.push_back({i, j, all_decide || is_of_partitions(a.traces()[i].name)});
+  return pairs;
+}
+
+/// Why two runs differ if one of them does not even agree with itself; empty if both do.
+std::string disagreement_within(const Analysis& a, const Analysis& b, const std::vector<TracePair>& pairs) {
+  for (const Analysis* run : {&a, &b})
+    for (const TracePair& pair : pairs) {
+      const TraceSummary& trace = run->traces()[run == &a ? pair.first : pair.second];
+      if (pair.decides && trace.rhat > kSameRhat)
+        return fmt::format(
+            "The two runs do not tell the same story yet: the chains of {} do not agree among themselves "
+            "(R-hat of {} is {:.3f}); run longer, then compare.",
+            run->run().file().path(), trace.name, trace.rhat);
+    }
+  return {};
+}
+
 int compare_runs(const std::string& first, const std::string& second, const Context& context) {
   const Analysis a(first, context);
   const Analysis b(second, context);
   for (const Analysis* run : {&a, &b}) refuse_classifier(*run, "draws to compare");
   require_same_question(a.run(), b.run());
+  if (a.run().levels() != b.run().levels())
+    fail(ErrorCode::configuration, "{} has {} levels and {} has {}: their levels do not correspond", first,
+         a.run().levels(), second, b.run().levels());
   const std::size_t draws = std::min(a.run().draws_per_chain(), b.run().draws_per_chain());
   nlohmann::ordered_json traces = nlohmann::ordered_json::array();
   TextTable table({15, 12, 12, 10});
   table.add({"trace", "first", "second", "R-hat"});
   double worst = 1.0;
-  for (std::size_t trace = 0; trace < a.traces().size(); ++trace) {
+  const std::vector<TracePair> pairs = common_traces(a, b);
+  for (const TracePair& pair : pairs) {
+    const TraceSummary& left = a.traces()[pair.first];
+    const TraceSummary& right = b.traces()[pair.second];
     std::vector<std::vector<double>> chains;
     for (const Analysis* side : {&a, &b})
-      for (const std::vector<double>& chain : side->run().traces()[trace])
+      for (const std::vector<double>& chain : side->run().traces()[side == &a ? pair.first : pair.second])
         chains.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(draws));
-    const double value = rhat(chains);
+    // A density with u in it and one without have nothing to agree on.
+    const double value = pair.decides ? rhat(chains) : std::numeric_limits<double>::quiet_NaN();
     if (!std::isnan(value)) worst = std::max(worst, value);
-    traces.push_back({{"name", a.traces()[trace].name},
-                      {"first", a.traces()[trace].mean},
-                      {"second", b.traces()[trace].mean},
-                      {"rhat", value}});
-    table.add({a.traces()[trace].name, short_number(a.traces()[trace].mean),
-               short_number(b.traces()[trace].mean), std::isnan(value) ? "-" : fmt::format("{:.3f}", value)});
+    traces.push_back({{"name", left.name}, {"first", left.mean}, {"second", right.mean}, {"rhat", value}});
+    table.add({left.name, short_number(left.mean), short_number(right.mean),
+               std::isnan(value) ? "-" : fmt::format("{:.3f}", value)});
   }
   bool same = worst <= kSameRhat;
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
@@ -158,12 +200,14 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
     partitions += ".\n";
     levels.push_back(entry);
   }
-  const std::string sentence =
+  std::string sentence =
       same ? fmt::format("The two runs tell the same story (R-hat across runs {:.3f} at most).", worst)
            : fmt::format(
                  "The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean "
                  "co-clustering difference of {} is too much).",
                  worst, kSameRhat, kSameCoclustering);
+  if (!same)
+    if (const std::string within = disagreement_within(a, b, pairs); !within.empty()) sentence = within;
   const Analysis& doubtful = a.caveat().empty() ? b : a;
   nlohmann::ordered_json answer{
       {"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}};

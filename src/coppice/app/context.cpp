@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,14 @@
 #include "coppice/out/pending_file.hpp"
 
 namespace coppice::app {
+
+bool Context::shows_flags_of(std::string_view model) const {
+  if (help_words.empty()) return true;
+  // crossvalidate names several at once: nrmm,bhc.
+  return std::any_of(help_words.begin(), help_words.end(), [&](const std::string& word) {
+    return ("," + word + ",").find(fmt::format(",{},", model)) != std::string::npos;
+  });
+}
 
 bool Context::stderr_is_terminal() const { return ::isatty(STDERR_FILENO) != 0; }
 bool Context::stdout_is_terminal() const { return ::isatty(STDOUT_FILENO) != 0; }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coppice::app {
 
@@ -19,7 +20,11 @@ struct Context {
   bool json = false;
   std::string progress = "auto";
   std::string color = "auto";
-  std::function<int()> run;  // the chosen command
+  std::function<int()> run;             // the chosen command
+  std::vector<std::string> help_words;  // the words beside --help; empty if nobody asks for help
+
+  /// Does the help show the flags of this model? Only if it is named; without --help all flags are there.
+  bool shows_flags_of(std::string_view model) const;
 
   bool stderr_is_terminal() const;
   bool stdout_is_terminal() const;
@@ -53,6 +58,7 @@ void add_profile(CLI::App& application, Context& context);
 void add_score(CLI::App& application, Context& context);
 void add_predict(CLI::App& application, Context& context);
 void add_impute(CLI::App& application, Context& context);
+void add_sample(CLI::App& application, Context& context);
 void add_crossvalidate(CLI::App& application, Context& context);
 void add_export(CLI::App& application, Context& context);
 void add_merge(CLI::App& application, Context& context);

@@ -14,6 +14,7 @@
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/held_out_cells.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/held_out_scores.hpp"
 #include "coppice/post/views.hpp"
@@ -249,7 +250,8 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
     tables.push_back(&contenders.back().model->parameters);
   }
   arguments.parameters.check_all_known(tables, fmt::format("{}", fmt::join(arguments.models, ", ")));
-  const Dataset data = arguments.reading.read(arguments.data, context);
+  Dataset data = arguments.reading.read(arguments.data, context);
+  adopt_kinds(data.table, data.codebook, arguments.family);  // from all cells, the same in every fold
   const std::vector<std::vector<HeldOutCell>> folds =
       deal_cells(data.table, arguments.folds, seed_of(arguments));
   const std::size_t wanted =
@@ -308,7 +310,8 @@ void add_crossvalidate(CLI::App& application, Context& context) {
   arguments->parameters.add_to(*command, run_parameters(),
                                "Run (chains 2, warmup 250, draws 250 if not given)");
   for (const ModelEntry& model : all_models())
-    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+    if (context.shows_flags_of(model.name))
+      arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]")
       ->check(CLI::Range(0, 4096));
   command->callback(

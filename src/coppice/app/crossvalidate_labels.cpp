@@ -33,8 +33,14 @@ const std::vector<FoldFigure> kFigures{{"micro_f1", "micro F1"},     {"macro_f1"
 /// Nothing if it was stopped.
 std::unique_ptr<Classifier> fitted(const LabelContender& contender, const LabelledRows& rows,
                                    const LabelFolds& options, const std::atomic<bool>* stop) {
-  if (contender.model == nullptr)
-    return bnmc::fit_baseline(*baseline_of(contender.name), rows, options.seed, options.threads);
+  if (contender.model == nullptr) {
+    try {
+      return bnmc::fit_baseline(*baseline_of(contender.name), rows, options.seed, options.threads, stop);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::stopped) return nullptr;
+      throw;
+    }
+  }
   Problem problem;
   problem.parameters = ParameterValues(contender.model->parameters, contender.parameters);
   problem.labelled = &rows;

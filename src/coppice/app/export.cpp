@@ -82,8 +82,9 @@ void export_labels(const ExportArguments& arguments, const SavedRun& run) {
         values.insert(values.end(), saved.labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * rows),
                       saved.labels.begin() + static_cast<std::ptrdiff_t>(level * rows));
     });
-    write_array<std::int32_t>(arguments, values,
-                              {run.config().chains, run.draws_per_chain() * levels.size(), rows});
+    std::vector<std::size_t> shape{run.config().chains, run.draws_per_chain(), rows};
+    if (levels.size() > 1) shape.insert(shape.begin() + 2, levels.size());
+    write_array<std::int32_t>(arguments, values, shape);
   } else if (arguments.to == "json") {
     ordered_json draws = ordered_json::array();
     run.for_each_draw(0, [&](const SavedDraw& saved) {

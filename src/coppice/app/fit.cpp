@@ -1,37 +1,23 @@
-// coppice fit, resume and update: from a table to a run file.
+// coppice fit and resume: from a table to a run file.
 #include "coppice/run/fit.hpp"
 
-#include <chrono>
-#include <filesystem>
-#include <mutex>
-
 #include "coppice/app/arguments.hpp"
-#include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
+#include "coppice/app/running.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/data/load.hpp"
-#include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/insert_rows.hpp"
 #include "coppice/run/new_run.hpp"
 
 namespace coppice::app {
-namespace {
 
-struct RunFlags {
-  std::size_t threads = 0;
-  std::string time_limit;
+void RunFlags::add_to(CLI::App& command) {
+  command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
+  command.add_option("--time-limit", time_limit,
+                     "stop cleanly after this long (90s, 15m, 2h); resume goes on");
+}
 
-  void add_to(CLI::App& command) {
-    command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
-    command.add_option("--time-limit", time_limit,
-                       "stop cleanly after this long (90s, 15m, 2h); resume goes on");
-  }
-};
-
-/// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
 int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
-             const Context& context, bool says_where = true) {
+             const Context& context, bool says_where) {
   FitOptions options;
   options.threads = flags.threads;
   if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
@@ -58,6 +44,8 @@ int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const In
                            file.path(), file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
+
+namespace {
 
 struct FitArguments {
   std::string config, model, data, output, family = "auto";
@@ -103,12 +91,12 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   return config;
 }
 
-int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
-  if (!arguments.config.empty()) apply_config_file(command, arguments.config);
+int fit(const FitArguments& arguments, const Context& context) {
   if (arguments.model.empty() || arguments.data.empty())
     fail(ErrorCode::usage,
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
+  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
   const ModelEntry& model = model_by_name(arguments.model);
   RunContents contents =
       contents_of(make_config(arguments, model),
@@ -147,198 +135,17 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   return carry_on(file, *setup, arguments.running, guard, context);
 }
 
-struct UpdateArguments {
-  std::string run, data, output, labels_file;
-  std::vector<std::string> truth, labels;
-  std::size_t batch = 1;
-  std::size_t warmup = 100;
-  std::size_t draws = 0;
-  RunFlags running;
-};
-
-/// One line every few seconds while rows come in.
-class InsertionNotes {
- public:
-  InsertionNotes(const Context& context, std::size_t chains, std::size_t rows)
-      : context_(context), done_(chains, 0), rows_(rows) {}
-  void operator()(std::size_t chain, std::size_t rows) {
-    const std::lock_guard lock(mutex_);
-    done_[chain] = rows;
-    const auto now = std::chrono::steady_clock::now();
-    if (context_.progress == "none" || context_.progress == "json" || now - last_ < std::chrono::seconds(5))
-      return;
-    last_ = now;
-    context_.note(
-        fmt::format("{} of {} new rows are in", *std::min_element(done_.begin(), done_.end()), rows_));
-  }
-
- private:
-  const Context& context_;
-  std::mutex mutex_;
-  std::vector<std::size_t> done_;
-  std::size_t rows_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-/// The known labels of the new rows: of the columns that were asked for, else of those of the run that the
-/// file has.
-Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::string_view bytes,
-                 const std::string& name, const Context& context) {
-  for (const std::string& column : arguments.truth)
-    if (run.contents().truth.find(column) == nullptr)
-      fail(ErrorCode::configuration, "--truth {}: the run has no such column of known labels", column);
-  ReadOptions reading;
-  reading.id = run.config().id;
-  if (!arguments.truth.empty()) {
-    reading.truth = arguments.truth;
-    return read_dataset_bytes(bytes, name, reading).truth;
-  }
-  for (const Column& column : run.contents().truth.columns) reading.truth.push_back(column.name);
-  if (reading.truth.empty()) return {};
+int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
+  ConfigPlaces places;
+  if (!arguments.config.empty()) places = apply_config_file(command, arguments.config);
   try {
-    return read_dataset_bytes(bytes, name, reading).truth;
+    return fit(arguments, context);
   } catch (const Error& error) {
-    context.note(fmt::format("the new rows have no known labels ({})", error.what()));
-    return {};
+    throw_with_place(error, places);
   }
-}
-
-/// Rows a model that learns labels takes in at once, unless asked otherwise.
-constexpr std::size_t kLabelledBatch = 1000;
-
-RunContents updated_labelled_contents(const UpdateArguments& arguments, const SavedRun& old,
-                                      const Context& context) {
-  DataFlags flags;
-  flags.id = old.config().id;
-  flags.drop = old.config().drop;
-  flags.truth = old.config().truth;
-  flags.labels_file = arguments.labels_file;
-  if (flags.labels_file.empty())
-    flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
-  const Dataset more = flags.read(arguments.data, context, true);
-  if (more.labels.columns.empty())
-    fail(ErrorCode::configuration, "name the labels of the new rows: --labels COL,COL or --labels-file FILE");
-  const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
-  RunContents contents = contents_with_labels(old, more, is_sparse);
-  contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
-  return contents;
-}
-
-RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
-  if (old.model().make_classifier != nullptr) return updated_labelled_contents(arguments, old, context);
-  if (!arguments.labels.empty() || !arguments.labels_file.empty())
-    fail(ErrorCode::configuration, "{} learned no labels; --labels and --labels-file belong to classifiers",
-         arguments.run);
-  const FileBytes bytes = load_file(arguments.data);
-  const std::string name = arguments.data == "-" ? "stdin" : arguments.data;
-  const Table more = old.read_new_rows_bytes(bytes.view(), name, old.config().id);
-  RunContents contents = contents_with(old, more, read_truth(arguments, old, bytes.view(), name, context));
-  contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
-  contents.config.warmup = arguments.warmup;
-  if (arguments.draws != 0) contents.config.draws = arguments.draws;
-  return contents;
-}
-
-int update(const UpdateArguments& arguments, const Context& context) {
-  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
-  // Without -o the run itself is replaced, but only when the new one is complete.
-  const bool in_place = arguments.output.empty();
-  const std::string output = in_place ? arguments.run + ".part" : arguments.output;
-  if (in_place && std::filesystem::exists(output))
-    fail(ErrorCode::cannot_write,
-         "{} is there from an update that was not finished: go on with coppice resume {} and rename it to "
-         "{}, or "
-         "delete it",
-         output, output, arguments.run);
-  RunFile::check_creatable(output, false);
-  int result = 0;
-  std::size_t rows = 0;
-  {
-    const SavedRun old(arguments.run);
-    RunContents contents = updated_contents(arguments, old, context);
-    const std::size_t added = contents.table.rows() - old.rows();
-    rows = contents.table.rows();
-    std::unique_ptr<ProblemSetup> setup =
-        set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-    resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
-    settle_run_length(contents.config, *setup);
-    const bool learns = setup->model->make_classifier != nullptr;
-    contents.config.notes.push_back(
-        fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
-    for (const std::string& note : contents.config.notes) context.note(note);
-    if (setup->plan.description() != old.setup().plan.description())
-      context.note(
-          fmt::format("the new rows change the family, which was {}; give --family and --set to a fit to "
-                      "keep it",
-                      old.setup().plan.description()));
-    context.note(fmt::format("{} on {} rows: {}; about {} of memory", setup->model->name, rows,
-                             setup->plan.description(),
-                             size_words(estimate_bytes(*setup, contents.config, contents.table))));
-    InsertOptions insertion;
-    insertion.batch = learns && arguments.batch == 1 ? kLabelledBatch : arguments.batch;
-    insertion.threads = arguments.running.threads;
-    InsertionNotes notes(context, contents.config.chains, added);
-    insertion.on_rows = std::ref(notes);
-    const auto begin = std::chrono::steady_clock::now();
-    const InterruptGuard guard;
-    insertion.stop = guard.flag();
-    const std::vector<Checkpoint> states = insert_rows(old, *setup, insertion);
-    if (states.empty()) {
-      context.note(
-          fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
-                      arguments.run));
-      return static_cast<int>(ErrorCode::stopped);
-    }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    context.note(learns ? fmt::format("{} rows are in after {}; now the linear classifiers", added,
-                                      duration_words(seconds))
-                        : fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
-                                      duration_words(seconds), contents.config.warmup,
-                                      contents.config.draws * contents.config.thin, contents.config.chains));
-    RunFile file = RunFile::create(output, contents);
-    file.commit({}, states, {});
-    contents = {};
-    result = carry_on(file, *setup, arguments.running, guard, context, !in_place);
-  }
-  if (!in_place) return result;
-  if (result != 0) {
-    context.note(fmt::format("{} stays as it was; when {} is complete, rename it", arguments.run, output));
-    return result;
-  }
-  RunFile::replace(output, arguments.run);
-  context.note(fmt::format("{} now has {} rows; look at it with: coppice summary {}", arguments.run, rows,
-                           arguments.run));
-  return 0;
 }
 
 }  // namespace
-
-void add_update(CLI::App& application, Context& context) {
-  CLI::App* command =
-      application.add_subcommand("update", "take new rows into a finished run, and draw from all of them");
-  auto arguments = std::make_shared<UpdateArguments>();
-  command->add_option("run", arguments->run, "run file")->required();
-  command->add_option("data", arguments->data, "new rows, with the columns of the data; - is stdin")
-      ->required();
-  command->add_option("-o,--output", arguments->output,
-                      "run file to write; without it RUN itself is replaced when all is done");
-  command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--labels", arguments->labels,
-                   "columns of labels in the new rows, with commas [as in the fit]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
-  command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
-      ->check(CLI::Range(1, 1'000'000'000));
-  command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
-      ->check(CLI::Range(0, 1'000'000'000));
-  command->add_option("--draws", arguments->draws, "draws of each chain [as many as the run has]")
-      ->check(CLI::Range(0, 1'000'000'000));
-  arguments->running.add_to(*command);
-  command->callback([=, &context] { context.run = [=, &context] { return update(*arguments, context); }; });
-}
 
 void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
@@ -366,8 +173,10 @@ void add_fit(CLI::App& application, Context& context) {
       ->group("Data");
   arguments->parameters.add_to(*command, run_parameters(), "Run");
   for (const ModelEntry& model : all_models())
-    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+    if (context.shows_flags_of(model.name))
+      arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   arguments->running.add_to(*command);
+  command->footer("coppice fit MODEL --help adds the flags of a model.");
   command->callback(
       [=, &context] { context.run = [=, &context] { return fit(*arguments, *command, context); }; });
 }
@@ -382,6 +191,7 @@ void add_resume(CLI::App& application, Context& context) {
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {
+      if (!flags->time_limit.empty()) parse_duration(flags->time_limit);
       RunFile file = RunFile::open(*path, true);
       const RunConfig config = file.config();
       if (config.merged)

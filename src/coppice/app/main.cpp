@@ -1,9 +1,12 @@
 // The command line: parses, runs one command, and turns errors into one line on stderr and an exit code.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "coppice/app/context.hpp"
@@ -15,6 +18,11 @@ namespace {
 int report(int code, std::string_view message) {
   coppice::app::write_error_stream(fmt::format("coppice: {}\n", message));
   return code;
+}
+
+/// CLI11 keeps the words that nobody wanted only in its message.
+bool is_among_extras(const CLI::ExtrasError& error, std::string_view word) {
+  return fmt::format("{} ", error.what()).find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
 void add_globals(CLI::App& application, coppice::app::Context& context) {
@@ -39,6 +47,10 @@ int main(int argc, char** argv) {
   application.require_subcommand(1);
   application.fallthrough();
   add_globals(application, context);
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  const auto asks_for_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  if (std::any_of(words.begin(), words.end(), asks_for_help))
+    context.help_words.assign(words.begin(), words.end());
   coppice::app::add_fit(application, context);
   coppice::app::add_resume(application, context);
   coppice::app::add_update(application, context);
@@ -50,6 +62,7 @@ int main(int argc, char** argv) {
   coppice::app::add_score(application, context);
   coppice::app::add_predict(application, context);
   coppice::app::add_impute(application, context);
+  coppice::app::add_sample(application, context);
   coppice::app::add_crossvalidate(application, context);
   coppice::app::add_export(application, context);
   coppice::app::add_merge(application, context);
@@ -74,8 +87,18 @@ int main(int argc, char** argv) {
     if (!first.empty() && first[0] != '-' && std::as_const(application).get_subcommands(named).empty())
       return report(static_cast<int>(ErrorCode::usage),
                     fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
-    return report(static_cast<int>(ErrorCode::usage),
-                  fmt::format("{} (coppice --help lists the commands)", error.what()));
+    const std::string help = std::as_const(application).get_subcommands(named).empty()
+                                 ? "coppice --help lists the commands"
+                                 : fmt::format("coppice {} --help lists its flags", first);
+    if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error); extras != nullptr)
+      if (const auto flag = std::find_if(words.begin(), words.end(),
+                                         [&](std::string_view word) {
+                                           return word.starts_with("--") && is_among_extras(*extras, word);
+                                         });
+          flag != words.end())
+        return report(static_cast<int>(ErrorCode::usage),
+                      fmt::format("coppice {} has no flag {} ({})", first, *flag, help));
+    return report(static_cast<int>(ErrorCode::usage), fmt::format("{} ({})", error.what(), help));
   } catch (const coppice::Error& error) {
     return report(static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {

@@ -4,9 +4,13 @@
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
+#include "coppice/app/arguments.hpp"
 #include "coppice/app/classify.hpp"
+#include "coppice/app/row_order.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
+#include "coppice/post/new_columns.hpp"
 #include "coppice/post/profile.hpp"
 #include "coppice/post/row_trees.hpp"
 
@@ -16,7 +20,8 @@ namespace {
 using nlohmann::ordered_json;
 
 struct PredictArguments {
-  std::string path, data, output, id;
+  std::string path, data, output, id, codebook;
+  bool columns = false;
   std::size_t threads = 0;
   SelectionFlags selecting;
 };
@@ -72,14 +77,53 @@ int predict_paths(const PredictArguments& arguments, const Analysis& analysis, c
   return 0;
 }
 
+/// Columns that were not in the fit, for the same rows.
+int predict_columns(const PredictArguments& arguments, const Context& context) {
+  const Analysis analysis(arguments.path, context);
+  refuse_classifier(analysis, "probabilities of new columns");
+  const SavedRun& run = analysis.run();
+  Codebook book;
+  ReadOptions options;
+  options.id = arguments.id.empty() ? run.config().id : arguments.id;
+  if (!arguments.codebook.empty()) {
+    book = parse_codebook(read_text(arguments.codebook), arguments.codebook);
+    options.codebook = &book;
+  }
+  Dataset data = read_dataset(arguments.data, options);
+  for (const std::string& remark : data.notes) context.note("note: " + remark);
+  adopt_kinds(data.table, data.codebook, "auto");
+  const Table table = in_order_of(data.table, run.table().row_ids, arguments.data);
+  analysis.note_caveat(context);
+  const std::vector<NewColumnAnswer> answers =
+      score_new_columns(run, table, data.codebook, arguments.threads);
+  if (context.json) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t c = 0; c < answers.size(); ++c)
+      list.push_back({{"column", table.columns[c].name},
+                      {"log_density", answers[c].log_density},
+                      {"new_view", answers[c].new_view}});
+    write_json(arguments.output, list);
+    return 0;
+  }
+  std::string text;
+  CsvWriter writer(&text);
+  writer.cell("column").cell("log_density").cell("new_view").end_row();
+  for (std::size_t c = 0; c < answers.size(); ++c)
+    writer.cell(table.columns[c].name).cell(answers[c].log_density).cell(answers[c].new_view).end_row();
+  writer.close();
+  write_output(arguments.output, text);
+  return 0;
+}
+
 int predict_rows(const PredictArguments& arguments, const Context& context) {
+  if (arguments.columns) return predict_columns(arguments, context);
+  if (!arguments.codebook.empty()) fail(ErrorCode::usage, "--codebook belongs to --columns");
   const Analysis analysis(arguments.path, context);
   if (analysis.is_classifier())
     return predict_labels(analysis, arguments.data, arguments.id, arguments.output, arguments.threads,
                           context);
   const SavedRun& run = analysis.run();
-  const Table table =
-      run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id);
+  const Table table = run.read_new_rows(arguments.data, arguments.id);
   analysis.note_caveat(context);
   if (run.levels() > 1) return predict_paths(arguments, analysis, table, context);
   const Consensus estimate = analysis.consensus(1, arguments.selecting.selection());
@@ -116,14 +160,29 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
   return 0;
 }
 
-int impute_run(const std::string& path, const std::string& output, bool completed, const Context& context) {
-  const Analysis analysis(path, context);
+struct ImputeArguments {
+  std::string path, data, output, id;
+  bool completed = false;
+};
+
+int impute_run(const ImputeArguments& arguments, const Context& context) {
+  const std::string& output = arguments.output;
+  const bool completed = arguments.completed;
+  const Analysis analysis(arguments.path, context);
   refuse_classifier(analysis, "predictions of missing cells");
   const SavedRun& run = analysis.run();
   analysis.note_caveat(context);
-  const Imputation imputation = impute(run);
+  if (!arguments.id.empty() && arguments.data.empty())
+    fail(ErrorCode::usage, "--id belongs to a table of new rows");
+  const Imputation imputation =
+      arguments.data.empty()
+          ? impute(run)
+          : impute(run,
+                   run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id));
   const Table& table = imputation.completed;
-  if (imputation.cells.empty()) context.note("note: the data have no missing cells");
+  if (imputation.cells.empty())
+    context.note(fmt::format("note: {} no missing cells",
+                             arguments.data.empty() ? "the data have" : "the new rows have"));
   if (context.json) {
     ordered_json list = ordered_json::array();
     for (const ImputedCell& cell : imputation.cells)
@@ -249,12 +308,22 @@ int profile(const ProfileArguments& arguments, const Context& context) {
 }  // namespace
 
 void add_predict(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("predict", "cluster probabilities and density of new rows");
+  CLI::App* command = application.add_subcommand(
+      "predict", "cluster probabilities and density of new rows; density of new columns");
   auto arguments = std::make_shared<PredictArguments>();
   command->add_option("run", arguments->path, "run file")->required();
-  command->add_option("data", arguments->data, "table of new rows with the columns of the fit")->required();
+  command
+      ->add_option("data", arguments->data,
+                   "table of new rows with the columns of the fit; with --columns: "
+                   "of new columns with its rows")
+      ->required();
+  command->add_flag(
+      "--columns", arguments->columns,
+      "the table has new columns: how probable are their cells, given the clusters of the rows");
+  command->add_option("--codebook", arguments->codebook,
+                      "TOML file with kinds, families and hyper-parameters of new columns");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
-  command->add_option("--id", arguments->id, "column of row names [as in the fit]");
+  command->add_option("--id", arguments->id, "column of row names [as in the fit, if it is there]");
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");
   arguments->selecting.add_to(*command);
   command->callback(
@@ -264,16 +333,17 @@ void add_predict(CLI::App& application, Context& context) {
 void add_impute(CLI::App& application, Context& context) {
   CLI::App* command =
       application.add_subcommand("impute", "what stands in the missing cells, and how surely");
-  auto path = std::make_shared<std::string>();
-  auto output = std::make_shared<std::string>();
-  auto completed = std::make_shared<bool>(false);
-  command->add_option("run", *path, "run file")->required();
-  command->add_option("-o,--output", *output, "CSV file to write [stdout]");
-  command->add_flag("--completed", *completed,
+  auto arguments = std::make_shared<ImputeArguments>();
+  command->add_option("run", arguments->path, "run file")->required();
+  command->add_option("data", arguments->data,
+                      "table of new rows: what stands in their missing cells, given the others [the data of "
+                      "the run]");
+  command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
+  command->add_option("--id", arguments->id, "column of row names of the new rows [as in the fit]");
+  command->add_flag("--completed", arguments->completed,
                     "write the whole table with the gaps filled instead of a list of cells");
-  command->callback([=, &context] {
-    context.run = [=, &context] { return impute_run(*path, *output, *completed, context); };
-  });
+  command->callback(
+      [=, &context] { context.run = [=, &context] { return impute_run(*arguments, context); }; });
 }
 
 void add_profile(CLI::App& application, Context& context) {

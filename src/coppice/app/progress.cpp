@@ -194,7 +194,8 @@ std::string duration_words(double seconds) {
 
 std::string size_words(std::size_t bytes) {
   const double megabytes = static_cast<double>(bytes) / 1e6;
-  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", std::max(megabytes, 1.0))
+  if (megabytes < 1.0) return fmt::format("{:.0f} kB", 1000.0 * megabytes);
+  return megabytes < 1000.0 ? fmt::format("{:.0f} MB", megabytes)
                             : fmt::format("{:.1f} GB", megabytes / 1000.0);
 }
 

@@ -1,7 +1,6 @@
 // coppice report: one HTML file that shows a run, without a network.
 #include "coppice/app/report.hpp"
 
-#include "coppice/app/classify.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/report_data.hpp"
 #include "coppice/base/error.hpp"
@@ -17,7 +16,6 @@ struct ReportArguments {
 
 int write_report(const ReportArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
-  refuse_classifier(analysis, "report");
   if (context.json) {
     write_json(arguments.output, report_data(analysis, arguments.selecting.selection()));
     return 0;

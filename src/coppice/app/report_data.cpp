@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <numeric>
 
 #include "coppice/app/known_labels.hpp"
+#include "coppice/app/report_parts.hpp"
 #include "coppice/app/report_tree.hpp"
-#include "coppice/app/reproduce.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/post/binned_coclustering.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/post/views.hpp"
-#include "coppice/version.hpp"
 
 namespace coppice::app {
 namespace {
@@ -29,15 +27,6 @@ constexpr std::size_t kMostTraceValues = 400'000;
 constexpr std::size_t kMostAmbiguous = 15;
 constexpr std::size_t kLabelBudget = 20'000'000;
 constexpr double kLeastShare = 0.005;  // memberships below it are left out
-
-/// Five significant digits are more than a picture shows, and half the text.
-double brief(double value) {
-  if (value == 0.0 || !std::isfinite(value)) return value;
-  const double scale = std::pow(10.0, 4.0 - std::floor(std::log10(std::abs(value))));
-  return std::isfinite(scale) && scale > 0.0 ? std::round(value * scale) / scale : value;
-}
-
-double share(double value) { return std::round(value * 1000.0) / 1000.0; }
 
 class Collector {
  public:
@@ -59,7 +48,7 @@ class Collector {
             {"levels", levels()},
             {"traces", traces()},
             {"moves", moves_json(run_)},
-            {"reproduce", reproduce()}};
+            {"reproduce", report_reproduce(run_)}};
   }
 
  private:
@@ -91,19 +80,10 @@ class Collector {
   }
 
   ordered_json head() const {
-    ordered_json answer = head_json(analysis_);
-    answer["title"] = std::filesystem::path(run_.config().data).filename().string();
-    answer["summary"] = run_.model().summary;
-    answer["family"] = run_.setup().plan.description();
-    answer["seconds"] = brief(analysis_.seconds());
-    answer["clusters"] = analysis_.mean_clusters();
+    ordered_json answer = report_head(analysis_);
     if (analysis_.is_greedy())
       answer["clusters"] = std::vector<double>{TreePosterior(analysis_.row_tree()).expected_clusters()};
-    answer["levels"] = run_.levels();
     answer["greedy"] = analysis_.is_greedy();
-    answer["asked_draws"] = run_.config().draws;
-    answer["notes"] = run_.config().notes;
-    answer["worst_trace"] = analysis_.verdict().worst_trace;
     return answer;
   }
 
@@ -370,20 +350,6 @@ class Collector {
     return list;
   }
 
-  ordered_json reproduce() const {
-    const std::string output = std::filesystem::path(run_.file().path()).filename().string();
-    return {{"command", fit_command(run_.config(), output)},
-            {"toml", fit_toml(run_.config(), output)},
-            {"codebook", to_toml(run_.contents().input_codebook)},
-            {"merged", run_.config().merged},
-            {"data", run_.config().data},
-            {"digest", run_.contents().data_digest},
-            {"created_at", run_.file().meta("created_at")},
-            {"fitted_with", run_.file().meta("coppice_version")},
-            {"reported_with", kVersion},
-            {"compiler", kCompiler}};
-  }
-
   static constexpr std::size_t kNotShown = static_cast<std::size_t>(-1);
 
   const Analysis& analysis_;
@@ -398,6 +364,7 @@ class Collector {
 }  // namespace
 
 ordered_json report_data(const Analysis& analysis, Selection selection) {
+  if (analysis.is_classifier()) return label_report_data(analysis);
   return Collector(analysis, selection).collect();
 }
 

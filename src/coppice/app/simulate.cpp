@@ -210,7 +210,8 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn");
   for (const ModelEntry& model : all_models())
-    arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
+    if (context.shows_flags_of(model.name))
+      arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);
   command->callback([=, &context] { context.run = [=, &context] { return simulate(*arguments, context); }; });
 }
 

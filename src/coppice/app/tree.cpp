@@ -169,8 +169,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
     analysis.note_caveat(context);
   for (const TreeLinkage& tree : trees) {
     const std::vector<std::string> names = tree.names(items);
-    std::vector<double> support;
-    for (const double log_odds : tree.log_odds) support.push_back(1.0 / (1.0 + std::exp(-log_odds)));
+    const std::vector<double> support = tree.probabilities();
     if (format == "newick") text += to_newick(tree.linkage, names, support);
     if (format == "linkage") text += linkage_csv(tree.linkage, tree.log_odds);
     if (format == "dot") text += to_dot(tree.linkage, names, support);

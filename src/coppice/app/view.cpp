@@ -1,11 +1,12 @@
 // coppice view: the report of a run that may still be drawing, served to a browser on this machine. The page
-// asks for the number of draws now and then and loads itself anew when there are a tenth more.
+// asks how much is done now and then and loads itself anew when that is a tenth more.
 #include <algorithm>
 
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/loopback_server.hpp"
 #include "coppice/app/report.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/out/report_assets.hpp"
 
 namespace coppice::app {
@@ -17,20 +18,25 @@ struct ViewArguments {
 };
 
 struct Progress {
-  std::size_t draws = 0;  // of every chain
-  std::size_t wanted = 0;
+  std::size_t draws = 0;   // of every chain
+  std::size_t done = 0;    // the same, or steps of a model that has one state and no draws
+  std::size_t wanted = 0;  // to be done
 };
 
 Progress progress_of(const std::string& path) {
   const RunFile file = RunFile::open(path, false);
   const RunConfig config = file.config();
-  Progress progress{static_cast<std::size_t>(-1), config.draws};
+  Progress progress{static_cast<std::size_t>(-1), 0, config.draws};
   for (std::size_t chain = 0; chain < config.chains; ++chain)
     progress.draws = std::min(progress.draws, file.draws_of(chain));
+  progress.done = progress.draws;
+  if (model_by_name(config.model).greedy_steps == nullptr) return progress;
+  progress.done = file.status(0).sweeps;
+  progress.wanted = config.total_sweeps();
   return progress;
 }
 
-/// Pages of a run; the last one is kept as long as the run has no more draws.
+/// Pages of a run; the last one is kept as long as the run has done no more.
 class Pages {
  public:
   Pages(std::string path, Selection selection, const Context& context)
@@ -51,12 +57,12 @@ class Pages {
  private:
   std::string status() const {
     const Progress progress = progress_of(path_);
-    return nlohmann::json{{"draws", progress.draws}, {"wanted", progress.wanted}}.dump();
+    return nlohmann::json{{"done", progress.done}, {"wanted", progress.wanted}}.dump();
   }
 
   const std::string& page() {
     const Progress progress = progress_of(path_);
-    if (!page_.empty() && progress.draws == draws_) return page_;
+    if (!page_.empty() && progress.done == done_) return page_;
     if (progress.draws == 0) {
       const nlohmann::json data{
           {"waiting", "The run has no draws of every chain yet. This page shows them as they come."}};
@@ -64,7 +70,7 @@ class Pages {
     } else {
       page_ = run_page(Analysis(path_, silent_), selection_, {true});
     }
-    draws_ = progress.draws;
+    done_ = progress.done;
     return page_;
   }
 
@@ -72,7 +78,7 @@ class Pages {
   Selection selection_;
   Context silent_;
   std::string page_;
-  std::size_t draws_ = 0;
+  std::size_t done_ = 0;
 };
 
 int view(const ViewArguments& arguments, const Context& context) {

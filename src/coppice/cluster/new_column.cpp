@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/cluster/greedy_merging.hpp"
+#include "coppice/cluster/row_forest.hpp"
 
 namespace coppice {
 
@@ -31,6 +33,25 @@ double log_new_column(const Dendrogram& tree, const Family& family, const Rows& 
     const bool is_root = tree.parent(node) == Dendrogram::kNone;
     if (is_root) total += log_q[node];
   }
+  return total;
+}
+
+double log_bound_of_rows(const Family& family, const Rows& rows, double alpha) {
+  RowForest own(family, rows, alpha);
+  GreedyMerging(family, own.prior(), own.trees(), own.plant(), true).run([&](RowForest::Node made) {
+    own.record(made);
+  });
+  return own.log_bound();
+}
+
+double log_marginal_of_clusters(const Family& family, const Rows& rows, std::span<const Label> labels) {
+  const std::size_t size = family.stats_size();
+  std::vector<double> stats(cluster_sizes(labels).size() * size);
+  for (std::size_t at = 0; at < stats.size(); at += size) family.clear(stats.data() + at);
+  for (std::size_t row = 0; row < labels.size(); ++row)
+    family.add(stats.data() + static_cast<std::size_t>(labels[row]) * size, rows[row]);
+  double total = 0.0;
+  for (std::size_t at = 0; at < stats.size(); at += size) total += family.log_marginal(stats.data() + at);
   return total;
 }
 

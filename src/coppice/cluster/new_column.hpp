@@ -5,13 +5,22 @@
 // that cutting the tree can give; over several trees the product.
 #pragma once
 
+#include <span>
+
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/dendrogram.hpp"
+#include "coppice/shape/partition.hpp"
 
 namespace coppice {
 
 /// The family has the new columns alone, as have the rows; items of the tree are rows.
 double log_new_column(const Dendrogram& tree, const Family& family, const Rows& rows);
+
+/// The lower bound on the log evidence of the rows by a greedy tree of their own.
+double log_bound_of_rows(const Family& family, const Rows& rows, double alpha);
+
+/// log p(all present cells | clusters of the rows).
+double log_marginal_of_clusters(const Family& family, const Rows& rows, std::span<const Label> labels);
 
 }  // namespace coppice

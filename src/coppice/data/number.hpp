@@ -164,6 +164,15 @@ inline constexpr std::ptrdiff_t kReadAhead = 40;
 #endif
 }
 
+/// The value of `whole` digits and, behind a point, `decimals` more; 19 in all.
+inline std::uint64_t portable_digits(const char* at, std::size_t whole, std::size_t decimals) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < whole; ++i) value = value * 10 + static_cast<std::uint64_t>(at[i] - '0');
+  for (std::size_t i = 0; i < decimals; ++i)
+    value = value * 10 + static_cast<std::uint64_t>(at[whole + 1 + i] - '0');
+  return value;
+}
+
 #if defined(__SSSE3__)
 /// For a number of `length` <= 16 characters with its point at `point` (== length: none): the order of bytes
 /// that puts its digits, without the point, at the end of 16 bytes of zeros.
@@ -183,48 +192,34 @@ struct Alignments {
 };
 inline constexpr Alignments kAlignments;
 
-/// read_short_number for at most 16 characters after the sign, all of them in one register.
-[[gnu::always_inline]] inline bool read_shorter_number(const char* at, std::size_t length,
-                                                       double& magnitude) {
-  const __m128i digits =
-      _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), _mm_set1_epi8('0'));
-  const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-  const __m128i is_point = _mm_cmpeq_epi8(digits, _mm_set1_epi8('.' - '0'));
-  const std::uint32_t beyond = std::uint32_t{0xffffffff} << length;
-  const std::uint32_t others = ~static_cast<std::uint32_t>(_mm_movemask_epi8(is_digit)) & ~beyond;
-  const std::uint32_t points = static_cast<std::uint32_t>(_mm_movemask_epi8(is_point)) & ~beyond;
-  const auto point = static_cast<std::size_t>(std::countr_zero(others | std::uint32_t{1} << length));
-  const std::size_t decimals = length - point - (points != 0 ? 1 : 0);
-  if (others != points || (others & (others - 1)) != 0 || point + decimals == 0) return false;
-  const __m128i order =
-      _mm_load_si128(reinterpret_cast<const __m128i*>(kAlignments.order[length * 17 + point].data()));
-  const __m128i pairs =
-      _mm_maddubs_epi16(_mm_shuffle_epi8(digits, order), _mm_set1_epi16(1 << 8 | 10));  // 10, 1, 10, 1, ...
+/// The value of the sixteen digits that are the bytes of a register.
+[[gnu::always_inline]] inline std::uint64_t sixteen_digits(__m128i digits) {
+  const __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(1 << 8 | 10));  // 10, 1, 10, 1, ...
   const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
   const __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
   const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(eights));
-  const std::uint64_t mantissa = (both & 0xffffffffu) * kWholePowersOfTen[8] + (both >> 32);
-  // Sixteen digits without a point may exceed 2^53, and then the conversion rounds, once and rightly.
-  magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[decimals];
-  return true;
+  return (both & 0xffffffffu) * kWholePowersOfTen[8] + (both >> 32);
+}
+
+/// The digits of the `length` <= 16 characters at `at`, of which the one at `point` is left out.
+[[gnu::always_inline]] inline std::uint64_t value_around_point(const char* at, std::size_t length,
+                                                               std::size_t point) {
+  const __m128i digits =
+      _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), _mm_set1_epi8('0'));
+  const __m128i order =
+      _mm_load_si128(reinterpret_cast<const __m128i*>(kAlignments.order[length * 17 + point].data()));
+  return sixteen_digits(_mm_shuffle_epi8(digits, order));
 }
 #endif
 
 /// Reads [begin, stop), of which kReadAhead bytes from `begin` must be readable, if it is a short plain
-/// number: 1 to 8 digits, perhaps a point and decimals, 19 digits in all. It makes no calls, so that a loop
-/// around it keeps its constants.
+/// number: digits, perhaps a point and decimals, 19 digits in all, and at least eight decimals if there are
+/// more than 16 characters. It makes no calls, so that a loop around it keeps its constants, and has no
+/// branch that depends on how many of the digits are decimals, which in a file of all digits is like a coin.
 [[gnu::always_inline]] inline bool read_short_number(const char* begin, const char* stop, double& value) {
   const bool negative = *begin == '-';
   const char* const at = begin + (negative ? 1 : 0);
   const auto length = static_cast<std::size_t>(stop - at);
-#if defined(__SSSE3__)
-  if (length <= 16) {
-    double magnitude;
-    if (!read_shorter_number(at, length, magnitude)) return false;
-    value = with_sign(magnitude, negative);
-    return true;
-  }
-#endif
   if (length - 1 > 19) return false;
   std::uint32_t others;
   std::uint32_t points;
@@ -233,22 +228,30 @@ inline constexpr Alignments kAlignments;
   others &= inside;
   points &= inside;
   const auto whole = static_cast<std::size_t>(std::countr_zero(others | std::uint32_t{1} << length));
-  if (others != points || (others & (others - 1)) != 0 || whole - 1 > 7) return false;
-  std::uint64_t mantissa = digits_value(at, whole);
-  double magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa));
-  const std::size_t decimals = length - whole - 1;
-  if (length - whole > 1) {
-    const char* fraction = at + whole + 1;
-    std::size_t left = decimals;
-    for (; left > 8; left -= 8, fraction += 8)
-      mantissa = mantissa * kWholePowersOfTen[8] + digits_value(fraction, 8);
-    mantissa = mantissa * kWholePowersOfTen[left] + digits_value(fraction, left);
-    // By the number of digits, which hardly varies in a file, rather than by their value, which no processor
-    // can guess.
-    if (length <= 16)
-      magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[decimals];
-    else if (mantissa == 0 || !quick_quotient(mantissa, decimals, magnitude))
-      return false;
+  const std::size_t decimals = length - whole - (points != 0 ? 1 : 0);
+  if (others != points || (others & (others - 1)) != 0) return false;
+  double magnitude;
+  // By the number of characters, which hardly varies in a file, rather than by their value, which no
+  // processor can guess.
+  if (length <= 16) {
+    if (whole + decimals == 0) return false;
+#if defined(__SSSE3__)
+    const std::uint64_t mantissa = value_around_point(at, length, whole);
+#else
+    const std::uint64_t mantissa = portable_digits(at, whole, decimals);
+#endif
+    // Sixteen digits without a point may exceed 2^53, and then the conversion rounds, once and rightly.
+    magnitude = static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[decimals];
+  } else {
+    // The last eight are decimals, so that the point, if there is one, is among the others.
+    if (whole == 0 || decimals < 8 || points == 0) return false;
+#if defined(__SSSE3__)
+    const std::uint64_t mantissa =
+        value_around_point(at, length - 8, whole) * kWholePowersOfTen[8] + digits_value(stop - 8, 8);
+#else
+    const std::uint64_t mantissa = portable_digits(at, whole, decimals);
+#endif
+    if (mantissa == 0 || !quick_quotient(mantissa, decimals, magnitude)) return false;
   }
   value = with_sign(magnitude, negative);
   return true;

@@ -115,13 +115,13 @@ struct Roles {
   std::vector<const ColumnSpec*> specs;  // of the data columns; nullptr: inferred
 
   /// The columns that "label_*" stands for, or the one of that name.
-  static std::vector<std::string> matching(const std::string& name, const RawTable& raw) {
+  static std::vector<std::string> matching(const std::string& name, const RawTable& raw, bool may_be_absent) {
     if (!name.ends_with('*')) return {name};
     std::vector<std::string> names;
     for (const RawColumn& column : raw.columns)
       if (column.name.starts_with(std::string_view(name).substr(0, name.size() - 1)))
         names.push_back(column.name);
-    if (names.empty())
+    if (names.empty() && !may_be_absent)
       fail(ErrorCode::configuration, "{}: --labels {}: no column begins so", raw.file, text::display(name));
     return names;
   }
@@ -153,8 +153,10 @@ struct Roles {
         if (raw.label) role[*raw.label] = "--labels";
         continue;
       }
-      for (const std::string& one : matching(name, raw))
+      for (const std::string& one : matching(name, raw, options.labels_may_be_absent)) {
+        if (options.labels_may_be_absent && !positions.contains(one)) continue;
         if (const auto column = claim(one, "--labels")) labels.push_back(*column);
+      }
     }
     std::vector<std::string> known = options.truth;
     if (raw.label && role[*raw.label].empty()) known.push_back(raw.columns[*raw.label].name);
@@ -366,6 +368,17 @@ Dataset dataset_of(RawTable raw, const ReadOptions& options) {
   return data;
 }
 
+void take_bits_for_counts(Dataset& data, const Codebook& told) {
+  const bool counts = std::any_of(data.table.columns.begin(), data.table.columns.end(),
+                                  [](const Column& column) { return column.kind == Kind::count; });
+  for (std::size_t j = 0; counts && j < data.table.columns.size(); ++j) {
+    Column& column = data.table.columns[j];
+    if (column.kind != Kind::binary || !column.levels.empty() || told.find(column.name) != nullptr) continue;
+    column.kind = Kind::count;
+    data.codebook.columns[j].kind = Kind::count;
+  }
+}
+
 Table table_like(RawTable raw, const Table& fitted) {
   if (raw.columns.size() != fitted.columns.size())
     fail(ErrorCode::usage, "{}: {} columns where {} were fitted", raw.file, raw.columns.size(),
@@ -401,7 +414,7 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
 }
 
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
-                      const std::string& id) {
+                      const std::string& id, bool id_required) {
   std::vector<ColumnSpec> specs;
   CsvOptions csv;
   for (const Column& column : fitted.columns) {
@@ -413,7 +426,7 @@ Table read_like_bytes(std::string_view bytes, const std::string& name, const Tab
   RawTable raw = parse(bytes, name, csv, [&](RawTable& table) {
     Roles roles;
     ReadOptions only_id;
-    only_id.id = id;
+    if (id_required || positions_of(table).contains(id)) only_id.id = id;
     roles.assign(table, only_id);
     id_column = roles.id;
     matched = match_columns(table, fitted, id_column);
@@ -439,9 +452,9 @@ Table read_like_bytes(std::string_view bytes, const std::string& name, const Tab
   return table;
 }
 
-Table read_like(const std::string& path, const Table& fitted, const std::string& id) {
+Table read_like(const std::string& path, const Table& fitted, const std::string& id, bool id_required) {
   const FileBytes bytes = load_file(path);
-  return read_like_bytes(bytes.view(), path == "-" ? "stdin" : path, fitted, id);
+  return read_like_bytes(bytes.view(), path == "-" ? "stdin" : path, fitted, id, id_required);
 }
 
 }  // namespace coppice

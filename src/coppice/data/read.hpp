@@ -23,8 +23,10 @@ struct ReadOptions {
   /// Columns of 0 and 1 (yes and no) that are to be learned; "label_*" names all that begin so. For a format
   /// that has labels of its own, "" stands for each of them.
   std::vector<std::string> labels = {};
+  bool labels_may_be_absent = false;  // names that no column has are passed over
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
+};
 };
 
 struct Dataset {
@@ -45,14 +47,17 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
 
 /// Reads new rows for a fitted table, of which only names, kinds and levels are used (it may have no rows).
 /// Columns are matched by name in any order, or by position if the file has no header; further columns are
-/// ignored.
-Table read_like(const std::string& path, const Table& fitted, const std::string& id);
+/// ignored. If the id is not required and the file has no such column, rows are named 1..N.
+Table read_like(const std::string& path, const Table& fitted, const std::string& id, bool id_required = true);
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
-                      const std::string& id);
+                      const std::string& id, bool id_required = true);
 
 /// A Dataset from columns that are in memory; `raw.file` is what messages call them. The digest is that of
 /// the typed table. Throws Error{bad_data} for an infinite number.
 Dataset dataset_of(RawTable raw, const ReadOptions& options);
+/// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more. Columns
+/// that the codebook tells of stay as they are.
+void take_bits_for_counts(Dataset& data, const Codebook& told);
 /// The same for new rows of a fitted table, whose columns they have in the same order.
 Table table_like(RawTable raw, const Table& fitted);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/family/all.hpp"
 #include "coppice/family/row_family.hpp"
 
@@ -54,12 +55,11 @@ std::string family_of_kind(Kind kind, const std::string& real_family) {
 void check_columns(const FamilyEntry& entry, const Table& table, const std::vector<std::size_t>& columns) {
   for (const std::size_t j : columns) {
     const Column& column = table.columns[j];
-    if (std::find(entry.kinds.begin(), entry.kinds.end(), column.kind) == entry.kinds.end())
+    if (!takes(entry, column.kind))
       fail(ErrorCode::configuration,
-           "family {} cannot model the {} column '{}': use --family auto, --drop {}, or give the column "
-           "another family "
-           "in the codebook",
-           entry.name, kind_name(column.kind), column.name, column.name);
+           "family {} cannot model the {} column '{}': {}; use --family auto, --drop {}, or give the column "
+           "another family in the codebook",
+           entry.name, kind_name(column.kind), column.name, why_not(entry, column), column.name);
     if (!entry.missing_allowed && column.has_missing())
       fail(ErrorCode::configuration,
            "family {} needs complete rows, but column '{}' has missing cells: use {}", entry.name,

@@ -46,6 +46,15 @@ struct MoveStatistics {
   std::uint64_t accepted = 0;
 };
 
+/// What a classifier says of one row.
+struct LabelPrediction {
+  std::vector<double> scores;         // of each label, in the units of the threshold; labels are ranked by it
+  std::vector<double> probabilities;  // of each label
+  std::vector<bool> chosen;
+  std::vector<double> clusters;  // probability of each cluster given the features
+  double log_density = 0.0;      // of the features: small for a row unlike all others
+};
+
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -73,6 +82,9 @@ class Sampler {
   virtual void use_threads(std::size_t) {}
   /// What a Predictor needs of this state beside labels and traces; kept with every draw.
   virtual std::string details() const { return {}; }
+  /// Of a finished fit that learned labels: every row as it was predicted by a fit that had not seen it; a
+  /// row without such a prediction has no scores. Empty: there are none.
+  virtual std::vector<LabelPrediction> held_out_predictions() const { return {}; }
 
   virtual std::string save() const = 0;
   /// Restores what save() wrote; throws Error{bad_data} if it does not fit the data.
@@ -121,15 +133,6 @@ class Predictor {
   virtual double log_cell(std::size_t component, std::size_t cell, double value) const = 0;
 };
 
-/// What a classifier says of one row.
-struct LabelPrediction {
-  std::vector<double> scores;         // of each label, in the units of the threshold; labels are ranked by it
-  std::vector<double> probabilities;  // of each label
-  std::vector<bool> chosen;
-  std::vector<double> clusters;  // probability of each cluster given the features
-  double log_density = 0.0;      // of the features: small for a row unlike all others
-};
-
 /// A cluster as a classifier knows it.
 struct LabelPattern {
   double weight = 0.0;                  // its share of the rows
@@ -143,7 +146,10 @@ class Classifier {
  public:
   virtual ~Classifier() = default;
   virtual LabelPrediction predict(const SparseRows& features, std::size_t row) const = 0;
+  /// In the order of LabelPrediction::clusters.
   virtual std::vector<LabelPattern> patterns() const = 0;
+  /// Of each label: it is chosen from this score on.
+  virtual const std::vector<double>& thresholds() const = 0;
 };
 
 /// Values for settings that were left to the model ("auto"), and the reasons for people.

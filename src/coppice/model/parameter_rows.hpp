@@ -10,6 +10,9 @@ namespace coppice {
 
 inline constexpr double kNoLimit = 1e300;
 
+/// A parameter of one number for each column of the table, whichever order its cells are encoded in.
+inline constexpr const char* kColumnPriority = "column-priority";
+
 /// A number above zero.
 inline Parameter positive_row(const char* name, const char* fallback, const char* help) {
   return {name, Parameter::Type::real, fallback, help, 0.0, kNoLimit, true};

@@ -1,11 +1,10 @@
 #include "coppice/out/netcdf.hpp"
 
-#include <netcdf.h>
-
 #include <map>
 #include <type_traits>
 
 #include "coppice/base/error.hpp"
+#include "coppice/out/netcdf_library.hpp"
 #include "coppice/out/pending_file.hpp"
 
 namespace coppice {
@@ -28,11 +27,11 @@ class File {
  public:
   File(const std::filesystem::path& temporary, const std::filesystem::path& target)
       : target_(target.string()) {
-    check(nc_create(temporary.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
+    check(netcdf_library().create(temporary.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
     open_ = true;
   }
   ~File() {
-    if (open_) nc_close(id_);
+    if (open_) netcdf_library().close(id_);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -40,11 +39,11 @@ class File {
   int id() const { return id_; }
   void check(int status) const {
     if (status != NC_NOERR)
-      fail(ErrorCode::cannot_write, "cannot write {}: {}", target_, nc_strerror(status));
+      fail(ErrorCode::cannot_write, "cannot write {}: {}", target_, netcdf_library().strerror(status));
   }
   void close() {
     open_ = false;
-    check(nc_close(id_));
+    check(netcdf_library().close(id_));
   }
 
  private:
@@ -57,14 +56,15 @@ void put_attributes(const File& file, int group, int variable, const NcAttribute
   for (const auto& [name, attribute] : attributes) {
     const char* key = name.c_str();
     if (const auto* text = std::get_if<std::string>(&attribute)) {
-      file.check(nc_put_att_text(group, variable, key, text->size(), text->c_str()));
+      file.check(netcdf_library().put_att_text(group, variable, key, text->size(), text->c_str()));
     } else if (const auto* real = std::get_if<double>(&attribute)) {
-      file.check(nc_put_att_double(group, variable, key, NC_DOUBLE, 1, real));
+      file.check(netcdf_library().put_att_double(group, variable, key, NC_DOUBLE, 1, real));
     } else if (const auto* integer = std::get_if<std::int64_t>(&attribute)) {
       const long long value = *integer;
-      file.check(nc_put_att_longlong(group, variable, key, NC_INT64, 1, &value));
+      file.check(netcdf_library().put_att_longlong(group, variable, key, NC_INT64, 1, &value));
     } else if (const auto* reals = std::get_if<std::vector<double>>(&attribute)) {
-      file.check(nc_put_att_double(group, variable, key, NC_DOUBLE, reals->size(), reals->data()));
+      file.check(
+          netcdf_library().put_att_double(group, variable, key, NC_DOUBLE, reals->size(), reals->data()));
     }
   }
 }
@@ -107,9 +107,9 @@ void put_values(const File& file, int group, int variable, const NcData& data) {
         if constexpr (std::is_same_v<T, std::string>) {
           std::vector<const char*> pointers;
           for (const std::string& value : values) pointers.push_back(value.c_str());
-          file.check(nc_put_var_string(group, variable, pointers.data()));
+          file.check(netcdf_library().put_var_string(group, variable, pointers.data()));
         } else {
-          file.check(nc_put_var(group, variable, values.data()));
+          file.check(netcdf_library().put_var(group, variable, values.data()));
         }
       },
       data);
@@ -122,10 +122,10 @@ int define_variable(const File& file, int group_id, const NcGroup& group, const 
       [](const auto& values) { return type_of<typename std::decay_t<decltype(values)>::value_type>(); },
       variable.data);
   int id = 0;
-  file.check(
-      nc_def_var(group_id, variable.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
+  file.check(netcdf_library().def_var(group_id, variable.name.c_str(), type, static_cast<int>(ids.size()),
+                                      ids.data(), &id));
   if (type != NC_STRING && size_of(variable.data) >= kCompressFrom) {
-    file.check(nc_def_var_deflate(group_id, id, 1, 1, kCompressionLevel));
+    file.check(netcdf_library().def_var_deflate(group_id, id, 1, 1, kCompressionLevel));
   }
   put_attributes(file, group_id, id, variable.attributes);
   return id;
@@ -133,12 +133,12 @@ int define_variable(const File& file, int group_id, const NcGroup& group, const 
 
 void write_group(const File& file, const NcGroup& group) {
   int group_id = 0;
-  file.check(nc_def_grp(file.id(), group.name.c_str(), &group_id));
+  file.check(netcdf_library().def_grp(file.id(), group.name.c_str(), &group_id));
   Dimensions dimensions;
   const auto define_dimension = [&](const std::string& name, std::size_t size) {
     const auto [place, is_new] = dimensions.try_emplace(name, Dimension{0, size});
     if (!is_new) fail(ErrorCode::bug, "netcdf: {} defines the dimension {} twice", group.name, name);
-    file.check(nc_def_dim(group_id, name.c_str(), size, &place->second.id));
+    file.check(netcdf_library().def_dim(group_id, name.c_str(), size, &place->second.id));
   };
   for (const NcVariable& coord : group.coords) {
     if (coord.dims.size() != 1) {

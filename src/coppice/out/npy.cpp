@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little,
               "the NPY writer copies numbers as they are in memory");
 
 std::string header(std::string_view type, std::span<const std::size_t> shape, std::size_t size) {
-  if (shape.empty() || shape.size() > 3) fail(ErrorCode::bug, "npy: an array of {} axes", shape.size());
+  if (shape.empty() || shape.size() > 4) fail(ErrorCode::bug, "npy: an array of {} axes", shape.size());
   const std::size_t expected =
       std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   if (expected != size) fail(ErrorCode::bug, "npy: {} values for a shape of {}", size, expected);

@@ -6,14 +6,13 @@
 #include <numeric>
 #include <utility>
 
-#include "coppice/base/aligned.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/contingency.hpp"
 #include "coppice/post/descent.hpp"
+#include "coppice/post/draw_bound.hpp"
 #include "coppice/post/draw_set.hpp"
 #include "coppice/post/linkage.hpp"
-#include "coppice/post/vector_width.hpp"
 
 namespace coppice {
 
@@ -27,7 +26,6 @@ constexpr double kDescentWork = 1.5e10;    // table cells read in all descents t
 constexpr double kMoreStartsWork = 2.5e8;  // no further start once this much is used
 constexpr double kSmallWork = 2e6;  // as long as no more was used, further starts cost nothing anyone notices
 constexpr double kBoundWork = 8e9;  // row pairs read to exclude draws by their lower bound
-constexpr std::size_t kWords = kVectorBytes / sizeof(std::uint16_t);
 constexpr std::size_t kTableCells = 12'000'000;  // of a descent and of the linkage cuts: 150 MB at most
 
 struct Candidate {
@@ -145,15 +143,14 @@ class Search {
     candidates_.clear();
   }
 
-  // No draw may be better than the answer. Most cannot be, by a lower bound of their expected loss: row i of
-  // partition c contributes E_d[log(n_c(i) m_d(i) / n_cd(i)^2)] >= 0 to the VI, and by Jensen's inequality at
-  // least log n_c(i) + E_d[log m_d(i)] - 2 log E_d[n_cd(i)], where E_d[n_cd(i)] is a sum of co-clustering
-  // probabilities. (For Binder's loss the same sum without logarithms is exact.) The others are evaluated.
+  // No draw may be better than the answer. Those that a lower bound does not exclude are evaluated.
   void check_excluded_draws() {
     const auto n = static_cast<double>(draws_.rows());
     if (counts_.empty() || draws_.draws_used() != given_.draws() || given_.draws() > 65535) return;
-    if (n * n * static_cast<double>(draws_.size()) > kBoundWork) return;
-    for (const std::size_t d : draws_below_bound(best_.loss * (1.0 - 1e-9) - 1e-12)) {
+    if (n > 65534.0 || n * n * static_cast<double>(draws_.size()) > kBoundWork) return;
+    const Candidate found = best_;
+    for (const std::size_t d : draws_below_bound(draws_, counts_, given_.draws(), options_.loss, found.labels,
+                                                 found.clusters, found.loss * (1.0 - 1e-9) - 1e-12)) {
       if (!is_allowed(draws_.clusters(d))) continue;
       const auto labels = draws_[d];
       if (loss_(labels, draws_.clusters(d), best_.loss) >= best_.loss) continue;
@@ -163,7 +160,6 @@ class Search {
     }
   }
 
-  std::vector<std::size_t> draws_below_bound(double limit) const;
   void finish();
 
   const LabelMatrix& given_;
@@ -177,87 +173,6 @@ class Search {
   Candidate best_;
   Consensus result_;
 };
-
-using WordVector = std::vector<std::uint16_t, LaneAllocator<std::uint16_t>>;
-typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes)));
-
-// Sum of counts[j] over the rows j with the label `own`; `limit` vectors can be added before 16 bits
-// overflow.
-std::uint32_t sum_where_equal(const Words* labels, const Words* counts, std::size_t size, std::uint16_t own,
-                              std::size_t limit) {
-  const Words wanted = Words{} + own;
-  std::uint32_t sum = 0;
-  for (std::size_t begin = 0; begin < size; begin += limit) {
-    const std::size_t end = std::min(size, begin + limit);
-    Words partial = {};
-    for (std::size_t v = begin; v < end; ++v)
-      partial += counts[v] & reinterpret_cast<Words>(labels[v] == wanted);
-    for (std::size_t l = 0; l < kWords; ++l) sum += partial[l];
-  }
-  return sum;
-}
-
-std::vector<std::size_t> Search::draws_below_bound(double limit) const {
-  constexpr std::size_t kBlock = 32;  // rows of the matrix that stay in the cache while all draws use them
-  const std::size_t n = draws_.rows();
-  const std::size_t padded = (n + kWords - 1) / kWords * kWords;
-  const auto rows = static_cast<double>(n);
-  const auto total = static_cast<double>(given_.draws());
-  const bool is_vi = options_.loss == Loss::vi;
-  WordVector labels(draws_.size() * padded, 0);
-  std::vector<std::vector<double>> sizes(draws_.size());
-  std::vector<double> expected(n, 0.0);  // exp E_d[log m_d(i)], or E_d[m_d(i)] for Binder
-  for (std::size_t d = 0; d < draws_.size(); ++d) {
-    sizes[d].assign(draws_.clusters(d), 0.0);
-    for (const Label label : draws_[d]) sizes[d][static_cast<std::size_t>(label)] += 1.0;
-    std::vector<double> values = sizes[d];
-    if (is_vi)
-      std::transform(values.begin(), values.end(), values.begin(), [](double m) { return std::log(m); });
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto label = static_cast<std::size_t>(draws_[d][i]);
-      expected[i] += draws_.weight(d) * values[label];
-      labels[d * padded + i] = static_cast<std::uint16_t>(label);
-    }
-  }
-  if (is_vi)
-    std::transform(expected.begin(), expected.end(), expected.begin(), [](double e) { return std::exp(e); });
-  std::vector<std::size_t> alive(draws_.size());
-  std::iota(alive.begin(), alive.end(), std::size_t{0});
-  std::vector<double> bound(draws_.size(), 0.0);
-  WordVector counts(kBlock * padded, 0);
-  const auto vectors = static_cast<std::size_t>(65535.0 / total);
-  const double scaled_limit = is_vi ? limit * rows : limit * rows * rows;
-  for (std::size_t start = 0; start < n; start += kBlock) {
-    const std::size_t end = std::min(start + kBlock, n);
-    for (std::size_t i = start; i < end; ++i) {
-      std::transform(counts_.begin() + static_cast<std::ptrdiff_t>(i * n),
-                     counts_.begin() + static_cast<std::ptrdiff_t>((i + 1) * n),
-                     counts.begin() + static_cast<std::ptrdiff_t>((i - start) * padded),
-                     [](std::uint32_t count) { return static_cast<std::uint16_t>(count); });
-    }
-    for (const std::size_t d : alive) {
-      const std::uint16_t* draw = labels.data() + d * padded;
-      double product = 1.0;  // of the arguments of the logarithms; at most (n^2)^32, which a double holds
-      double sum = 0.0;
-      for (std::size_t i = start; i < end; ++i) {
-        const std::uint32_t together =
-            sum_where_equal(reinterpret_cast<const Words*>(draw),
-                            reinterpret_cast<const Words*>(counts.data() + (i - start) * padded),
-                            padded / kWords, draw[i], vectors);
-        const double overlap = static_cast<double>(together) / total;
-        const double size = sizes[d][draw[i]];
-        if (is_vi) {
-          product *= std::max(size * expected[i] / (overlap * overlap), 1.0);
-        } else {
-          sum += std::max(size + expected[i] - 2.0 * overlap, 0.0);
-        }
-      }
-      bound[d] += is_vi ? std::log(product) : sum;
-    }
-    std::erase_if(alive, [&](std::size_t d) { return bound[d] > scaled_limit; });
-  }
-  return alive;
-}
 
 /// Fills in the answer for its labels and clusters; leaves the expected loss and those of candidates alone.
 void describe(const DrawSet& draws, ExpectedLoss& loss, double credibility, Consensus& result) {

@@ -8,7 +8,9 @@
 #include <span>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/model/new_cells.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
@@ -18,6 +20,10 @@ namespace {
 
 constexpr std::size_t kPredictiveBudget = 20'000'000;
 constexpr std::size_t kLeastDraws = 100;
+/// Counts are given a most probable value if no value in the data is larger, and if that takes no more
+/// numbers.
+constexpr double kLargestMode = 1024.0;
+constexpr std::size_t kMassBudget = 20'000'000;
 constexpr double kTail = 0.05;                        // below and above the interval
 constexpr double kTailQuantile = 1.6448536269514722;  // of the standard normal: P(z > this) = kTail
 
@@ -51,6 +57,7 @@ class NormalMixture {
     sd_ = std::sqrt((within + between) / total_);
   }
 
+  double weight() const { return total_; }
   double mean() const { return mean_; }
   double sd() const { return sd_; }
   double low() const { return quantile(kTail, -kTailQuantile); }
@@ -128,8 +135,10 @@ void add_probabilities(const CellPredictive& predictive, double weight, std::vec
 /// Collects, draw by draw, what the cells' clusters predict.
 class CellCollector {
  public:
-  CellCollector(const SavedRun& run, std::vector<ImputedCell>& cells, std::size_t draws)
-      : run_(run), cells_(cells), place_(run.table().columns.size()) {
+  /// `new_rows`: the rows of the cells if they are not those of the run; null if they are.
+  CellCollector(const SavedRun& run, std::vector<ImputedCell>& cells, std::size_t draws, const Rows* new_rows)
+      : run_(run), cells_(cells), new_rows_(new_rows), place_(run.table().columns.size()) {
+    if (new_rows_ != nullptr) log_scale_.assign(new_rows_->size(), kMinusInfinity);
     const std::vector<std::size_t>& order = run.setup().plan.order;
     for (std::size_t j = 0; j < order.size(); ++j) place_[order[j]] = j;
     std::vector<bool> wanted(place_.size());
@@ -150,14 +159,14 @@ class CellCollector {
         number_of[j] = columns_.size();
         columns_.push_back(j);
       }
+    find_masses();
     cells_of_.resize(columns_.size());
     for (std::size_t k = 0; k < cells_.size(); ++k) cells_of_[number_of[cells_[k].column]].push_back(k);
   }
 
   void take(std::span<const TakenDraw> batch, std::size_t threads) {
-    std::vector<std::vector<ColumnDraw>> drawn(batch.size());
-    parallel_for(batch.size(), threads,
-                 [&](std::size_t d) { drawn[d] = draw_of_columns(*batch[d].predictor); });
+    std::vector<Draw> drawn(batch.size());
+    parallel_for(batch.size(), threads, [&](std::size_t d) { drawn[d] = draw_of(*batch[d].predictor); });
     for (std::size_t d = 0; d < batch.size(); ++d, ++taken_) take_draw(drawn[d], threads);
   }
 
@@ -168,7 +177,9 @@ class CellCollector {
     ImputedCell& cell = cells_[k];
     const Column& column = run_.table().columns[cell.column];
     if (has_levels(column.kind)) {
-      for (double& p : cell.probabilities) p /= static_cast<double>(taken_);
+      double total = 0.0;
+      for (const double p : cell.probabilities) total += p;
+      for (double& p : cell.probabilities) p /= total;
       const auto best = std::max_element(cell.probabilities.begin(), cell.probabilities.end());
       const auto level = static_cast<std::size_t>(best - cell.probabilities.begin());
       cell.level = level < column.levels.size() ? column.levels[level] : fmt::format("{}", level);
@@ -184,6 +195,11 @@ class CellCollector {
     cell.low = units.location(mixture.low());
     cell.high = units.location(mixture.high());
     if (column.kind != Kind::count) return;
+    if (const std::vector<double>& mass = mass_[number_[k]]; !mass.empty()) {
+      const auto best = std::max_element(mass.begin(), mass.end());
+      cell.level = fmt::format("{}", best - mass.begin());
+      cell.probability = *best / mixture.weight();
+    }
     // The least whole number whose cdf, with the usual correction of one half, reaches the quantile.
     cell.low = std::max(0.0, std::ceil(cell.low - 0.5));
     cell.high = std::max(0.0, std::ceil(cell.high - 0.5));
@@ -194,26 +210,94 @@ class CellCollector {
   /// each cell which of these with what weight.
   struct ColumnDraw {
     std::vector<CellPredictive> predictives;
+    std::vector<std::vector<double>> masses;  // of counts: the probabilities of 0, 1, ... by each of these
     std::vector<CellComponent> parts;
     std::vector<std::size_t> ends;  // of each cell's parts
   };
+  struct Draw {
+    std::vector<ColumnDraw> columns;
+    std::vector<double> log_given;  // of new rows: log p(the cells they have)
+  };
+  using Mixture = std::vector<CellComponent>;
 
-  std::vector<ColumnDraw> draw_of_columns(const Predictor& predictor) const {
+  /// Which columns have counts of a discrete family, and how many values these take.
+  void find_masses() {
+    mass_.resize(parts_.size());
+    values_.assign(columns_.size(), 0);
+    for (const FamilyPlan::Block& block : run_.setup().plan.blocks) {
+      if (block.family != "poisson" && block.family != "binomial") continue;
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (std::find(block.columns.begin(), block.columns.end(), columns_[i]) == block.columns.end())
+          continue;
+        const Column& column = run_.table().columns[columns_[i]];
+        double largest = 0.0;
+        for (const double value : column.values)
+          if (!is_missing(value)) largest = std::max(largest, value);
+        if (column.kind == Kind::count && largest <= kLargestMode)
+          values_[i] = static_cast<std::size_t>(largest) + 1;
+      }
+    }
+    std::vector<std::size_t> values_of(place_.size(), 0);  // by column of the table
+    for (std::size_t i = 0; i < columns_.size(); ++i) values_of[columns_[i]] = values_[i];
+    std::size_t numbers = 0;
+    for (const ImputedCell& cell : cells_) numbers += values_of[cell.column];
+    if (numbers > kMassBudget) {
+      values_.assign(columns_.size(), 0);
+      return;
+    }
+    for (std::size_t k = 0; k < cells_.size(); ++k)
+      if (const std::size_t values = values_of[cells_[k].column]; values > 0)
+        mass_[number_[k]].assign(values, 0.0);
+  }
+
+  static std::vector<double> masses_of(const Predictor& predictor, std::size_t component, std::size_t place,
+                                       std::size_t values) {
+    std::vector<double> masses;
+    for (std::size_t x = 0; x < values; ++x)
+      masses.push_back(std::exp(predictor.log_cell(component, place, static_cast<double>(x))));
+    return masses;
+  }
+
+  /// The mixture of every cell; cells come row after row.
+  std::vector<Mixture> mixtures_of(const Predictor& predictor, std::vector<double>& log_given) const {
+    std::vector<Mixture> mixtures(cells_.size());
+    if (new_rows_ == nullptr) {
+      for (std::size_t k = 0; k < cells_.size(); ++k)
+        predictor.cell_components(cells_[k].row, place_[cells_[k].column], mixtures[k]);
+      return mixtures;
+    }
+    log_given.assign(new_rows_->size(), kMinusInfinity);
+    std::vector<std::size_t> places;
+    std::vector<Mixture> of_row;
+    for (std::size_t begin = 0, end = 0; begin < cells_.size(); begin = end) {
+      const std::size_t row = cells_[begin].row;
+      places.clear();
+      for (; end < cells_.size() && cells_[end].row == row; ++end)
+        places.push_back(place_[cells_[end].column]);
+      log_given[row] = new_cells_of(predictor).condition_cells((*new_rows_)[row], places, of_row);
+      std::move(of_row.begin(), of_row.end(), mixtures.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+    return mixtures;
+  }
+
+  Draw draw_of(const Predictor& predictor) const {
     constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
-    std::vector<ColumnDraw> drawn(columns_.size());
+    Draw draw;
+    const std::vector<Mixture> mixtures = mixtures_of(predictor, draw.log_given);
+    std::vector<ColumnDraw>& drawn = draw.columns;
+    drawn.resize(columns_.size());
     std::vector<std::size_t> number(predictor.component_count(), kUnknown);  // of a component's predictive
     std::vector<std::size_t> touched;
-    std::vector<CellComponent> mixture;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       ColumnDraw& own = drawn[i];
       const std::size_t place = place_[columns_[i]];
       for (const std::size_t k : cells_of_[i]) {
-        predictor.cell_components(cells_[k].row, place, mixture);
-        for (const CellComponent& part : mixture) {
+        for (const CellComponent& part : mixtures[k]) {
           if (number[part.component] == kUnknown) {
             number[part.component] = own.predictives.size();
             touched.push_back(part.component);
             own.predictives.push_back(predictor.predict_cell(part.component, place));
+            if (values_[i] > 0) own.masses.push_back(masses_of(predictor, part.component, place, values_[i]));
           }
           own.parts.push_back({number[part.component], part.weight});
         }
@@ -222,10 +306,38 @@ class CellCollector {
       for (const std::size_t component : touched) number[component] = kUnknown;
       touched.clear();
     }
-    return drawn;
+    return draw;
   }
 
-  void take_draw(const std::vector<ColumnDraw>& drawn, std::size_t threads) {
+  /// Draws count by how well they foretell what a new row has. What was collected before is measured by the
+  /// best draw so far: it shrinks when a better one comes.
+  void weigh_rows(const Draw& draw, std::vector<double>& row_weight) {
+    if (new_rows_ == nullptr) return;
+    std::vector<double> shrink(log_scale_.size(), 1.0);
+    row_weight.assign(log_scale_.size(), 0.0);
+    for (std::size_t row = 0; row < log_scale_.size(); ++row) {
+      const double log_given = draw.log_given[row];
+      if (!(log_given > kMinusInfinity)) continue;
+      if (log_given > log_scale_[row]) {
+        shrink[row] = std::exp(log_scale_[row] - log_given);
+        log_scale_[row] = log_given;
+      }
+      row_weight[row] = std::exp(log_given - log_scale_[row]);
+    }
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      const double factor = shrink[cells_[k].row];
+      if (factor == 1.0) continue;
+      for (double& p : cells_[k].probabilities) p *= factor;
+      if (!cells_[k].probabilities.empty()) continue;
+      for (Part& part : parts_[number_[k]]) part.weight *= factor;
+      for (double& p : mass_[number_[k]]) p *= factor;
+    }
+  }
+
+  void take_draw(const Draw& draw, std::size_t threads) {
+    const std::vector<ColumnDraw>& drawn = draw.columns;
+    std::vector<double> row_weight;
+    weigh_rows(draw, row_weight);
     std::vector<std::size_t> first(drawn.size());  // the first component of the draw
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       first[i] = components_.size();
@@ -243,11 +355,15 @@ class CellCollector {
         ImputedCell& cell = cells_[k];
         for (; next < own.ends[c]; ++next) {
           const CellComponent& part = own.parts[next];
-          if (cell.probabilities.empty())
-            parts_[number_[k]].push_back(
-                {static_cast<std::uint32_t>(first[i] + part.component), part.weight});
-          else
-            add_probabilities(own.predictives[part.component], part.weight, cell.probabilities);
+          const double weight = row_weight.empty() ? part.weight : part.weight * row_weight[cell.row];
+          if (!cell.probabilities.empty())
+            add_probabilities(own.predictives[part.component], weight, cell.probabilities);
+          else if (weight > 0.0)
+            parts_[number_[k]].push_back({static_cast<std::uint32_t>(first[i] + part.component), weight});
+          if (values_[i] > 0) {
+            std::vector<double>& mass = mass_[number_[k]];
+            for (std::size_t x = 0; x < mass.size(); ++x) mass[x] += weight * own.masses[part.component][x];
+          }
         }
       }
     });
@@ -255,9 +371,13 @@ class CellCollector {
 
   const SavedRun& run_;
   std::vector<ImputedCell>& cells_;
+  const Rows* new_rows_;
+  std::vector<double> log_scale_;  // of each new row: log p(what it has) under the best draw so far
   std::size_t taken_ = 0;
   std::vector<std::size_t> place_;                  // encoded cell of each column of the table
   std::vector<std::size_t> columns_;                // with missing cells
+  std::vector<std::size_t> values_;                 // 0, 1, ... of each of these, if it has counts; else 0
+  std::vector<std::vector<double>> mass_;           // of each cell of numbers: weights of the values
   std::vector<std::vector<std::size_t>> cells_of_;  // of each of these columns
   std::vector<std::size_t> number_;                 // of each cell among those of numbers
   std::vector<Component> components_;               // of all draws
@@ -282,9 +402,9 @@ Table complete(const Table& table, std::span<const ImputedCell> cells, std::span
   return completed;
 }
 
-}  // namespace
-
-Imputation impute(const SavedRun& run, const ImputeOptions& options) {
+/// Cells that are missing in `table`: the run's own, or that of the new rows.
+Imputation impute_cells(const SavedRun& run, const Table& table, const Rows* new_rows,
+                        const ImputeOptions& options) {
   const Transform transform = transform_from_json(run.contents().transform);
   if (!transform.inputs.empty())
     fail(
@@ -292,7 +412,6 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
         "{}: a run on principal components cannot be imputed: its rows had to be complete; fit without --pca",
         run.file().path());
   Imputation result;
-  const Table& table = run.table();
   for (std::size_t i = 0; i < table.rows(); ++i) {
     for (std::size_t j = 0; j < table.columns.size(); ++j) {
       if (!is_missing(table.columns[j].values[i])) continue;
@@ -308,7 +427,7 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
     if (most == 0)
       most = std::min(draws_for_prediction(run, 0),
                       std::max(kLeastDraws, kPredictiveBudget / result.cells.size()));
-    CellCollector collector(run, result.cells, evenly_spaced_draws(run, most));
+    CellCollector collector(run, result.cells, evenly_spaced_draws(run, most), new_rows);
     for_each_batch(run, most, options.threads,
                    [&](std::span<const TakenDraw> batch) { collector.take(batch, options.threads); });
     parallel_for(result.cells.size(), options.threads,
@@ -317,6 +436,23 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
   }
   result.completed = complete(table, result.cells, units);
   return result;
+}
+
+}  // namespace
+
+Imputation impute(const SavedRun& run, const ImputeOptions& options) {
+  return impute_cells(run, run.table(), nullptr, options);
+}
+
+Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options) {
+  const std::size_t first[] = {0};
+  if (run.setup().plan.family->of_cells(first) == nullptr)
+    fail(ErrorCode::configuration,
+         "cells of new rows are foretold from the others only where columns are independent within a "
+         "cluster, but the family here is {}: fit with --family gaussian-diagonal",
+         run.setup().plan.description());
+  const Rows encoded = encode(run.setup().plan, rows);
+  return impute_cells(run, rows, &encoded, options);
 }
 
 }  // namespace coppice

@@ -32,7 +32,7 @@ struct ImputedCell {
   double low = kMissing;              // 5 % quantile of numbers; whole for counts
   double high = kMissing;             // 95 % quantile
   std::vector<double> probabilities;  // of each level of binary and category columns
-  std::string level;                  // the most probable one
+  std::string level;                  // the most probable one; of counts of a discrete family the value
   double probability = kMissing;      // its probability
 };
 
@@ -45,5 +45,10 @@ struct Imputation {
 /// Error{configuration} for a run on principal components, whose rows had to be complete; Error{usage} if the
 /// run has no draws.
 Imputation impute(const SavedRun& run, const ImputeOptions& options = {});
+
+/// The missing cells of new rows (as SavedRun::read_new_rows gives them) given those that each row has: a
+/// draw counts by its probability of these, so that the answer is the ratio of two averages over the draws.
+/// Error{configuration} also if columns depend on each other within a cluster, or if the model does not know.
+Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options = {});
 
 }  // namespace coppice

@@ -11,6 +11,9 @@ namespace {
 
 double ratio(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
+/// Of a probability that may be rounded to nothing.
+double log_of(double probability) { return std::log(std::max(probability, 1e-15)); }
+
 struct Cell {
   double score;
   bool is_true;
@@ -47,6 +50,54 @@ void add_ranking(std::span<const Cell> cells, LabelScores& sums) {
 
 }  // namespace
 
+std::vector<SingleLabelScores> scores_by_label(const LabelledPredictions& p) {
+  std::vector<SingleLabelScores> result(p.labels);
+  for (std::size_t at = 0; at < p.truth.size(); ++at) {
+    if (std::isnan(p.truth[at])) continue;
+    SingleLabelScores& label = result[at % p.labels];
+    const bool is_true = p.truth[at] != 0.0;
+    label.known += 1.0;
+    label.positives += is_true ? 1.0 : 0.0;
+    label.chosen += p.chosen[at] ? 1.0 : 0.0;
+    label.hits += is_true && p.chosen[at] ? 1.0 : 0.0;
+    label.mean_probability += p.probabilities[at];
+    label.log_loss -= log_of(is_true ? p.probabilities[at] : 1.0 - p.probabilities[at]);
+  }
+  for (SingleLabelScores& label : result) {
+    label.mean_probability = ratio(label.mean_probability, label.known);
+    label.log_loss = ratio(label.log_loss, label.known);
+  }
+  return result;
+}
+
+std::vector<ReliabilityBin> reliability(const LabelledPredictions& p, std::size_t bins,
+                                        std::optional<std::size_t> label) {
+  std::vector<ReliabilityBin> result(bins);
+  for (std::size_t at = 0; at < p.truth.size(); ++at) {
+    if (std::isnan(p.truth[at]) || (label && at % p.labels != *label)) continue;
+    const double place = std::clamp(p.probabilities[at], 0.0, 1.0) * static_cast<double>(bins);
+    ReliabilityBin& bin = result[std::min(bins - 1, static_cast<std::size_t>(place))];
+    bin.cells += 1.0;
+    bin.mean_probability += p.probabilities[at];
+    bin.share_true += p.truth[at] != 0.0 ? 1.0 : 0.0;
+  }
+  for (ReliabilityBin& bin : result) {
+    bin.mean_probability = ratio(bin.mean_probability, bin.cells);
+    bin.share_true = ratio(bin.share_true, bin.cells);
+  }
+  return result;
+}
+
+double calibration_error(std::span<const ReliabilityBin> bins) {
+  double cells = 0.0;
+  double distance = 0.0;
+  for (const ReliabilityBin& bin : bins) {
+    cells += bin.cells;
+    distance += bin.cells * std::abs(bin.mean_probability - bin.share_true);
+  }
+  return ratio(distance, cells);
+}
+
 LabelScores label_scores(const LabelledPredictions& p, std::span<const std::size_t> precision_at) {
   const std::size_t rows = p.rows();
   const std::size_t cells = rows * p.labels;
@@ -78,8 +129,7 @@ LabelScores label_scores(const LabelledPredictions& p, std::span<const std::size
       either[c] += (is_true ? 1.0 : 0.0) + (chosen ? 1.0 : 0.0);
       row_hit += is_true && chosen ? 1.0 : 0.0;
       row_either += (is_true ? 1.0 : 0.0) + (chosen ? 1.0 : 0.0);
-      const double probability = is_true ? p.probabilities[at] : 1.0 - p.probabilities[at];
-      result.log_loss -= std::log(std::max(probability, 1e-15));
+      result.log_loss -= log_of(is_true ? p.probabilities[at] : 1.0 - p.probabilities[at]);
     }
     result.subset_accuracy += is_right ? 1.0 : 0.0;
     result.example_f1 += ratio(2.0 * row_hit, row_either);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,6 +35,35 @@ struct LabelScores {
   double log_loss = 0.0;      // of a cell, in nats
   std::vector<std::pair<std::size_t, double>> precision_at = {};  // of the k labels ranked first
 };
+
+/// Of the rows whose truth is known for one label.
+struct SingleLabelScores {
+  double known = 0.0;             // rows
+  double positives = 0.0;         // of them have it
+  double chosen = 0.0;            // are said to have it
+  double hits = 0.0;              // both
+  double mean_probability = 0.0;  // of having it
+  double log_loss = 0.0;
+
+  double precision() const { return chosen > 0.0 ? hits / chosen : 0.0; }
+  double recall() const { return positives > 0.0 ? hits / positives : 0.0; }
+  double f1() const { return positives + chosen > 0.0 ? 2.0 * hits / (positives + chosen) : 0.0; }
+};
+
+std::vector<SingleLabelScores> scores_by_label(const LabelledPredictions& predictions);
+
+/// Cells whose probability lies in one part of [0, 1]: what was said, and how often it was so.
+struct ReliabilityBin {
+  double cells = 0.0;
+  double mean_probability = 0.0;
+  double share_true = 0.0;
+};
+
+/// Parts of equal width, of all labels or of one; a part without cells has zeros.
+std::vector<ReliabilityBin> reliability(const LabelledPredictions& predictions, std::size_t bins,
+                                        std::optional<std::size_t> label = std::nullopt);
+/// Mean distance between what was said and how often it was so, over all cells.
+double calibration_error(std::span<const ReliabilityBin> bins);
 
 LabelScores label_scores(const LabelledPredictions& predictions, std::span<const std::size_t> precision_at);
 

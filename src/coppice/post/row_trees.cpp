@@ -71,6 +71,12 @@ CrossTree cross_tree_of(const SavedRun& run) {
   return tree;
 }
 
+std::vector<double> TreeLinkage::probabilities() const {
+  std::vector<double> result;
+  for (const double odds : log_odds) result.push_back(1.0 / (1.0 + std::exp(-odds)));
+  return result;
+}
+
 std::vector<std::string> TreeLinkage::names(std::span<const std::string> of_items) const {
   std::vector<std::string> chosen;
   for (const std::uint32_t item : items) chosen.push_back(of_items[item]);

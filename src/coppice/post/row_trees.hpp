@@ -30,6 +30,8 @@ struct TreeLinkage {
   std::vector<std::uint32_t> items;  // that the leaves of the linkage are
 
   std::vector<std::string> names(std::span<const std::string> of_items) const;
+  /// Of each merge: that all below it are one cluster.
+  std::vector<double> probabilities() const;
 };
 /// Of each root, by their first items.
 std::vector<TreeLinkage> tree_linkages(const Dendrogram& forest);

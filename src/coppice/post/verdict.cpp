@@ -86,12 +86,12 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
   }
   if (highest_rhat && highest_rhat->rhat > kRhatLimit) {
     if (std::isinf(highest_rhat->rhat)) {
-      return {false,
-              fmt::format(
-                  "Do not trust it: {} is stuck at a different value in every chain: run longer with more "
-                  "warm-up (--warmup), or try another --sampler.",
-                  highest_rhat->name),
-              highest_rhat->name};
+      return {
+          false,
+          fmt::format("Do not trust it: {} is stuck at a different value in every chain: fit again with more "
+                      "--warmup or other moves (coppice fit MODEL --help).",
+                      highest_rhat->name),
+          highest_rhat->name};
     }
     // Chains that are nearly apart will not meet by patience alone.
     const bool apart = highest_rhat->rhat > 1.5;
@@ -101,7 +101,7 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
         false,
         fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree: {}.",
                     highest_rhat->name, show_rhat(highest_rhat->rhat), kRhatLimit, chains,
-                    apart ? "fit again with more --warmup or another --sampler, since more draws alone are "
+                    apart ? "fit again with more --warmup or other moves, since more draws alone are "
                             "unlikely to help"
                           : more_draws(more) + " or fit again with more --warmup"),
         highest_rhat->name};

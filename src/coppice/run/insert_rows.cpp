@@ -102,7 +102,8 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
   labels.row_ids = added.row_ids;
   const std::size_t known = contents.labels.columns.size();
   append_by_name(contents.labels, labels, [](const Column&) { return kMissing; });
-  for (std::size_t c = 0; absent_is_zero && c < known; ++c)
+  const bool is_labelled = !labels.columns.empty();
+  for (std::size_t c = 0; absent_is_zero && is_labelled && c < known; ++c)
     if (labels.find(contents.labels.columns[c].name) == nullptr)
       std::fill(contents.labels.columns[c].values.begin() + static_cast<std::ptrdiff_t>(run.rows()),
                 contents.labels.columns[c].values.end(), 0.0);
@@ -112,6 +113,20 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
   }
   contents.data_digest = sha256_hex(contents.data_digest + more.digest);
   return contents;
+}
+
+std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
+  if (run.model().make_classifier == nullptr) return {};
+  const auto room = [](Kind kind) { return kind == Kind::binary ? 0 : kind == Kind::count ? 1 : 2; };
+  int most = 0;
+  for (const Column& column : run.table().columns) most = std::max(most, room(column.kind));
+  for (std::size_t j = run.table().columns.size(); j < contents.table.columns.size(); ++j) {
+    const Column& column = contents.table.columns[j];
+    if (room(column.kind) > most)
+      return fmt::format("column '{}' holds {} values, and the columns of the run are all {}", column.name,
+                         kind_name(column.kind), most == 0 ? "bits" : "bits or counts");
+  }
+  return {};
 }
 
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {

@@ -28,6 +28,10 @@ RunContents contents_with(const SavedRun& run, const Table& more, const Table& t
 /// that are new are never known of old rows.
 RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool absent_is_zero);
 
+/// Why what the run has learned cannot go on with these contents, and a fit must begin anew; empty if it can.
+/// A classifier whose features are counts has no room for real numbers, nor one of bits for counts.
+std::string cannot_continue(const SavedRun& run, const RunContents& contents);
+
 /// The states of all chains with the new rows, for sweep 0 of the new run; `setup` is that of the new
 /// contents. Empty if it was stopped. Throws Error{configuration} if the model cannot take in rows or the run
 /// is not complete.

@@ -2,6 +2,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/family/adopt_kinds.hpp"
+#include "coppice/model/registry.hpp"
 
 namespace coppice {
 
@@ -18,6 +20,9 @@ void set_run_length(RunConfig& config, const Settings& given) {
 }
 
 RunContents contents_of(RunConfig config, Dataset data) {
+  const ModelEntry& model = model_by_name(config.model);
+  if (model.make_classifier == nullptr)
+    adopt_kinds(data.table, data.codebook, config.family == "auto" ? model.family : config.family);
   RunContents contents;
   contents.config = std::move(config);
   contents.input_codebook = data.codebook;

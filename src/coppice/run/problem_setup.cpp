@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_share.hpp"
 #include "coppice/run/fit.hpp"
@@ -28,6 +29,16 @@ std::string family_for(const ModelEntry& model, const std::string& family, const
   return model.family;
 }
 
+/// Users number columns as the table has them, models as the families hold them.
+Settings in_order_of_cells(Settings given, const std::vector<std::size_t>& order) {
+  const auto setting = given.find(kColumnPriority);
+  if (setting == given.end() || setting->second.numbers.size() != order.size()) return given;
+  const std::vector<double> by_table = setting->second.numbers;
+  for (std::size_t cell = 0; cell < order.size(); ++cell)
+    setting->second.numbers[cell] = by_table[order[cell]];
+  return given;
+}
+
 }  // namespace
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
@@ -45,8 +56,9 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
                             config.family_settings, setup->model->independent_columns);
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
-  setup->problem = {setup->plan.family.get(), &setup->rows,
-                    ParameterValues(setup->model->parameters, config.parameters)};
+  setup->problem = {
+      setup->plan.family.get(), &setup->rows,
+      ParameterValues(setup->model->parameters, in_order_of_cells(config.parameters, setup->plan.order))};
   const bool learns = setup->model->make_classifier != nullptr;
   if (learns && labels.columns.empty())
     fail(ErrorCode::configuration,

@@ -1,14 +1,17 @@
 #include "coppice/run/run_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/digest.hpp"
@@ -83,7 +86,16 @@ void RunFile::check_creatable(const std::string& path, bool replace) {
   const fs::file_status there = fs::symlink_status(path, problem);
   if (problem && there.type() != fs::file_type::not_found)
     fail(ErrorCode::cannot_write, "{}: {}", path, problem.message());
-  if (!fs::exists(there)) return;
+  if (!fs::exists(there)) {
+    const fs::path folder = fs::path(path).parent_path();
+    if (!folder.empty() && !fs::is_directory(folder, problem))
+      fail(ErrorCode::cannot_write, "{}: there is no folder '{}'; make it, or choose another name", path,
+           folder.string());
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+      fail(ErrorCode::cannot_write, "{}: cannot be written: {}", path,
+           std::generic_category().message(errno));
+    return;
+  }
   if (!replace)
     fail(ErrorCode::cannot_write,
          "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
@@ -96,6 +108,10 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   replace = replace && fs::exists(fs::symlink_status(path, problem));
   const std::string temporary = fmt::format("{}.new-{}", path, ::getpid());
   fs::remove(temporary, problem);
+  // SQLite would try a second time, for reading, and say that there is no such file.
+  const int made = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (made < 0) fail(ErrorCode::cannot_write, "{}: {}", path, std::strerror(errno));
+  ::close(made);
   try {
     Database database(temporary, Database::Mode::create);
     database.execute(

@@ -81,8 +81,9 @@ LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
 }
 
 Table SavedRun::read_new_rows(const std::string& path, const std::string& id) const {
-  return apply(transform_from_json(contents_.transform),
-               read_like(path, empty_table(contents_.input_codebook), id));
+  return apply(
+      transform_from_json(contents_.transform),
+      read_like(path, empty_table(contents_.input_codebook), id.empty() ? config().id : id, !id.empty()));
 }
 
 Table SavedRun::read_new_rows_bytes(std::string_view bytes, const std::string& name,

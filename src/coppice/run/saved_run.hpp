@@ -52,7 +52,8 @@ class SavedRun {
   /// Calls visit for evenly spaced draws, at most `most` in all (0: every one).
   void for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const;
 
-  /// New rows in the units the model works in: read like the data, transformed like the data.
+  /// New rows in the units the model works in: read like the data, transformed like the data. Without an id
+  /// the column of row names is that of the fit, if the file has it.
   Table read_new_rows(const std::string& path, const std::string& id) const;
   /// The same from memory; the name decides the format and appears in messages.
   Table read_new_rows_bytes(std::string_view bytes, const std::string& name, const std::string& id) const;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <random>
 #include <string>
 
@@ -25,7 +27,7 @@ TEST(Number, ShortFormAgreesWithTheStandardLibrary) {
   int quick = 0;
   for (int i = 0; i < 300000; ++i) {
     const std::size_t whole = random() % 9;
-    const std::size_t decimals = random() % 17;
+    const std::size_t decimals = random() % 20;
     std::string cell = random() % 2 == 0 ? "-" : "";
     for (std::size_t k = 0; k < whole; ++k) cell += static_cast<char>('0' + random() % 10);
     if (decimals > 0 || random() % 2 == 0) cell += ".";
@@ -39,6 +41,37 @@ TEST(Number, ShortFormAgreesWithTheStandardLibrary) {
     ASSERT_EQ(std::signbit(value), std::signbit(expected)) << cell;
   }
   EXPECT_GT(quick, 200000);
+}
+
+// Decimals next to the middle of two doubles, where the nearest one depends on the last digit of 17 to 19.
+TEST(Number, NextToTheMiddleOfTwoDoubles) {
+  std::mt19937_64 random(5);
+  int quick = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const int scale = static_cast<int>(random() % 24) - 4;
+    const double low = std::ldexp(1.0 + std::ldexp(static_cast<double>(random() >> 12), -52), scale);
+    // 64 bits of mantissa hold the middle exactly.
+    const long double middle = static_cast<long double>(low) + std::ldexp(1.0L, scale - 53);
+    const std::size_t whole = std::to_string(static_cast<unsigned long>(middle)).size();
+    const int decimals = static_cast<int>(17 + random() % 3 - whole);
+    std::array<char, 64> text{};
+    const int length = std::snprintf(text.data(), text.size(), "%.*Lf", decimals, middle);
+    std::string cell(text.data(), static_cast<std::size_t>(length));
+    // One step to either side, where that carries nothing.
+    const int step = static_cast<int>(random() % 3) - 1;
+    if (cell.back() + step >= '0' && cell.back() + step <= '9')
+      cell.back() = static_cast<char>(cell.back() + step);
+    const double expected = std::strtod(cell.c_str(), nullptr);
+    double slow = 0.0;
+    ASSERT_EQ(parse_number(cell, slow), Parsed::number) << cell;
+    ASSERT_EQ(slow, expected) << cell;
+    bool read = false;
+    const double value = short_number(cell, read);
+    if (!read) continue;
+    ++quick;
+    ASSERT_EQ(value, expected) << cell;
+  }
+  EXPECT_GT(quick, 1000);  // most are too near for the quick way, which must know that
 }
 
 TEST(Number, ExactQuotientAgreesWithTheStandardLibrary) {

@@ -50,5 +50,18 @@ TEST(BnmcBaselines, EachKnowsWhatItCan) {
   }
 }
 
+TEST(BnmcBaselines, HearAStop) {
+  const LabelledRows rows = copies(60, 4);
+  const std::atomic<bool> stop = true;
+  for (const Baseline kind : {Baseline::one_vs_rest, Baseline::chains}) {
+    try {
+      fit_baseline(kind, rows, 3, 1, &stop);
+      FAIL() << "it went on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::stopped);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace coppice::bnmc

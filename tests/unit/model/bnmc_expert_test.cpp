@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "coppice/base/math.hpp"
 #include "coppice/model/bnmc/expert.hpp"
@@ -33,7 +32,7 @@ void expect_near(const MatrixXd& found, const MatrixXd& expected, double toleran
   EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), tolerance);
 }
 
-SparseDesign design_of(const MatrixXd& x) {
+SparseDesign sparse(const MatrixXd& x) {
   Table table;
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
     Column column{fmt::format("c{}", j), Kind::real, {}, {}};
@@ -41,16 +40,7 @@ SparseDesign design_of(const MatrixXd& x) {
     table.columns.push_back(column);
   }
   for (Eigen::Index i = 0; i < x.rows(); ++i) table.row_ids.push_back(fmt::format("{}", i));
-  SparseDesign design;
-  design.rows = sparse_rows(table);
-  design.columns = transpose(design.rows);
-  return design;
-}
-
-std::vector<std::uint32_t> all_of(Eigen::Index rows) {
-  std::vector<std::uint32_t> which(static_cast<std::size_t>(rows));
-  std::iota(which.begin(), which.end(), 0u);
-  return which;
+  return SparseDesign(sparse_rows(table));
 }
 
 class ExpertReference : public ::testing::TestWithParam<std::string> {
@@ -92,7 +82,7 @@ TEST_P(ExpertReference, DiagonalFormIsTheBestOfItsKind) {
   std::vector<double> gap = labels;
   gap[3] = kMissing;
   const std::vector<Expert> experts =
-      fit_diagonal(design_of(x), all_of(x.rows()), std::vector{labels, gap}, prior_variance, options);
+      fit_diagonal(sparse(x), std::vector{labels, gap}, std::vector(2, &prior_variance), options);
   const nlohmann::json& result = json.at("result");
   if (result.contains("vb_diag")) {
     const nlohmann::json& diagonal = result.at("vb_diag");
@@ -180,7 +170,7 @@ TEST(Expert, BoundsNeverFall) {
       options.link = link;
       options.method = method;
       options.iterations = 60;
-      const auto experts = fit_diagonal(design_of(data.x), all_of(80), data.y, variance, options);
+      const auto experts = fit_diagonal(sparse(data.x), data.y, std::vector(8, &variance), options);
       ASSERT_EQ(experts.size(), 8u);
       for (const Expert& expert : experts)
         for (std::size_t t = 1; t < expert.elbos.size(); ++t)
@@ -201,12 +191,48 @@ TEST(Expert, PointsOfBothFormsAgreeForEveryLabel) {
   options.method = Method::map;
   options.tolerance = 1e-10;
   options.iterations = 2000;
-  const auto experts = fit_diagonal(design_of(data.x), all_of(120), data.y, variance, options);
+  const auto experts = fit_diagonal(sparse(data.x), data.y, std::vector(5, &variance), options);
   for (std::size_t c = 0; c < data.y.size(); ++c) {
     Stream stream({6, 0, 0}, Purpose::test);
     const VectorXd y = Eigen::Map<const VectorXd>(data.y[c].data(), 120);
     const Expert full = fit_full(data.x, y, VectorXd::Zero(9), variance, options, stream);
     EXPECT_LT((full.mean - experts[c].mean).cwiseAbs().maxCoeff(), 1e-7) << c;
+  }
+}
+
+TEST(Expert, DiagonalFormIsTheFixedPointWhateverTheStartAndTheCompany) {
+  // 4.1: the precision at the augmentation's mean gives back mean and variances.
+  const Simulated data(150, 12, 8, 0.1);
+  const VectorXd variance = VectorXd::Constant(12, 2.0);
+  ExpertOptions options;
+  options.tolerance = 1e-11;
+  options.iterations = 2000;
+  const SparseDesign design = sparse(data.x);
+  const auto experts = fit_diagonal(design, data.y, std::vector(8, &variance), options);
+  for (std::size_t c = 0; c < 8; ++c) {
+    const Expert& expert = experts[c];
+    MatrixXd precision = variance.cwiseInverse().asDiagonal();
+    VectorXd right = VectorXd::Zero(12);
+    for (Eigen::Index i = 0; i < 150; ++i) {
+      const double y = data.y[c][static_cast<std::size_t>(i)];
+      if (is_missing(y)) continue;
+      const VectorXd x = data.x.row(i);
+      const double spread = (x.array().square() * expert.variance.array()).sum();
+      const double reach = std::sqrt(spread + std::pow(x.dot(expert.mean), 2));
+      precision += std::tanh(0.5 * reach) / (2.0 * reach) * x * x.transpose();
+      right += (y - 0.5) * x;
+    }
+    EXPECT_LT((precision * expert.mean - right).cwiseAbs().maxCoeff(), 1e-7) << c;
+    EXPECT_LT((expert.variance - precision.diagonal().cwiseInverse()).cwiseAbs().maxCoeff(), 1e-8) << c;
+    // Alone, and from another label's answer.
+    const std::vector<std::vector<double>> one{data.y[c]};
+    const Expert* elsewhere = &experts[(c + 1) % 8];
+    const Expert alone = fit_diagonal(design, one, std::vector(1, &variance), options).front();
+    const Expert warm =
+        fit_diagonal(design, one, std::vector(1, &variance), options, std::vector(1, elsewhere)).front();
+    EXPECT_EQ(alone.mean, expert.mean);
+    EXPECT_LT((warm.mean - expert.mean).cwiseAbs().maxCoeff(), 1e-7) << c;
+    EXPECT_NEAR(warm.elbo, expert.elbo, 1e-9 * std::abs(expert.elbo)) << c;
   }
 }
 

@@ -59,7 +59,7 @@ TEST_F(Npy, RefusesAWrongShape) {
   const std::vector<double> values{1.0, 2.0};
   EXPECT_THROW(npy_bytes(values, std::vector<std::size_t>{3}), Error);
   EXPECT_THROW(npy_bytes(values, std::vector<std::size_t>{}), Error);
-  EXPECT_THROW(npy_bytes(values, std::vector<std::size_t>{1, 1, 1, 2}), Error);
+  EXPECT_THROW(npy_bytes(values, std::vector<std::size_t>{1, 1, 1, 1, 2}), Error);
 }
 
 }  // namespace

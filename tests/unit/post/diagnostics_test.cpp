@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coppice/base/error.hpp"
+#include "support/source_folder.hpp"
 
 namespace coppice {
 namespace {
@@ -27,7 +28,7 @@ void expect_same(double actual, const nlohmann::json& expected, const std::strin
 }
 
 TEST(Diagnostics, EqualArviz) {
-  std::ifstream file(COPPICE_SOURCE_DIR "/tests/unit/post/diagnostics_reference.json");
+  std::ifstream file(test::source_folder() / "tests/unit/post/diagnostics_reference.json");
   ASSERT_TRUE(file);
   const auto reference = nlohmann::json::parse(file);
   ASSERT_GE(reference["cases"].size(), 15U);

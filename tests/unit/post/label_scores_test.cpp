@@ -9,11 +9,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "support/source_folder.hpp"
+
 namespace coppice {
 namespace {
 
 TEST(LabelScores, ReferenceValues) {
-  std::ifstream in(std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/specs/cases/bnmc_metrics.json");
+  std::ifstream in(test::reference_folder() / "bnmc_metrics.json");
   if (!in) GTEST_SKIP() << "the reference case is not here";
   const nlohmann::json json = nlohmann::json::parse(in);
   LabelledPredictions p;
@@ -57,6 +59,51 @@ TEST(LabelScores, CellsNobodyKnowsDoNotCount) {
   EXPECT_NEAR(scores.log_loss, -(std::log(0.8) + std::log(0.9) + std::log(0.7)) / 3.0, 1e-12);
   p.chosen[0] = false;  // a mistake counts once
   EXPECT_NEAR(label_scores(p, {}).hamming_loss, 1.0 / 3.0, 1e-12);
+}
+
+TEST(LabelScores, OfEachLabelAlone) {
+  const double gap = std::numeric_limits<double>::quiet_NaN();
+  const LabelledPredictions p{2,
+                              {1.0, 0.0, 1.0, gap, 0.0, 1.0},
+                              {0.9, 0.3, 0.4, 0.9, 0.8, 0.6},
+                              {0.9, 0.3, 0.4, 0.9, 0.8, 0.6},
+                              {true, false, false, true, true, true}};
+  const std::vector<SingleLabelScores> labels = scores_by_label(p);
+  ASSERT_EQ(labels.size(), 2u);
+  EXPECT_EQ(labels[0].known, 3.0);
+  EXPECT_EQ(labels[0].positives, 2.0);
+  EXPECT_EQ(labels[0].precision(), 0.5);
+  EXPECT_EQ(labels[0].recall(), 0.5);
+  EXPECT_EQ(labels[0].f1(), 0.5);
+  EXPECT_NEAR(labels[0].mean_probability, 0.7, 1e-12);
+  EXPECT_NEAR(labels[0].log_loss, -(std::log(0.9) + std::log(0.4) + std::log(0.2)) / 3.0, 1e-12);
+  EXPECT_EQ(labels[1].known, 2.0);
+  EXPECT_EQ(labels[1].f1(), 1.0);
+  // The mean of the single ones, weighted by what is known, is that of all.
+  EXPECT_NEAR((3.0 * labels[0].log_loss + 2.0 * labels[1].log_loss) / 5.0, label_scores(p, {}).log_loss, 1e-12);
+  EXPECT_NEAR((labels[0].f1() + labels[1].f1()) / 2.0, label_scores(p, {}).macro_f1, 1e-12);
+}
+
+TEST(LabelScores, ReliabilityIsWhatWasSaidAndHowOftenItWasSo) {
+  const double gap = std::numeric_limits<double>::quiet_NaN();
+  const LabelledPredictions p{2,
+                              {1.0, 0.0, 0.0, gap, 1.0, 1.0},
+                              {0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
+                              {0.2, 0.1, 0.3, 0.9, 1.0, 0.75},
+                              {true, true, true, true, true, true}};
+  const std::vector<ReliabilityBin> all = reliability(p, 2);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].cells, 3.0);
+  EXPECT_NEAR(all[0].mean_probability, 0.2, 1e-12);
+  EXPECT_NEAR(all[0].share_true, 1.0 / 3.0, 1e-12);
+  EXPECT_EQ(all[1].cells, 2.0);  // a probability of one belongs to the last part
+  EXPECT_NEAR(all[1].mean_probability, 0.875, 1e-12);
+  EXPECT_EQ(all[1].share_true, 1.0);
+  EXPECT_NEAR(calibration_error(all), (3.0 * (1.0 / 3.0 - 0.2) + 2.0 * 0.125) / 5.0, 1e-12);
+  const std::vector<ReliabilityBin> second = reliability(p, 2, 1);
+  EXPECT_EQ(second[0].cells, 1.0);
+  EXPECT_EQ(second[1].cells, 1.0);
+  EXPECT_EQ(calibration_error(reliability(LabelledPredictions{2, {}, {}, {}, {}}, 2)), 0.0);
 }
 
 }  // namespace

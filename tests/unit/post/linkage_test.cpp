@@ -10,6 +10,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/post/scores.hpp"
+#include "support/source_folder.hpp"
 
 namespace coppice {
 namespace {
@@ -26,7 +27,7 @@ std::vector<Real> to_square(const std::vector<double>& condensed, std::size_t n)
 }
 
 TEST(Linkage, EqualsScipy) {
-  std::ifstream file(COPPICE_SOURCE_DIR "/tests/unit/post/linkage_reference.json");
+  std::ifstream file(test::source_folder() / "tests/unit/post/linkage_reference.json");
   ASSERT_TRUE(file);
   const auto reference = nlohmann::json::parse(file);
   ASSERT_GE(reference["cases"].size(), 6U);

@@ -9,12 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "coppice/base/error.hpp"
+#include "support/source_folder.hpp"
 
 namespace coppice {
 namespace {
 
 TEST(Scores, EqualScikitLearn) {
-  std::ifstream file(COPPICE_SOURCE_DIR "/tests/unit/post/scores_reference.json");
+  std::ifstream file(test::source_folder() / "tests/unit/post/scores_reference.json");
   ASSERT_TRUE(file);
   const auto reference = nlohmann::json::parse(file);
   ASSERT_GE(reference["cases"].size(), 10U);

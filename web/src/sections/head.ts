@@ -1,23 +1,24 @@
 // Can it be trusted, and what was done: the first thing to read.
 import { h } from "../dom";
-import { plural, type Report } from "../data";
+import { plural, type Head, type Report } from "../data";
 
-function duration(seconds: number): string {
+export function duration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 100 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export function headSection(report: Report): HTMLElement {
+export type Card = [string, string][];
+
+/** Of a run that found clusters. */
+export function clusteringCard(report: Report): Card {
   const { head, levels } = report.data;
   const clusters =
     levels.length === 1
       ? `${plural(levels[0].clusters, "cluster")} reported; ${head.clusters[0].toFixed(1)} on average over ${head.greedy ? "the partitions that cutting the tree can give" : "the draws"}`
       : levels.map((level, i) => `level ${level.level}: ${level.clusters} reported, ${head.clusters[i].toFixed(1)} on average`).join("; ");
-  const card: [string, string][] = [
-    ["Model", `${head.model}: ${head.summary}`],
-    ["Data", `${head.title}: ${plural(head.rows, "row")}, ${plural(head.columns, "column")}`],
+  return [
     ["Columns are", head.family],
     ["Clusters", clusters],
     [
@@ -26,6 +27,14 @@ export function headSection(report: Report): HTMLElement {
         `${head.draws < head.asked_draws ? ` of ${head.asked_draws} asked for` : ""} after ${plural(head.warmup, "warm-up sweep")}` +
         `${head.thin > 1 ? `, one sweep in ${head.thin} kept` : ""}; seed ${head.seed}; ${duration(head.seconds)} of sampling`,
     ],
+  ];
+}
+
+export function headSection(head: Head, entries: Card): HTMLElement {
+  const card: Card = [
+    ["Model", `${head.model}: ${head.summary}`],
+    ["Data", `${head.title}: ${plural(head.rows, "row")}, ${plural(head.columns, "column")}`],
+    ...entries,
     ...head.notes.map((note): [string, string] => ["Note", note]),
   ];
   return h(

@@ -1,10 +1,9 @@
 // How to get the same draws again.
 import { h, table, scroller } from "../dom";
-import type { Report } from "../data";
+import type { Reproduce } from "../data";
 import { save } from "../download";
 
-export function reproduceSection(report: Report): HTMLElement {
-  const { reproduce } = report.data;
+export function reproduceSection(reproduce: Reproduce): HTMLElement {
   const said = h("span", { role: "status", class: "facts" });
   const copy = async (text: string) => {
     try {

@@ -4,10 +4,9 @@ import { brief, percent, type Report } from "../data";
 import { figure } from "../figure";
 import { kindColour, readableOn } from "../palette";
 import { rowChips, showRow } from "../rows";
+import { searchBox } from "../search";
 import type { State } from "../state";
 import { svg } from "../dom";
-
-const mostHits = 12;
 
 interface Part {
   name: string;
@@ -27,36 +26,9 @@ function parts(report: Report, level: number, row: number): Part[] {
 }
 
 export function rowsSection(report: Report, state: State, colours: Int32Array): HTMLElement {
-  const found = h("div", { class: "hits" });
-  const said = h("p", { class: "facts", role: "status" });
   const card = h("div", { id: "row-card", class: "row-card" });
   const only = h("input", { type: "checkbox", id: "only-chosen" });
-  const field = h("input", { type: "search", id: "row-search", placeholder: "name of a row", autocomplete: "off", spellcheck: "false" });
   const doubt = h("div", {});
-
-  function search(): void {
-    const text = field.value.trim().toLocaleLowerCase();
-    if (text === "") {
-      found.replaceChildren();
-      said.textContent = "";
-      return;
-    }
-    const hits: number[] = [];
-    let count = 0;
-    for (let row = 0; row < report.rows; row++) {
-      if (only.checked && !report.contains(state.node, row)) continue;
-      const name = report.rowName(row).toLocaleLowerCase();
-      if (!name.includes(text)) continue;
-      count++;
-      if (name === text) hits.unshift(row);
-      else if (hits.length < mostHits) hits.push(row);
-    }
-    said.textContent = count === 0 ? "No row has such a name." : `${count.toLocaleString("en")} found${count > mostHits ? `, the first ${mostHits}` : ""}:`;
-    found.replaceChildren(rowChips(report, state, hits.slice(0, mostHits)));
-    if (hits.length === 1) state.chooseRow(hits[0]);
-  }
-  field.addEventListener("input", search);
-  only.addEventListener("change", search);
 
   function drawCard(): void {
     if (state.row === null) {
@@ -99,25 +71,20 @@ export function rowsSection(report: Report, state: State, colours: Int32Array): 
   }
 
   state.on("row", drawCard);
-  state.on("node", () => {
-    drawDoubt();
-    if (only.checked) search();
-  });
+  state.on("node", drawDoubt);
   drawCard();
   drawDoubt();
   return h(
     "section",
     { id: "rows", "aria-labelledby": "rows-title" },
     h("h2", { id: "rows-title" }, "Rows"),
-    h(
-      "div",
-      { class: "search", role: "search" },
-      h("label", { for: "row-search" }, "Find a row"),
-      field,
-      h("label", { for: "only-chosen", class: "check" }, only, " only in the chosen cluster"),
-    ),
-    said,
-    found,
+    ...searchBox(report, state, (row) => !only.checked || report.contains(state.node, row), {
+      element: h("label", { for: "only-chosen", class: "check" }, only, " only in the chosen cluster"),
+      onChange: (search) => {
+        only.addEventListener("change", search);
+        state.on("node", () => only.checked && search());
+      },
+    }),
     card,
     doubt,
   );

@@ -31,6 +31,9 @@ std::vector<Parameter> parameter_table() {
       {"row-filter-levels", Type::integer, "0",
        "divisions above a row at most, then its side is one block; 0: no limit (with --randomized)", 0.0,
        1e9},
+      {"row-priority", Type::numbers, "",
+       "for comparisons with other programs: a number for each row; those of the smallest divide the others, "
+       "none is drawn (with --randomized)"},
       {"clusters",
        Type::choice,
        "cut",
@@ -67,6 +70,12 @@ Options::Options(const ParameterValues& parameters, std::size_t rows)
   if (division.subset > division.threshold)
     fail(ErrorCode::configuration, "--subset {} must not be larger than --threshold {}", division.subset,
          division.threshold);
+  if (parameters.has("row-priority")) {
+    division.priority = parameters.numbers("row-priority");
+    if (division.priority.size() != rows)
+      fail(ErrorCode::configuration, "--row-priority has {} numbers for {} rows", division.priority.size(),
+           rows);
+  }
   const std::string& scores = parameters.choice("pair-scores");
   keeps_scores = scores == "keep" || (scores == "auto" && rows <= kMostRowsWithScores);
 }
@@ -75,7 +84,7 @@ void check_given(const Settings& given) {
   const auto randomized = given.find("randomized");
   const bool is_randomized =
       randomized != given.end() && randomized->second.numbers == std::vector<double>{1.0};
-  for (const char* name : {"threshold", "subset", "row-filter-levels"})
+  for (const char* name : {"threshold", "subset", "row-filter-levels", "row-priority"})
     if (!is_randomized && given.find(name) != given.end())
       fail(ErrorCode::configuration, "--{} belongs to --randomized", name);
   if (is_randomized && given.find("pair-scores") != given.end())

@@ -3,21 +3,26 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/cluster/new_column.hpp"
 #include "coppice/cluster/tree_predictive.hpp"
 #include "coppice/model/bhc/fit.hpp"
 #include "coppice/model/bhc/options.hpp"
+#include "coppice/model/new_cells.hpp"
 #include "coppice/model/stats_predictor.hpp"
 
 namespace coppice::bhc {
 namespace {
 
-class TreePredictor final : public StatsPredictor {
+class TreePredictor final : public StatsPredictor, public NewCells {
  public:
   explicit TreePredictor(const Problem& problem)
       : StatsPredictor(problem),
         problem_(&problem),
         options_(problem.parameters, problem.rows->size()),
-        predictive_(*problem.family, *problem.rows, options_.alpha) {}
+        predictive_(*problem.family, *problem.rows, options_.alpha),
+        empty_(problem.family->stats_size()) {
+    problem.family->clear(empty_.data());
+  }
 
   void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view details) override {
     const Dendrogram tree = row_tree(*problem_, details);
@@ -40,13 +45,35 @@ class TreePredictor final : public StatsPredictor {
     out.clear();
     for (const auto& [component, weight] : parts) out.push_back({component, weight});
   }
-  std::size_t component_count() const override { return predictive_.components(); }
-  const double* stats(std::size_t component) const override { return predictive_.stats(component); }
+  /// The last one is a new cluster.
+  std::size_t component_count() const override { return predictive_.components() + 1; }
+  const double* stats(std::size_t component) const override {
+    return component == predictive_.components() ? empty_.data() : predictive_.stats(component);
+  }
+  double condition_cells(const double* row, std::span<const std::size_t> cells,
+                         std::vector<std::vector<CellComponent>>& mixtures) const override {
+    std::vector<double> log_joint(component_count());
+    predictive_.log_joint(row, log_joint);
+    mixtures.resize(1);
+    const double log_density = make_mixture(log_joint, 0, mixtures.front());
+    mixtures.resize(cells.size(), mixtures.front());
+    return log_density;
+  }
+  NewColumn new_column(const Family& family, const Rows& column) const override {
+    return {log_new_column(predictive_.tree(), family, column), kMinusInfinity};
+  }
+  void draw_row(Stream& stream, double* row) const override {
+    std::vector<double> log_joint(component_count());
+    std::fill_n(row, problem_->family->width(), kMissing);
+    predictive_.log_joint(row, log_joint);
+    draw_member(*problem_->family, stats(draw_from_logs(log_joint, stream)), stream, row);
+  }
 
  private:
   const Problem* problem_;
   Options options_;
   TreePredictive predictive_;
+  std::vector<double> empty_;
 };
 
 }  // namespace

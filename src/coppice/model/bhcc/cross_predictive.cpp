@@ -5,16 +5,11 @@
 #include <utility>
 
 #include "coppice/base/math.hpp"
-#include "coppice/cluster/greedy_merging.hpp"
 #include "coppice/cluster/new_column.hpp"
-#include "coppice/cluster/row_forest.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 
 namespace coppice::bhcc {
 namespace {
-
-/// Parts of a cell's mixture below this weight are left out.
-constexpr double kNegligible = 1e-12;
 
 Rows cells_of_table(const Rows& table, std::span<const std::size_t> cells) {
   Rows chosen;
@@ -93,6 +88,27 @@ double CrossPredictive::log_density(const double* row) const {
   return total;
 }
 
+void CrossPredictive::draw_row(Stream& stream, double* row) const {
+  std::vector<Node> open = tree_.columns.roots();
+  std::vector<double> terms;
+  while (!open.empty()) {
+    const Node node = open.back();
+    open.pop_back();
+    const bool is_view = tree_.columns.is_leaf(node) || std::log(draw_uniform(stream)) < log_whole_[node];
+    if (!is_view || !views_[node]) {
+      open.push_back(tree_.columns.left(node));
+      open.push_back(tree_.columns.right(node));
+      continue;
+    }
+    const View& view = *views_[node];
+    std::vector<double> cells(view.columns.size(), kMissing);
+    terms.resize(view.predictive.components() + 1);
+    view.predictive.log_joint(cells.data(), terms);
+    draw_member(*view.family, stats_of(first_[node] + draw_from_logs(terms, stream)), stream, cells.data());
+    for (std::size_t j = 0; j < cells.size(); ++j) row[view.columns[j]] = cells[j];
+  }
+}
+
 CrossPredictive::Node CrossPredictive::node_of(std::size_t component) const {
   return static_cast<Node>(std::upper_bound(first_.begin(), first_.end(), component) - first_.begin() - 1);
 }
@@ -121,20 +137,27 @@ void CrossPredictive::missing_cell(std::size_t row, std::size_t cell, std::vecto
   for (Node node = tree_.columns.leaf_of(static_cast<std::uint32_t>(cell)); node != Dendrogram::kNone;
        node = tree_.columns.parent(node)) {
     const double weight = std::exp(log_view_[node]);
-    if (!views_[node] || weight < kNegligible) continue;
+    if (!views_[node] || weight < kNegligiblePart) continue;
     views_[node]->predictive.components_of(row, parts);
     for (const auto& [component, share] : parts)
-      if (weight * share >= kNegligible) out.push_back({first_[node] + component, weight * share});
+      if (weight * share >= kNegligiblePart) out.push_back({first_[node] + component, weight * share});
   }
   normalize(out);
 }
 
-void CrossPredictive::conditional_cell(const double* row, std::size_t cell,
+double CrossPredictive::conditional_cells(const double* row, std::span<const std::size_t> cells,
+                                          std::vector<std::vector<CellComponent>>& mixtures) const {
+  const std::vector<double> log_f = log_parts(row);
+  mixtures.resize(cells.size());
+  for (std::size_t k = 0; k < cells.size(); ++k) conditional_cell(row, cells[k], log_f, mixtures[k]);
+  double total = 0.0;
+  for (const Node root : tree_.columns.roots()) total += log_f[root];
+  return total;
+}
+
+void CrossPredictive::conditional_cell(const double* row, std::size_t cell, std::span<const double> log_f,
                                        std::vector<CellComponent>& out) const {
   const Dendrogram& columns = tree_.columns;
-  std::vector<double> given(row, row + family_->width());
-  given[cell] = kMissing;
-  const std::vector<double> log_f = log_parts(given.data());
   std::vector<Node> path;  // from the root
   for (Node node = columns.leaf_of(static_cast<std::uint32_t>(cell)); node != Dendrogram::kNone;
        node = columns.parent(node))
@@ -147,10 +170,10 @@ void CrossPredictive::conditional_cell(const double* row, std::size_t cell,
     const Node node = path[i];
     if (views_[node]) {
       terms.resize(views_[node]->predictive.components() + 1);
-      views_[node]->predictive.log_joint(cells_of(node, given.data()).data(), terms);
+      views_[node]->predictive.log_joint(cells_of(node, row).data(), terms);
       for (std::size_t k = 0; k < terms.size(); ++k) {
         const double weight = std::exp(log_above + log_whole_[node] + terms[k] - log_f[path.front()]);
-        if (weight >= kNegligible) out.push_back({first_[node] + k, weight});
+        if (weight >= kNegligiblePart) out.push_back({first_[node] + k, weight});
       }
     }
     if (i + 1 == path.size()) break;
@@ -173,20 +196,25 @@ double CrossPredictive::log_cell(std::size_t component, std::size_t cell, double
   return view.family->log_predictive(stats_of(component), alone.data());
 }
 
-double CrossPredictive::log_new_column(const Family& family, const Rows& column, NewColumn rule) const {
-  const bool literal = rule == NewColumn::literal;
+std::vector<double> CrossPredictive::log_column_terms(const Family& family, const Rows& column,
+                                                      bool by_size) const {
   std::vector<double> terms;
   for (Node node = 0; node < tree_.columns.nodes(); ++node)
     if (views_[node])
-      terms.push_back(log_view_[node] + coppice::log_new_column(*tree_.rows[node], family, column) +
-                      (literal ? 0.0 : std::log(static_cast<double>(tree_.columns.size(node)))));
-  if (literal) return log_sum_exp(terms);
-  RowForest own(family, column, options_.alpha_rows);
-  GreedyMerging(family, own.prior(), own.trees(), own.plant(), true).run([&](RowForest::Node made) {
-    own.record(made);
-  });
-  terms.push_back(std::log(options_.alpha_columns) + own.log_bound());
-  return log_sum_exp(terms) - std::log(static_cast<double>(tree_.columns.items()) + options_.alpha_columns);
+      terms.push_back(log_view_[node] + log_new_column(*tree_.rows[node], family, column) +
+                      (by_size ? std::log(static_cast<double>(tree_.columns.size(node))) : 0.0));
+  return terms;
+}
+
+double CrossPredictive::log_new_column_literal(const Family& family, const Rows& column) const {
+  return log_sum_exp(log_column_terms(family, column, false));
+}
+
+NewColumn CrossPredictive::new_column(const Family& family, const Rows& column) const {
+  std::vector<double> terms = log_column_terms(family, column, true);
+  terms.push_back(std::log(options_.alpha_columns) + log_bound_of_rows(family, column, options_.alpha_rows));
+  const double log_all = std::log(static_cast<double>(tree_.columns.items()) + options_.alpha_columns);
+  return {log_sum_exp(terms) - log_all, terms.back() - log_all};
 }
 
 }  // namespace coppice::bhcc

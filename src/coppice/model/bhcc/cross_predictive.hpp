@@ -18,7 +18,7 @@
 
 #include "coppice/cluster/tree_predictive.hpp"
 #include "coppice/model/bhcc/options.hpp"
-#include "coppice/model/model.hpp"
+#include "coppice/model/new_cells.hpp"
 #include "coppice/shape/cross_tree.hpp"
 
 namespace coppice::bhcc {
@@ -39,20 +39,24 @@ class CrossPredictive {
   /// The cells of a row that belong to a node, in the order of its family.
   std::vector<double> cells_of(Dendrogram::Node node, const double* row) const;
 
+  /// Draws views from the top, a cluster in each, and cells of the cluster.
+  void draw_row(Stream& stream, double* row) const;
+
   /// A component is a node of the tree over the rows in a node of the tree over the columns, or a new cluster
   /// there.
   std::size_t components() const { return first_.back(); }
   /// Mixture of a training row's missing cell.
   void missing_cell(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const;
-  /// Mixture of a new row's missing cell given its present ones.
-  void conditional_cell(const double* row, std::size_t cell, std::vector<CellComponent>& out) const;
+  /// Mixtures of a new row's missing cells given its present ones; returns log p(the present ones).
+  double conditional_cells(const double* row, std::span<const std::size_t> cells,
+                           std::vector<std::vector<CellComponent>>& mixtures) const;
   CellPredictive predict_cell(std::size_t component, std::size_t cell) const;
   double log_cell(std::size_t component, std::size_t cell, double value) const;
 
-  enum class NewColumn { proper, literal };
-  /// log p(column) of a family of one cell, one row of `column` for each row of the table. Literal: the
-  /// published recursion, without sizes and without a new view; its mass is the expected number of views.
-  double log_new_column(const Family& family, const Rows& column, NewColumn rule = NewColumn::proper) const;
+  /// Of a family of one cell, one row of `column` for each row of the table.
+  NewColumn new_column(const Family& family, const Rows& column) const;
+  /// The published recursion, without sizes and without a new view; its mass is the expected number of views.
+  double log_new_column_literal(const Family& family, const Rows& column) const;
 
  private:
   using Node = Dendrogram::Node;
@@ -65,6 +69,10 @@ class CrossPredictive {
     std::vector<double> empty;
     TreePredictive predictive;
   };
+  void conditional_cell(const double* row, std::size_t cell, std::span<const double> log_f,
+                        std::vector<CellComponent>& out) const;
+  /// log omega Q of the views, with the logs of their sizes if they count.
+  std::vector<double> log_column_terms(const Family& family, const Rows& column, bool by_size) const;
   /// log F of every node; minus infinity where there is no view worth the name below.
   std::vector<double> log_parts(const double* row) const;
   Node node_of(std::size_t component) const;

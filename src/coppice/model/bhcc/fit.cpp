@@ -11,6 +11,7 @@
 #include "coppice/model/bhcc/column_division.hpp"
 #include "coppice/model/bhcc/column_forest.hpp"
 #include "coppice/model/bhcc/column_merging.hpp"
+#include "coppice/model/drawn_views.hpp"
 
 namespace coppice::bhcc {
 namespace {
@@ -84,20 +85,12 @@ class CrossFit final : public Sampler {
 
   void traces(std::span<double> values) const override {
     const Views views = current_views();
-    const std::vector<std::size_t> sizes = cluster_sizes(views.columns);
-    const auto all = static_cast<double>(views.columns.size());
-    double entropy = 0.0;
-    double mean_clusters = 0.0;
-    for (std::size_t v = 0; v < sizes.size(); ++v) {
-      const double share = static_cast<double>(sizes[v]) / all;
-      entropy -= share * std::log(share);
-      mean_clusters += share * static_cast<double>(cluster_sizes(views.rows[v]).size());
-    }
+    const ViewFigures figures(views);
     values[log_joint_trace] = log_joint();
-    values[clusters_trace] = static_cast<double>(cluster_sizes(views.rows[views.largest()]).size());
-    values[views_trace] = static_cast<double>(views.count());
-    values[column_entropy_trace] = std::max(entropy, 0.0);
-    values[mean_clusters_trace] = mean_clusters;
+    values[clusters_trace] = figures.clusters;
+    values[views_trace] = figures.views;
+    values[column_entropy_trace] = figures.column_entropy;
+    values[mean_clusters_trace] = figures.mean_clusters;
     values[trees_trace] = static_cast<double>(forest_.dendrogram().roots().size());
   }
 
@@ -158,35 +151,15 @@ class CrossFit final : public Sampler {
 
   void draw_prior(const StreamName& name) override {
     Stream stream(name, Purpose::prior_shape);
-    Views views;
-    views.columns.resize(table_.count());
-    forest_.prior().draw_partition(stream, views.columns);
-    views.rows.resize(canonicalize(views.columns));
     const Crp row_prior(options_.alpha_rows, table_.rows());
-    for (Labels& labels : views.rows) {
-      labels.resize(table_.rows());
-      row_prior.draw_partition(stream, labels);
-      canonicalize(labels);
-    }
-    become(views);
+    become(draw_views(forest_.prior(), table_.count(), row_prior, table_.rows(), stream));
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
     const Views views = current_views();
     Stream stream(name, Purpose::prior_data);
-    for (std::size_t column = 0; column < table_.count(); ++column) {
-      const Family& family = table_.family(column);
-      const Labels& labels = views.rows[static_cast<std::size_t>(views.columns[column])];
-      std::vector<double> empty(family.stats_size());
-      family.clear(empty.data());
-      std::vector<std::vector<double>> thetas(cluster_sizes(labels).size());
-      for (std::vector<double>& theta : thetas) {
-        theta.resize(family.theta_size());
-        family.draw_theta(empty.data(), stream, theta.data());
-      }
-      for (std::size_t row = 0; row < rows.size(); ++row)
-        family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row] + column);
-    }
+    draw_cells(
+        views, [&](std::size_t column) -> const Family& { return table_.family(column); }, stream, rows);
     table_.data_changed();
     become(views);
   }

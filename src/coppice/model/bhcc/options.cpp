@@ -37,6 +37,9 @@ std::vector<Parameter> parameter_table() {
                  "what sends a column to a side: size weighs the views there by their columns, published as "
                  "the publication does (with --randomized)",
                  {"size", "published"}),
+      {kColumnPriority, Type::numbers, "",
+       "for comparisons with other programs: a number for each column; those of the smallest divide the "
+       "others, none is drawn (with --randomized)"},
       choice_row("consolidate", "on",
                  "merge the views that were found once more and keep the better tree: repairs views that "
                  "divisions tore apart (with --randomized)",
@@ -69,6 +72,12 @@ Options::Options(const ParameterValues& parameters, std::size_t rows, std::size_
          division.threshold);
   row_division = division;
   row_division.levels = parameters.integer("row-filter-levels");
+  if (parameters.has(kColumnPriority)) {
+    division.priority = parameters.numbers(kColumnPriority);
+    if (division.priority.size() != columns)
+      fail(ErrorCode::configuration, "--{} has {} numbers for {} columns", kColumnPriority,
+           division.priority.size(), columns);
+  }
   divides_rows = randomized && rows > parameters.integer("rows-divided-from");
 }
 
@@ -77,7 +86,7 @@ void check_given(const Settings& given) {
   const bool is_randomized =
       randomized != given.end() && randomized->second.numbers == std::vector<double>{1.0};
   for (const char* name : {"threshold", "subset", "filter-levels", "row-filter-levels", "rows-divided-from",
-                           "filter", "consolidate"})
+                           "filter", "consolidate", kColumnPriority})
     if (!is_randomized && given.find(name) != given.end())
       fail(ErrorCode::configuration, "--{} belongs to --randomized", name);
 }

@@ -10,7 +10,7 @@
 namespace coppice::bhcc {
 namespace {
 
-class CrossPredictor final : public Predictor {
+class CrossPredictor final : public Predictor, public NewCells {
  public:
   explicit CrossPredictor(const Problem& problem)
       : problem_(&problem),
@@ -38,6 +38,14 @@ class CrossPredictor final : public Predictor {
   void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {
     predictive_.missing_cell(row, cell, out);
   }
+  double condition_cells(const double* row, std::span<const std::size_t> cells,
+                         std::vector<std::vector<CellComponent>>& mixtures) const override {
+    return predictive_.conditional_cells(row, cells, mixtures);
+  }
+  NewColumn new_column(const Family& family, const Rows& column) const override {
+    return predictive_.new_column(family, column);
+  }
+  void draw_row(Stream& stream, double* row) const override { predictive_.draw_row(stream, row); }
   std::size_t component_count() const override { return predictive_.components(); }
   CellPredictive predict_cell(std::size_t component, std::size_t cell) const override {
     return predictive_.predict_cell(component, cell);

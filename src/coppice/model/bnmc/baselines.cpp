@@ -7,6 +7,7 @@
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/model/bnmc/learned.hpp"
 
 namespace coppice::bnmc {
@@ -58,14 +59,20 @@ SparseRows inputs_with_labels(const SparseRows& inputs, const SparseRows& labels
   return result;
 }
 
+/// A regression to fit: the label, the chain that it is in, and the prior of its weights.
+struct Job {
+  std::size_t chain, label;
+  Eigen::VectorXd variance;
+};
+
 class Regressions {
  public:
-  Regressions(Baseline kind, const SparseDesign& design, const LabelledRows& rows,
-              std::span<const std::uint32_t> which, const Options& options, const Inputs& inputs,
-              std::uint64_t seed, std::size_t threads)
+  /// All rows whose answers are given; `nearby` are regressions of nearly the same rows, or null.
+  Regressions(Baseline kind, const SparseDesign& design, const std::vector<std::vector<double>>& answers,
+              const Options& options, const Inputs& inputs, std::uint64_t seed, std::size_t threads,
+              const std::atomic<bool>* stop, const Regressions* nearby)
       : inputs_(inputs.size()) {
-    const std::size_t labels = rows.labels.columns;
-    const std::vector<std::vector<double>> answers = answers_of(rows.labels, which);
+    const std::size_t labels = answers.size();
     std::vector<char> varies;
     for (const std::vector<double>& answer : answers) {
       double positive = 0.0;
@@ -75,45 +82,45 @@ class Regressions {
         known += is_missing(y) ? 0.0 : 1.0;
       }
       base_rates_.push_back((positive + 0.5) / (known + 1.0));
-      varies.push_back(kind != Baseline::base_rates && positive > 0.0 && positive < known ? 1 : 0);
+      varies.push_back(positive > 0.0 && positive < known ? 1 : 0);
     }
     if (kind == Baseline::base_rates) return;
+    const bool is_chain = kind == Baseline::chains;
+    weights_.assign(is_chain ? kChains : 1, std::vector<Expert>(labels));
     const Eigen::VectorXd variance = inputs.prior_variance();
-    if (kind == Baseline::one_vs_rest) {
+    std::vector<Job> jobs;
+    for (std::size_t chain = 0; chain < weights_.size(); ++chain) {
       orders_.emplace_back();
-      weights_.emplace_back(labels);
-      parallel_for((labels + kLanes - 1) / kLanes, threads, [&](std::size_t part) {
-        std::vector<std::vector<double>> fitted;
-        std::vector<std::size_t> which_labels;
-        for (std::size_t c = part * kLanes; c < std::min(labels, (part + 1) * kLanes); ++c) {
-          if (varies[c] == 0) continue;
-          fitted.push_back(answers[c]);
-          which_labels.push_back(c);
-        }
-        if (fitted.empty()) return;
-        const std::vector<Expert> experts = fit_diagonal(design, which, fitted, variance, options.expert);
-        for (std::size_t i = 0; i < experts.size(); ++i) weights_[0][which_labels[i]] = experts[i].mean;
-      });
-      return;
-    }
-    weights_.assign(kChains, std::vector<Eigen::VectorXd>(labels));
-    for (std::size_t chain = 0; chain < kChains; ++chain) {
-      orders_.emplace_back(labels);
+      if (!is_chain) continue;
+      orders_[chain].resize(labels);
       std::iota(orders_[chain].begin(), orders_[chain].end(), 0u);
       Stream stream({seed, chain, 0}, Purpose::scan_order);
       shuffle(stream, orders_[chain]);
     }
-    parallel_for(kChains * labels, threads, [&](std::size_t at) {
-      const std::size_t chain = at / labels;
-      const std::size_t place = at % labels;
-      const std::uint32_t label = orders_[chain][place];
-      if (varies[label] == 0) return;
-      Eigen::VectorXd with_labels(variance.size() + static_cast<Eigen::Index>(labels));
-      with_labels << variance, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(labels), kNoVariance);
-      for (std::size_t before = 0; before < place; ++before)
-        with_labels[variance.size() + orders_[chain][before]] = 1.0;
-      const std::vector<std::vector<double>> one{answers[label]};
-      weights_[chain][label] = fit_diagonal(design, which, one, with_labels, options.expert).front().mean;
+    // The regressions of a label are alike in all chains: they stand side by side and take as many steps.
+    for (std::size_t label = 0; label < labels; ++label)
+      for (std::size_t chain = 0; varies[label] != 0 && chain < weights_.size(); ++chain) {
+        jobs.push_back({chain, label, variance});
+        if (is_chain) jobs.back().variance = variance_with_labels(variance, orders_[chain], label);
+      }
+    parallel_for((jobs.size() + kLanes - 1) / kLanes, threads, [&](std::size_t part) {
+      heed(stop);
+      const std::size_t end = std::min(jobs.size(), (part + 1) * kLanes);
+      std::vector<std::vector<double>> fitted;
+      std::vector<const Eigen::VectorXd*> variances;
+      std::vector<const Expert*> start;
+      for (std::size_t at = part * kLanes; at < end; ++at) {
+        const Job& job = jobs[at];
+        fitted.push_back(answers[job.label]);
+        variances.push_back(&job.variance);
+        const Expert* before = nearby == nullptr ? nullptr : &nearby->weights_[job.chain][job.label];
+        start.push_back(before != nullptr && before->mean.size() > 0 ? before : nullptr);
+      }
+      std::vector<Expert> experts = fit_diagonal(design, fitted, variances, options.expert, start);
+      for (std::size_t i = 0; i < experts.size(); ++i) {
+        const Job& job = jobs[part * kLanes + i];
+        weights_[job.chain][job.label] = std::move(experts[i]);
+      }
     });
   }
 
@@ -126,7 +133,7 @@ class Regressions {
       const std::vector<std::uint32_t>& order = orders_[chain];
       for (std::size_t place = 0; place < labels; ++place) {
         const std::size_t label = order.empty() ? place : order[place];
-        const double p = probability(weights_[chain][label], inputs, row, chosen, label);
+        const double p = probability(weights_[chain][label].mean, inputs, row, chosen, label);
         if (!order.empty()) chosen[label] = p >= 0.5 ? 1 : 0;
         sum[label] += p / static_cast<double>(weights_.size());
       }
@@ -135,6 +142,16 @@ class Regressions {
   }
 
  private:
+  /// Of the inputs, and of the labels that come before the given one; the others have no weight.
+  static Eigen::VectorXd variance_with_labels(const Eigen::VectorXd& variance,
+                                              const std::vector<std::uint32_t>& order, std::size_t label) {
+    const auto labels = static_cast<Eigen::Index>(order.size());
+    Eigen::VectorXd all(variance.size() + labels);
+    all << variance, Eigen::VectorXd::Constant(labels, kNoVariance);
+    for (std::size_t before = 0; order[before] != label; ++before) all[variance.size() + order[before]] = 1.0;
+    return all;
+  }
+
   double probability(const Eigen::VectorXd& weights, const SparseRows& inputs, std::size_t row,
                      const std::vector<char>& chosen, std::size_t label) const {
     if (weights.size() == 0) return base_rates_[label];
@@ -149,42 +166,40 @@ class Regressions {
 
   std::size_t inputs_;
   std::vector<double> base_rates_;
-  std::vector<std::vector<std::uint32_t>> orders_;     // of the labels, by chain; empty: none sees another
-  std::vector<std::vector<Eigen::VectorXd>> weights_;  // by chain and label; empty: the base rate
+  std::vector<std::vector<std::uint32_t>> orders_;  // of the labels, by chain; empty: none sees another
+  std::vector<std::vector<Expert>> weights_;        // by chain and label; without a mean: the base rate
 };
 
 class BaselineClassifier final : public Classifier {
  public:
-  BaselineClassifier(Baseline kind, const LabelledRows& rows, std::uint64_t seed, std::size_t threads)
+  BaselineClassifier(Baseline kind, const LabelledRows& rows, std::uint64_t seed, std::size_t threads,
+                     const std::atomic<bool>* stop)
       : options_(baseline_options()), inputs_(rows, options_) {
-    SparseDesign design;
     const SparseRows inputs = inputs_.transform(rows.features, nullptr, threads);
-    design.rows = kind == Baseline::chains ? inputs_with_labels(inputs, rows.labels) : inputs;
-    design.columns = transpose(design.rows);
+    const SparseRows all = kind == Baseline::chains ? inputs_with_labels(inputs, rows.labels) : inputs;
     const std::size_t count = rows.features.rows();
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0u);
+    all_ = std::make_unique<Regressions>(kind, SparseDesign(all), answers_of(rows.labels, order), options_,
+                                         inputs_, seed, threads, stop, nullptr);
     Stream stream({seed, 0, 0}, Purpose::hold_out);
     shuffle(stream, order);
-    std::vector<std::uint32_t> fold_of(count);
-    for (std::size_t i = 0; i < count; ++i) fold_of[order[i]] = static_cast<std::uint32_t>(i % kFolds);
+    std::vector<std::size_t> fold_of(count);
+    for (std::size_t i = 0; i < count; ++i) fold_of[order[i]] = i % kFolds;
     std::vector<RowParts> held_out(count);
-    const auto fit = [&](std::size_t without) {
-      std::vector<std::uint32_t> which;
-      for (std::uint32_t row = 0; row < count; ++row)
-        if (fold_of[row] != without) which.push_back(row);
-      return Regressions(kind, design, rows, which, options_, inputs_, seed, threads);
-    };
     for (std::size_t fold = 0; fold < kFolds; ++fold) {
-      const Regressions without = fit(fold);
-      for (std::size_t row = 0; row < count; ++row) {
-        if (fold_of[row] != fold) continue;
+      std::vector<std::uint32_t> kept;
+      for (std::uint32_t row = 0; row < count; ++row)
+        if (fold_of[row] != fold) kept.push_back(row);
+      const Regressions without(kind, SparseDesign(all, kept), answers_of(rows.labels, kept), options_,
+                                inputs_, seed, threads, stop, all_.get());
+      parallel_for(count, threads, [&](std::size_t row) {
+        if (fold_of[row] != fold) return;
         held_out[row].linear = without.probabilities(inputs, row);
         held_out[row].mixture.assign(rows.labels.columns, 0.0);
-      }
+      });
     }
     thresholds_ = calibrate(rows, held_out, Learned(), options_).thresholds;
-    all_ = std::make_unique<Regressions>(fit(kFolds));
   }
 
   LabelPrediction predict(const SparseRows& features, std::size_t row) const override {
@@ -203,6 +218,7 @@ class BaselineClassifier final : public Classifier {
     return result;
   }
   std::vector<LabelPattern> patterns() const override { return {}; }
+  const std::vector<double>& thresholds() const override { return thresholds_; }
 
  private:
   Options options_;
@@ -214,8 +230,8 @@ class BaselineClassifier final : public Classifier {
 }  // namespace
 
 std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabelledRows& rows, std::uint64_t seed,
-                                         std::size_t threads) {
-  return std::make_unique<BaselineClassifier>(kind, rows, seed, threads);
+                                         std::size_t threads, const std::atomic<bool>* stop) {
+  return std::make_unique<BaselineClassifier>(kind, rows, seed, threads, stop);
 }
 
 }  // namespace coppice::bnmc

@@ -3,6 +3,7 @@
 // the linear experts and a threshold found, like theirs, on rows held out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -12,8 +13,9 @@ namespace coppice::bnmc {
 
 enum class Baseline { base_rates, one_vs_rest, chains };
 
-/// Fitted at once; the answers do not depend on the threads. A row has one cluster and no density.
+/// Fitted at once; the answers do not depend on the threads. A row has one cluster and no density. Throws
+/// Error{stopped} soon after `stop`, which may be null, is set.
 std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabelledRows& rows, std::uint64_t seed,
-                                         std::size_t threads);
+                                         std::size_t threads, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace coppice::bnmc

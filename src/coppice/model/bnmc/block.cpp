@@ -137,9 +137,9 @@ void Block::expectations(const AlignedVector& counts, const BlockStatistics& sta
     const double mass = prior_.a * static_cast<double>(columns);
     for (std::size_t g = 0; g < stride_; g += kLanes) {
       const Lanes total = digamma(mass + load_lanes(statistics.totals.data() + g));
-      for (const std::uint32_t slot : slots) {
-        const Lanes sum = statistics.scale * load_lanes(statistics.table.data() + slot * stride_ + g);
-        store_lanes(weights + slot * stride_ + g, digamma(prior_.a + sum) - total);
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        const Lanes sum = statistics.scale * load_lanes(statistics.table.data() + slots[i] * stride_ + g);
+        store_lanes(weights + i * stride_ + g, digamma(prior_.a + sum) - total);
       }
     }
     return;

@@ -48,8 +48,8 @@ class Block {
 
   /// Whether weights of a slot depend on that slot and the totals alone, so that few can be asked for.
   bool is_local() const { return prior_.likelihood == Likelihood::multinomial; }
-  /// Weights of the given slots (all if the block is not local) and the base of each cluster, which is added
-  /// to `base`.
+  /// Weights of the given slots, one after the other (all slots if the block is not local), and the base of
+  /// each cluster, which is added to `base`.
   void expectations(const AlignedVector& counts, const BlockStatistics& statistics,
                     std::span<const std::uint32_t> slots, double* weights, double* base) const;
   /// Sum over clusters of KL(q || prior).

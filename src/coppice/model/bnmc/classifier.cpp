@@ -39,15 +39,10 @@ class LabelClassifier final : public Classifier {
     one.start.push_back(one.column.size());
     RowParts parts = (*scorer_)(mixture_->features().encode(one),
                                 options_.has_expert ? inputs_.transform(one, topics_.get(), 1) : one, 0);
-    LabelPrediction result;
-    result.scores = scores_of(parts, learned_, options_, calibration_);
-    result.probabilities = probabilities_of(parts, learned_, options_, calibration_);
-    for (std::size_t c = 0; c < result.scores.size(); ++c)
-      result.chosen.push_back(result.scores[c] >= calibration_.thresholds[c]);
-    result.clusters = std::move(parts.clusters);
-    result.log_density = parts.log_density;
-    return result;
+    return prediction_of(std::move(parts), learned_, options_, calibration_);
   }
+
+  const std::vector<double>& thresholds() const override { return calibration_.thresholds; }
 
   std::vector<LabelPattern> patterns() const override {
     const MixtureStatistics& statistics = learned_.statistics;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "coppice/base/rng.hpp"
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/model/bnmc/sparse_design.hpp"
 
 namespace coppice::bnmc {
 
@@ -20,8 +20,8 @@ enum class Method { vb, map, svi, gibbs };
 struct ExpertOptions {
   Link link = Link::logistic;
   Method method = Method::vb;
-  double tolerance = 1e-8;  // largest change of a weight at which iterations end
-  double least_gain = 0.0;  // of the bound, relative, below which the diagonal form ends; 0: by weights alone
+  double tolerance = 1e-8;  // largest change of a weight, or of a diagonal variance, at which iterations end
+  double least_gain = 0.0;  // of the bound, relative, below which the diagonal form ends
   std::size_t iterations = 500;
   std::size_t burn_in = 200, draws = 1000;   // gibbs
   std::size_t minibatch = 256, epochs = 20;  // svi
@@ -47,16 +47,11 @@ Expert fit_full(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<con
                 const Eigen::VectorXd& prior_mean, const Eigen::VectorXd& prior_variance,
                 const ExpertOptions& options, Stream& stream);
 
-/// Inputs for the diagonal form, by rows and by columns.
-struct SparseDesign {
-  SparseRows rows, columns;  // columns: the transpose
-};
-SparseRows transpose(const SparseRows& rows);
-
-/// At most eight labels at once, over the given rows (in increasing order): y[j][i] is 0, 1 or NaN (not
-/// known) for row which[i]. The method is vb or map; the prior mean is 0.
-std::vector<Expert> fit_diagonal(const SparseDesign& design, std::span<const std::uint32_t> which,
-                                 std::span<const std::vector<double>> y,
-                                 const Eigen::VectorXd& prior_variance, const ExpertOptions& options);
+/// At most eight labels at once: y[j][i] is 0, 1 or NaN (not known) for row i. The method is vb or map; the
+/// prior mean is 0, the prior variances are those of each label. `start` has for each label an expert of this
+/// form to begin with, or null; or it is empty.
+std::vector<Expert> fit_diagonal(const SparseDesign& design, std::span<const std::vector<double>> y,
+                                 std::span<const Eigen::VectorXd* const> prior_variances,
+                                 const ExpertOptions& options, std::span<const Expert* const> start = {});
 
 }  // namespace coppice::bnmc

@@ -2,10 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "coppice/base/aligned.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/base/lanes.hpp"
 #include "coppice/model/bnmc/expert.hpp"
+#include "coppice/model/bnmc/preconditioner.hpp"
 
 namespace coppice::bnmc {
 namespace {
@@ -16,33 +15,11 @@ Lanes root(Lanes x) {
 }
 Lanes select(LanesInt condition, Lanes yes, Lanes no) { return condition ? yes : no; }
 Lanes absolute(Lanes x) { return x < 0.0 ? -x : x; }
-
-/// Eight numbers for each row or column.
-class LaneVector {
- public:
-  explicit LaneVector(std::size_t size) : cells_(size * kLanes, 0.0) {}
-  std::size_t size() const { return cells_.size() / kLanes; }
-  Lanes operator[](std::size_t i) const { return load_lanes(cells_.data() + i * kLanes); }
-  void set(std::size_t i, Lanes value) { store_lanes(cells_.data() + i * kLanes, value); }
-
- private:
-  AlignedVector cells_;
-};
-
-/// Sum of value (or its square) * vector[index] over the items of one row, or of one column.
-template <bool Squared>
-Lanes gather(const SparseRows& items, std::size_t line, const LaneVector& vector) {
-  Lanes even{};
-  Lanes odd{};
-  const auto index = items.columns_of(line);
-  const auto value = items.values_of(line);
-  std::size_t i = 0;
-  for (; i + 2 <= index.size(); i += 2) {
-    even += (Squared ? value[i] * value[i] : value[i]) * vector[index[i]];
-    odd += (Squared ? value[i + 1] * value[i + 1] : value[i + 1]) * vector[index[i + 1]];
-  }
-  if (i < index.size()) even += (Squared ? value[i] * value[i] : value[i]) * vector[index[i]];
-  return even + odd;
+Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+bool any(LanesInt condition) {
+  std::int64_t found = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) found |= condition[i];
+  return found != 0;
 }
 
 Lanes dot(const LaneVector& a, const LaneVector& b) {
@@ -51,65 +28,90 @@ Lanes dot(const LaneVector& a, const LaneVector& b) {
   return sum;
 }
 
-/// Eight labels on their way; rows that are not fitted, or whose label is not known, have no weight.
+/// Eight labels on their way; rows that are not fitted, or whose label is not known, have no weight. No lane
+/// sees another, and one that has settled stays as it is: a label's answer does not depend on its company.
 class EightExperts {
  public:
-  EightExperts(const SparseDesign& design, std::span<const std::uint32_t> which,
-               std::span<const std::vector<double>> y, const Eigen::VectorXd& prior_variance,
-               const ExpertOptions& options)
+  EightExperts(const SparseDesign& design, std::span<const std::vector<double>> y,
+               std::span<const Eigen::VectorXd* const> prior_variances, const ExpertOptions& options,
+               std::span<const Expert* const> start)
       : design_(design),
-        which_(which),
         options_(options),
-        size_(static_cast<std::size_t>(prior_variance.size())),
-        prior_(prior_variance),
-        known_(design.rows.rows()),
-        half_(design.rows.rows()),
-        fitted_(design.rows.rows()),
-        variance_of_row_(design.rows.rows()),
-        omega_(design.rows.rows()),
-        target_(design.rows.rows()),
-        product_(design.rows.rows()),
+        rows_(design.rows()),
+        size_(design.inputs()),
+        precision_(size_),
+        known_(rows_),
+        half_(rows_),
+        fitted_(rows_),
+        variance_of_row_(rows_),
+        curvature_(rows_),
+        work_(rows_),
         mean_(size_),
         variance_(size_),
-        diagonal_(size_),
+        change_(size_),
         residual_(size_),
+        solved_(size_),
         direction_(size_),
-        image_(size_) {
-    for (std::size_t i = 0; i < which.size(); ++i) {
+        image_(size_),
+        preconditioner_(design) {
+    for (std::size_t row = 0; row < rows_; ++row) {
       Lanes known{};
       Lanes half{};
       for (std::size_t lane = 0; lane < y.size(); ++lane) {
-        const double value = y[lane][i];
+        const double value = y[lane][row];
         if (is_missing(value)) continue;
         known[lane] = 1.0;
         half[lane] = value - 0.5;
       }
-      known_.set(which[i], known);
-      half_.set(which[i], half);
+      known_.set(row, known);
+      half_.set(row, half);
     }
-    if (options.method == Method::vb)
-      for (std::size_t d = 0; d < size_; ++d)
-        variance_.set(d, broadcast(prior_[static_cast<Eigen::Index>(d)]));
+    for (std::size_t d = 0; d < size_; ++d) {
+      const auto at = static_cast<Eigen::Index>(d);
+      Lanes prior = broadcast(1.0);
+      for (std::size_t lane = 0; lane < y.size(); ++lane) prior[lane] = (*prior_variances[lane])[at];
+      precision_.set(d, 1.0 / prior);
+      Lanes mean{};
+      Lanes variance = is_variational() ? prior : Lanes{};
+      for (std::size_t lane = 0; lane < start.size(); ++lane) {
+        if (start[lane] == nullptr) continue;
+        mean[lane] = start[lane]->mean[at];
+        if (is_variational()) variance[lane] = start[lane]->variance[at];
+      }
+      mean_.set(d, mean);
+      variance_.set(d, variance);
+    }
+    for (std::size_t lane = 0; lane < y.size(); ++lane) going_[lane] = -1;
+    if (design.has_intercept()) set_intercepts(start);
   }
 
   std::vector<Expert> run(std::size_t labels) {
     std::vector<Expert> experts(labels);
-    for (std::size_t iteration = 0; iteration < options_.iterations; ++iteration) {
-      predict();
-      if (iteration > 0) note_elbos(experts);
-      if (have_settled(experts)) break;
+    predict();
+    // Under the wide prior rows say little, and the first steps would go much too far.
+    for (std::size_t round = 0; is_variational() && round < kFirstRounds; ++round) spread();
+    Lanes elbo = bound();
+    for (std::size_t iteration = 0; iteration < options_.iterations && any(going_); ++iteration) {
       augment();
-      const double change = solve();
-      if (change < options_.tolerance) break;
+      solve();
+      Lanes change = move();
+      if (is_variational()) change = larger(change, spread());
+      const Lanes next = bound();
+      for (std::size_t lane = 0; lane < labels; ++lane)
+        if (going_[lane] != 0) experts[lane].elbos.push_back(next[lane]);
+      const LanesInt gains = (next - elbo) >= options_.least_gain * absolute(next);
+      going_ = going_ & (change >= options_.tolerance) & gains;
+      elbo = next;
     }
     predict();
-    note_elbos(experts);
+    elbo = bound();
     for (std::size_t lane = 0; lane < labels; ++lane) {
       Expert& expert = experts[lane];
-      expert.elbo = expert.elbos.back();
+      expert.elbo = elbo[lane];
+      expert.elbos.push_back(elbo[lane]);
       expert.mean.resize(static_cast<Eigen::Index>(size_));
       for (std::size_t d = 0; d < size_; ++d) expert.mean[static_cast<Eigen::Index>(d)] = mean_[d][lane];
-      if (options_.method != Method::vb) continue;
+      if (!is_variational()) continue;
       expert.variance.resize(static_cast<Eigen::Index>(size_));
       for (std::size_t d = 0; d < size_; ++d)
         expert.variance[static_cast<Eigen::Index>(d)] = variance_[d][lane];
@@ -118,166 +120,199 @@ class EightExperts {
   }
 
  private:
-  /// Weights of rare inputs creep for long after the bounds have nothing left to gain.
-  bool have_settled(const std::vector<Expert>& experts) const {
-    if (options_.least_gain == 0.0) return false;
-    return std::all_of(experts.begin(), experts.end(), [&](const Expert& expert) {
-      const std::size_t count = expert.elbos.size();
-      if (count < 2) return false;
-      const double gain = expert.elbos[count - 1] - expert.elbos[count - 2];
-      return gain < options_.least_gain * std::abs(expert.elbos[count - 1]);
-    });
+  /// Log odds of the labels: near where they end, as most labels are rare.
+  void set_intercepts(std::span<const Expert* const> start) {
+    Lanes known{};
+    Lanes half{};
+    for (std::size_t row = 0; row < rows_; ++row) {
+      known += known_[row];
+      half += half_[row];
+    }
+    Lanes intercept = log((0.5 * known + half + 0.5) / (0.5 * known - half + 0.5));
+    for (std::size_t lane = 0; lane < start.size(); ++lane)
+      if (start[lane] != nullptr) intercept[lane] = mean_[0][lane];
+    mean_.set(0, intercept);
   }
 
-  double prior_precision(std::size_t d) const { return 1.0 / prior_[static_cast<Eigen::Index>(d)]; }
+  bool is_variational() const { return options_.method == Method::vb; }
 
   void predict() {
-    for (const std::uint32_t row : which_) {
-      fitted_.set(row, gather<false>(design_.rows, row, mean_));
-      if (options_.method == Method::vb)
-        variance_of_row_.set(row, gather<true>(design_.rows, row, variance_));
-    }
+    design_.times(mean_, fitted_);
+    if (is_variational()) design_.squares_times(variance_, variance_of_row_);
   }
 
-  Lanes margin(std::uint32_t row) const { return 1.0 - 2.0 * half_[row] * fitted_[row]; }
+  Lanes margin(std::size_t row) const { return 1.0 - 2.0 * half_[row] * fitted_[row]; }
 
+  /// E[lambda] or E[1/lambda] of the augmentation at a row.
+  Lanes augmentation(std::size_t row) const {
+    if (options_.link == Link::svm) {
+      const Lanes u = margin(row);
+      const Lanes g = root(u * u + variance_of_row_[row]);
+      return known_[row] / select(g < 1e-8, broadcast(1e-8), g);
+    }
+    const Lanes psi = fitted_[row];
+    const Lanes c = root(psi * psi + variance_of_row_[row]);
+    return known_[row] * mean_of_polya_gamma(c, exp(-c));
+  }
+
+  static Lanes mean_of_polya_gamma(Lanes c, Lanes decay) {
+    const Lanes safe = select(c < 1e-4, broadcast(1.0), c);
+    const Lanes mean = (1.0 - decay) / ((1.0 + decay) * 2.0 * safe);
+    return select(c < 1e-4, 0.25 - c * c / 48.0, mean);
+  }
+
+  /// The bound's slope (work_) and curvature in each row's linear predictor. Of the logistic bound it is the
+  /// curvature itself, which is less than the augmentation's weight, so that steps are Newton's; of the hinge
+  /// the augmentation's weight, which is never too small.
   void augment() {
-    for (const std::uint32_t row : which_) {
+    for (std::size_t row = 0; row < rows_; ++row) {
       const Lanes psi = fitted_[row];
-      if (options_.link == Link::logistic) {
-        const Lanes c = root(psi * psi + variance_of_row_[row]);
-        const Lanes decay = exp(-c);
-        const Lanes safe = select(c < 1e-4, broadcast(1.0), c);
-        const Lanes mean = (1.0 - decay) / ((1.0 + decay) * 2.0 * safe);
-        omega_.set(row, known_[row] * select(c < 1e-4, 0.25 - c * c / 48.0, mean));
-        target_.set(row, half_[row]);
-      } else {
-        const Lanes u = margin(row);
-        const Lanes g = root(u * u + variance_of_row_[row]);
-        const Lanes omega = 1.0 / select(g < 1e-8, broadcast(1e-8), g);
-        omega_.set(row, known_[row] * omega);
-        target_.set(row, 2.0 * half_[row] * (1.0 + omega));
+      if (options_.link == Link::svm) {
+        const Lanes omega = augmentation(row);
+        curvature_.set(row, omega);
+        work_.set(row, 2.0 * half_[row] * (1.0 + omega) - omega * psi);
+        continue;
       }
+      const Lanes squared = psi * psi + variance_of_row_[row];
+      const Lanes c = root(squared);
+      const Lanes decay = exp(-c);
+      const Lanes omega = mean_of_polya_gamma(c, decay);
+      const Lanes logistic = decay / ((1.0 + decay) * (1.0 + decay));
+      const Lanes share = psi * psi / select(squared < 1e-300, broadcast(1e-300), squared);
+      curvature_.set(row, known_[row] * (omega + share * (logistic - omega)));
+      work_.set(row, half_[row] - known_[row] * omega * psi);
     }
-  }
-
-  /// Sum over the fitted rows of value * vector[row]: rows left out have no omega and no target.
-  Lanes column_sum(std::size_t d, const LaneVector& vector) const {
-    return gather<false>(design_.columns, d, vector);
   }
 
   void apply(const LaneVector& from, LaneVector& to) {
-    for (const std::uint32_t row : which_)
-      product_.set(row, omega_[row] * gather<false>(design_.rows, row, from));
-    for (std::size_t d = 0; d < size_; ++d) to.set(d, column_sum(d, product_) + prior_precision(d) * from[d]);
+    design_.times(from, work_);
+    for (std::size_t row = 0; row < rows_; ++row) work_.set(row, curvature_[row] * work_[row]);
+    design_.transposed_times(work_, to);
+    for (std::size_t d = 0; d < size_; ++d) to.set(d, to[d] + precision_[d] * from[d]);
   }
 
-  /// Conjugate gradients with the diagonal as preconditioner, from the mean as it is; the largest change.
-  double solve() {
-    for (std::size_t d = 0; d < size_; ++d)
-      diagonal_.set(d, gather<true>(design_.columns, d, omega_) + prior_precision(d));
-    apply(mean_, image_);
-    Lanes old{};
+  /// The step of Newton's method into change_, by preconditioned conjugate gradients. As the next iteration
+  /// has another curvature and other variances, a tenth of the residual is near enough.
+  void solve() {
+    design_.transposed_times(work_, residual_);
+    design_.transposed_squares_times(curvature_, image_);
     for (std::size_t d = 0; d < size_; ++d) {
-      const Lanes right = column_sum(d, target_);
-      residual_.set(d, right - image_[d]);
-      direction_.set(d, residual_[d] / diagonal_[d]);
-      old += residual_[d] * direction_[d];
+      residual_.set(d, residual_[d] - precision_[d] * mean_[d]);
+      image_.set(d, image_[d] + precision_[d]);
+      change_.set(d, Lanes{});
     }
-    LaneVector before = mean_;
-    // The augmentation follows with the next iteration, so a tenth of the residual is near enough; every step
-    // of conjugate gradients raises the bound.
-    const Lanes enough = at_least_tiny(0.01 * old);
+    preconditioner_.set(image_, curvature_, precision_);
+    preconditioner_.solve(residual_, direction_);
+    Lanes old = dot(residual_, direction_);
+    const Lanes enough = larger(0.01 * old, broadcast(1e-300));
     const std::size_t most = 2 * size_ + 10;
     for (std::size_t step = 0; step < most; ++step) {
-      const LanesInt going = old > enough;
-      if (count_at_most(select(going, broadcast(1.0), Lanes{}), 0.5) == kLanes) break;
+      const LanesInt on = going_ & (old > enough);
+      if (!any(on)) break;
       apply(direction_, image_);
-      const Lanes curvature = dot(direction_, image_);
-      const Lanes alpha = select(going, old / select(going, curvature, broadcast(1.0)), Lanes{});
-      Lanes next{};
+      const Lanes alpha = select(on, old / select(on, dot(direction_, image_), broadcast(1.0)), Lanes{});
       for (std::size_t d = 0; d < size_; ++d) {
-        mean_.set(d, mean_[d] + alpha * direction_[d]);
-        const Lanes residual = residual_[d] - alpha * image_[d];
-        residual_.set(d, residual);
-        next += residual * residual / diagonal_[d];
+        change_.set(d, change_[d] + alpha * direction_[d]);
+        residual_.set(d, residual_[d] - alpha * image_[d]);
       }
-      const Lanes beta = select(going, next / select(going, old, broadcast(1.0)), Lanes{});
-      for (std::size_t d = 0; d < size_; ++d)
-        direction_.set(d, residual_[d] / diagonal_[d] + beta * direction_[d]);
-      old = select(going, next, old);
+      preconditioner_.solve(residual_, solved_);
+      const Lanes next = dot(residual_, solved_);
+      const Lanes beta = select(on, next / select(on, old, broadcast(1.0)), Lanes{});
+      for (std::size_t d = 0; d < size_; ++d) direction_.set(d, solved_[d] + beta * direction_[d]);
+      old = select(on, next, old);
     }
-    if (options_.method == Method::vb)
-      for (std::size_t d = 0; d < size_; ++d) variance_.set(d, 1.0 / diagonal_[d]);
-    Lanes change{};
-    for (std::size_t d = 0; d < size_; ++d) {
-      const Lanes moved = absolute(mean_[d] - before[d]);
-      change = select(moved > change, moved, change);
-    }
-    return maximum(change);
   }
 
-  static Lanes at_least_tiny(Lanes x) { return select(x < 1e-300, broadcast(1e-300), x); }
+  /// Moves by as much of change_ as does not lower the bound; the largest change of a weight.
+  Lanes move() {
+    Lanes linear{};
+    Lanes square{};
+    for (std::size_t d = 0; d < size_; ++d) {
+      linear -= precision_[d] * mean_[d] * change_[d];
+      square -= 0.5 * precision_[d] * change_[d] * change_[d];
+    }
+    design_.times(change_, work_);
+    const Lanes before = likelihood(Lanes{});
+    Lanes length = broadcast(1.0);
+    for (std::size_t halving = 0; halving < kMostHalvings; ++halving) {
+      const Lanes gain = likelihood(length) - before + length * (linear + length * square);
+      // What rounding takes away is no reason to stay.
+      const LanesInt falls = gain < -1e-13 * absolute(before);
+      if (!any(falls)) break;
+      length = select(falls, halving + 1 < kMostHalvings ? 0.5 * length : Lanes{}, length);
+    }
+    Lanes largest{};
+    for (std::size_t d = 0; d < size_; ++d) {
+      const Lanes step = length * change_[d];
+      mean_.set(d, mean_[d] + step);
+      largest = larger(largest, absolute(step));
+    }
+    for (std::size_t row = 0; row < rows_; ++row) fitted_.set(row, fitted_[row] + length * work_[row]);
+    return largest;
+  }
 
-  void note_elbos(std::vector<Expert>& experts) const {
+  /// The variances that are best for the augmentation as it is; the largest change.
+  Lanes spread() {
+    for (std::size_t row = 0; row < rows_; ++row) work_.set(row, augmentation(row));
+    design_.transposed_squares_times(work_, image_);
+    Lanes largest{};
+    for (std::size_t d = 0; d < size_; ++d) {
+      const Lanes variance = 1.0 / (image_[d] + precision_[d]);
+      const Lanes kept = select(going_, variance, variance_[d]);
+      largest = larger(largest, absolute(kept - variance_[d]));
+      variance_.set(d, kept);
+    }
+    design_.squares_times(variance_, variance_of_row_);
+    return largest;
+  }
+
+  /// The expected log likelihood's bound at the best augmentation, so far along work_.
+  Lanes likelihood(Lanes length) const {
     Lanes total{};
-    for (const std::uint32_t row : which_) {
-      const Lanes psi = fitted_[row];
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const Lanes psi = fitted_[row] + length * work_[row];
       if (options_.link == Link::logistic) {
         const Lanes c = root(psi * psi + variance_of_row_[row]);
         total += known_[row] * (-0.5 * c - log(1.0 + exp(-c))) + half_[row] * psi;
       } else {
-        const Lanes u = margin(row);
+        const Lanes u = 1.0 - 2.0 * half_[row] * psi;
         total -= known_[row] * (u + root(u * u + variance_of_row_[row]));
       }
     }
-    for (std::size_t d = 0; d < size_; ++d) {
-      const double precision = prior_precision(d);
-      total -= 0.5 * precision * mean_[d] * mean_[d];
-      if (options_.method == Method::vb)
-        total -= 0.5 * (precision * variance_[d] - 1.0 - log(precision * variance_[d]));
-    }
-    for (std::size_t lane = 0; lane < experts.size(); ++lane) experts[lane].elbos.push_back(total[lane]);
+    return total;
   }
 
+  Lanes bound() const {
+    Lanes total = likelihood(Lanes{});
+    for (std::size_t d = 0; d < size_; ++d) {
+      const Lanes precision = precision_[d];
+      total -= 0.5 * precision * mean_[d] * mean_[d];
+      if (is_variational()) total -= 0.5 * (precision * variance_[d] - 1.0 - log(precision * variance_[d]));
+    }
+    return total;
+  }
+
+  static constexpr std::size_t kFirstRounds = 3;
+  static constexpr std::size_t kMostHalvings = 30;
+
   const SparseDesign& design_;
-  std::span<const std::uint32_t> which_;
   const ExpertOptions& options_;
-  std::size_t size_;
-  const Eigen::VectorXd& prior_;
+  std::size_t rows_, size_;
+  LanesInt going_{};         // lanes that have not settled
+  LaneVector precision_;     // of the priors
   LaneVector known_, half_;  // 1 where the label is known; y - 1/2 there, else 0
-  LaneVector fitted_, variance_of_row_, omega_, target_, product_;
-  LaneVector mean_, variance_, diagonal_, residual_, direction_, image_;
+  LaneVector fitted_, variance_of_row_, curvature_, work_;
+  LaneVector mean_, variance_, change_, residual_, solved_, direction_, image_;
+  Preconditioner preconditioner_;
 };
 
 }  // namespace
 
-SparseRows transpose(const SparseRows& rows) {
-  SparseRows result;
-  result.columns = rows.rows();
-  result.start.assign(rows.columns + 1, 0);
-  for (const std::uint32_t column : rows.column) ++result.start[column + 1];
-  for (std::size_t j = 0; j < rows.columns; ++j) result.start[j + 1] += result.start[j];
-  result.column.resize(rows.column.size());
-  result.value.resize(rows.value.size());
-  std::vector<std::size_t> next(result.start.begin(), result.start.end() - 1);
-  for (std::size_t row = 0; row < rows.rows(); ++row) {
-    const auto columns = rows.columns_of(row);
-    const auto values = rows.values_of(row);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::size_t to = next[columns[i]]++;
-      result.column[to] = static_cast<std::uint32_t>(row);
-      result.value[to] = values[i];
-    }
-  }
-  return result;
-}
-
-std::vector<Expert> fit_diagonal(const SparseDesign& design, std::span<const std::uint32_t> which,
-                                 std::span<const std::vector<double>> y,
-                                 const Eigen::VectorXd& prior_variance, const ExpertOptions& options) {
+std::vector<Expert> fit_diagonal(const SparseDesign& design, std::span<const std::vector<double>> y,
+                                 std::span<const Eigen::VectorXd* const> prior_variances,
+                                 const ExpertOptions& options, std::span<const Expert* const> start) {
   if (y.size() > kLanes) fail(ErrorCode::bug, "{} labels at once", y.size());
-  return EightExperts(design, which, y, prior_variance, options).run(y.size());
+  return EightExperts(design, y, prior_variances, options, start).run(y.size());
 }
 
 }  // namespace coppice::bnmc

@@ -307,6 +307,18 @@ std::vector<double> scores_of(const RowParts& parts, const Learned& learned, con
                                            : raw_scores(parts, learned, options);
 }
 
+LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Options& options,
+                              const Calibration& calibration) {
+  LabelPrediction result;
+  result.scores = scores_of(parts, learned, options, calibration);
+  result.probabilities = probabilities_of(parts, learned, options, calibration);
+  for (std::size_t c = 0; c < result.scores.size(); ++c)
+    result.chosen.push_back(result.scores[c] >= calibration.thresholds[c]);
+  result.clusters = std::move(parts.clusters);
+  result.log_density = parts.log_density;
+  return result;
+}
+
 Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
                       const Options& options) {
   const std::size_t labels = rows.labels.columns;

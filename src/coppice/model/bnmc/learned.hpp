@@ -69,6 +69,9 @@ std::vector<double> scores_of(const RowParts& parts, const Learned& learned, con
 /// Probabilities of a row's labels.
 std::vector<double> probabilities_of(const RowParts& parts, const Learned& learned, const Options& options,
                                      const Calibration& calibration);
+/// All that a row's parts say.
+LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Options& options,
+                              const Calibration& calibration);
 /// Learns slopes, then thresholds, from rows that were predicted by what was not learned from them.
 Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
                       const Options& options);

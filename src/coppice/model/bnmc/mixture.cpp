@@ -16,27 +16,32 @@ namespace {
 constexpr std::size_t kMostParts = 8;
 constexpr std::size_t kLeastPart = 128;
 
+// A group of clusters with less than this of a row gets nothing of it: sums would not change by it.
+constexpr double kLeastShare = 1e-25;
+
 void add_items(const SparseRows& items, std::size_t row, const double* r, std::size_t stride,
                BlockStatistics& statistics) {
   const auto slots = items.columns_of(row);
   const auto values = items.values_of(row);
   double length = 0.0;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    double* to = statistics.table.data() + slots[i] * stride;
-    for (std::size_t g = 0; g < stride; g += kLanes)
-      store_lanes(to + g, load_lanes(to + g) + values[i] * load_lanes(r + g));
-    length += values[i];
+  for (const double value : values) length += value;
+  for (std::size_t g = 0; g < stride; g += kLanes) {
+    const Lanes share = load_lanes(r + g);
+    if (maximum(share) < kLeastShare) continue;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      double* to = statistics.table.data() + slots[i] * stride + g;
+      store_lanes(to, load_lanes(to) + values[i] * share);
+    }
+    double* total = statistics.totals.data() + g;
+    store_lanes(total, load_lanes(total) + length * share);
   }
-  for (std::size_t g = 0; g < stride; g += kLanes)
-    store_lanes(statistics.totals.data() + g,
-                load_lanes(statistics.totals.data() + g) + length * load_lanes(r + g));
 }
 
-void add_row(const MixtureRows& rows, std::size_t row, const double* r, std::size_t stride,
-             MixtureStatistics& statistics) {
+void add_row(const SparseRows& features, const SparseRows& labels, std::size_t row, const double* r,
+             std::size_t stride, MixtureStatistics& statistics) {
   for (std::size_t k = 0; k < stride; ++k) statistics.counts[k] += r[k];
-  add_items(rows.features, row, r, stride, statistics.features);
-  add_items(rows.labels, row, r, stride, statistics.labels);
+  add_items(features, row, r, stride, statistics.features);
+  add_items(labels, row, r, stride, statistics.labels);
 }
 
 void add_to(AlignedVector& sum, const AlignedVector& part) {
@@ -81,17 +86,56 @@ void blend_block(const Block& block, BlockStatistics& statistics, const BlockSta
     statistics.scale = 1.0;
   }
   const double step = rate * factor / statistics.scale;
-  for (const std::uint32_t slot : slots)
+  for (std::size_t i = 0; i < slots.size(); ++i)
     for (std::size_t k = 0; k < stride; ++k)
-      statistics.table[slot * stride + k] += step * update.table[slot * stride + k];
+      statistics.table[slots[i] * stride + k] += step * update.table[i * stride + k];
   for (std::size_t k = 0; k < stride; ++k)
     statistics.totals[k] = (1.0 - rate) * statistics.totals[k] + rate * factor * update.totals[k];
 }
 
+std::vector<std::uint32_t> all_slots(const Block& block) {
+  std::vector<std::uint32_t> slots(block.slots());
+  std::iota(slots.begin(), slots.end(), 0u);
+  return slots;
+}
+
+/// Some rows, with their slots numbered as in `slots`, which become those that occur; a block that is not
+/// local keeps all of them.
+SparseRows compact(const Block& block, const SparseRows& items, std::span<const std::uint32_t> which,
+                   std::vector<std::uint32_t>& slots) {
+  SparseRows part;
+  for (const std::uint32_t row : which) {
+    const auto of_row = items.columns_of(row);
+    const auto values = items.values_of(row);
+    part.column.insert(part.column.end(), of_row.begin(), of_row.end());
+    part.value.insert(part.value.end(), values.begin(), values.end());
+    part.start.push_back(part.column.size());
+  }
+  if (!block.is_local()) {
+    slots = all_slots(block);
+  } else {
+    slots = part.column;
+    std::sort(slots.begin(), slots.end());
+    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+    for (std::uint32_t& slot : part.column)
+      slot = static_cast<std::uint32_t>(std::lower_bound(slots.begin(), slots.end(), slot) - slots.begin());
+  }
+  part.columns = slots.size();
+  return part;
+}
+
+BlockStatistics empty_table(std::size_t slots, std::size_t stride) {
+  return {AlignedVector(slots * stride, 0.0), AlignedVector(stride, 0.0), 1.0};
+}
+
 }  // namespace
 
-struct Mixture::Expectations {
-  AlignedVector base, features, labels;
+struct Mixture::Part {
+  const SparseRows& features;
+  const SparseRows& labels;
+  std::span<const std::uint32_t> feature_slots, label_slots;
+  std::span<const std::uint32_t> rows;   // of the items above
+  std::span<const std::uint32_t> which;  // what those rows are called
 };
 
 Mixture::Mixture(std::size_t clusters, double alpha, BlockPrior features, BlockPrior labels)
@@ -118,7 +162,7 @@ MixtureStatistics Mixture::collect(const MixtureRows& rows, std::span<const std:
                                    const Responsibilities& responsibilities) const {
   MixtureStatistics statistics = no_statistics();
   for (const std::uint32_t row : which)
-    add_row(rows, row, responsibilities.data() + row * stride(), stride(), statistics);
+    add_row(rows.features, rows.labels, row, responsibilities.data() + row * stride(), stride(), statistics);
   return statistics;
 }
 
@@ -182,69 +226,90 @@ double Mixture::sticks_evidence(const AlignedVector& counts) const {
   return total;
 }
 
-std::vector<std::uint32_t> Mixture::slots_of(const Block& block, const SparseRows& items,
-                                             std::span<const std::uint32_t> which) {
-  std::vector<std::uint32_t> slots;
-  std::size_t size = 0;
-  for (const std::uint32_t row : which) size += items.columns_of(row).size();
-  if (!block.is_local() || size >= block.slots()) {
-    slots.resize(block.slots());
-    std::iota(slots.begin(), slots.end(), 0u);
-    return slots;
+Mixture::Local Mixture::update_part(const Part& part, const MixtureStatistics& given, std::size_t threads,
+                                    Responsibilities* responsibilities) const {
+  const std::size_t width = stride();
+  AlignedVector feature_weights(part.feature_slots.size() * width);
+  AlignedVector label_weights(part.label_slots.size() * width);
+  AlignedVector base(width, 0.0);
+  const auto expect = [&](const Block& block, const BlockStatistics& statistics,
+                          std::span<const std::uint32_t> slots, AlignedVector& to) {
+    const std::size_t ranges = block.is_local() && slots.size() > kLeastPart ? kMostParts : 1;
+    parallel_for(ranges, threads, [&](std::size_t range) {
+      const std::size_t begin = slots.size() * range / ranges;
+      const std::size_t end = slots.size() * (range + 1) / ranges;
+      block.expectations(given.counts, statistics, slots.subspan(begin, end - begin),
+                         to.data() + begin * width, base.data());
+    });
+  };
+  expect(features_, given.features, part.feature_slots, feature_weights);
+  expect(labels_, given.labels, part.label_slots, label_weights);
+  const std::vector<double> weights = expected_log_weights(given.counts);
+  for (std::size_t k = 0; k < clusters_; ++k) base[k] += weights[k];
+
+  const std::size_t count = part.rows.size();
+  const std::size_t parts = std::clamp<std::size_t>(count / kLeastPart, 1, kMostParts);
+  std::vector<Local> results(parts);
+  parallel_for(parts, threads, [&](std::size_t piece) {
+    Local& local = results[piece];
+    local.statistics = {AlignedVector(width, 0.0), empty_table(part.feature_slots.size(), width),
+                        empty_table(part.label_slots.size(), width)};
+    AlignedVector r(width);
+    const std::size_t end = count * (piece + 1) / parts;
+    for (std::size_t i = count * piece / parts; i < end; ++i) {
+      const std::uint32_t row = part.rows[i];
+      std::copy(base.begin(), base.end(), r.begin());
+      add_scores(part.features.columns_of(row), part.features.values_of(row), feature_weights.data(), width,
+                 r.data());
+      add_scores(part.labels.columns_of(row), part.labels.values_of(row), label_weights.data(), width,
+                 r.data());
+      local.log_normaliser += softmax(r.data(), clusters_, width);
+      add_row(part.features, part.labels, row, r.data(), width, local.statistics);
+      if (responsibilities != nullptr)
+        std::copy(r.begin(), r.end(),
+                  responsibilities->begin() + static_cast<std::ptrdiff_t>(part.which[i] * width));
+    }
+  });
+  Local sum = std::move(results.front());
+  for (std::size_t piece = 1; piece < parts; ++piece) {
+    sum.log_normaliser += results[piece].log_normaliser;
+    add_to(sum.statistics.counts, results[piece].statistics.counts);
+    for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels})
+      add_to((sum.statistics.*block).totals, (results[piece].statistics.*block).totals);
   }
-  for (const std::uint32_t row : which) {
-    const auto of_row = items.columns_of(row);
-    slots.insert(slots.end(), of_row.begin(), of_row.end());
+  for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
+    AlignedVector& table = (sum.statistics.*block).table;
+    parallel_for(parts == 1 ? 0 : kMostParts, threads, [&](std::size_t range) {
+      for (std::size_t piece = 1; piece < parts; ++piece) {
+        const AlignedVector& more = (results[piece].statistics.*block).table;
+        const std::size_t end = table.size() * (range + 1) / kMostParts;
+        for (std::size_t i = table.size() * range / kMostParts; i < end; ++i) table[i] += more[i];
+      }
+    });
   }
-  std::sort(slots.begin(), slots.end());
-  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-  return slots;
+  return sum;
 }
 
 Mixture::Local Mixture::local_update(const MixtureRows& rows, std::span<const std::uint32_t> which,
                                      const MixtureStatistics& given, std::size_t threads,
                                      Responsibilities* responsibilities) const {
-  const std::size_t width = stride();
-  Expectations expected{AlignedVector(width, 0.0), AlignedVector(features_.slots() * width),
-                        AlignedVector(labels_.slots() * width)};
-  AlignedVector label_base(width, 0.0);
-  features_.expectations(given.counts, given.features, slots_of(features_, rows.features, which),
-                         expected.features.data(), expected.base.data());
-  labels_.expectations(given.counts, given.labels, slots_of(labels_, rows.labels, which),
-                       expected.labels.data(), label_base.data());
-  const std::vector<double> weights = expected_log_weights(given.counts);
-  for (std::size_t k = 0; k < clusters_; ++k) expected.base[k] += weights[k];
+  return update_part({rows.features, rows.labels, all_slots(features_), all_slots(labels_), which, which},
+                     given, threads, responsibilities);
+}
 
-  const std::size_t parts = std::clamp<std::size_t>(which.size() / kLeastPart, 1, kMostParts);
-  std::vector<Local> results(parts);
-  parallel_for(parts, threads, [&](std::size_t part) {
-    Local& local = results[part];
-    local.statistics = no_statistics();
-    AlignedVector r(width);
-    const std::size_t end = which.size() * (part + 1) / parts;
-    for (std::size_t i = which.size() * part / parts; i < end; ++i) {
-      const std::uint32_t row = which[i];
-      for (std::size_t k = 0; k < width; ++k) r[k] = expected.base[k] + label_base[k];
-      add_scores(rows.features.columns_of(row), rows.features.values_of(row), expected.features.data(), width,
-                 r.data());
-      add_scores(rows.labels.columns_of(row), rows.labels.values_of(row), expected.labels.data(), width,
-                 r.data());
-      local.log_normaliser += softmax(r.data(), clusters_, width);
-      add_row(rows, row, r.data(), width, local.statistics);
-      if (responsibilities != nullptr)
-        std::copy(r.begin(), r.end(), responsibilities->begin() + static_cast<std::ptrdiff_t>(row * width));
-    }
-  });
-  Local sum = std::move(results.front());
-  for (std::size_t part = 1; part < parts; ++part) {
-    sum.log_normaliser += results[part].log_normaliser;
-    add_to(sum.statistics.counts, results[part].statistics.counts);
-    for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels}) {
-      add_to((sum.statistics.*block).table, (results[part].statistics.*block).table);
-      add_to((sum.statistics.*block).totals, (results[part].statistics.*block).totals);
-    }
-  }
-  return sum;
+Mixture::Minibatch Mixture::minibatch_update(const MixtureRows& rows, std::span<const std::uint32_t> which,
+                                             const MixtureStatistics& given, std::size_t threads,
+                                             Responsibilities* responsibilities) const {
+  Minibatch result;
+  const SparseRows features = compact(features_, rows.features, which, result.feature_slots);
+  const SparseRows labels = compact(labels_, rows.labels, which, result.label_slots);
+  std::vector<std::uint32_t> numbers(which.size());
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  result.statistics =
+      update_part({features, labels, result.feature_slots, result.label_slots, numbers, which}, given,
+                  threads, responsibilities)
+          .statistics;
+  return result;
 }
 
 double Mixture::divergence(const MixtureStatistics& statistics) const {
@@ -255,16 +320,12 @@ double Mixture::divergence(const MixtureStatistics& statistics) const {
 double Mixture::elbo(const MixtureRows& rows, const MixtureStatistics& statistics,
                      const Responsibilities& responsibilities) const {
   const std::size_t width = stride();
-  std::vector<std::uint32_t> all(std::max(features_.slots(), labels_.slots()));
-  std::iota(all.begin(), all.end(), 0u);
-  const std::span<const std::uint32_t> slots(all);
   AlignedVector base(width, 0.0);
   AlignedVector features(features_.slots() * width);
   AlignedVector labels(labels_.slots() * width);
-  features_.expectations(statistics.counts, statistics.features, slots.first(features_.slots()),
-                         features.data(), base.data());
-  labels_.expectations(statistics.counts, statistics.labels, slots.first(labels_.slots()), labels.data(),
-                       base.data());
+  features_.expectations(statistics.counts, statistics.features, all_slots(features_), features.data(),
+                         base.data());
+  labels_.expectations(statistics.counts, statistics.labels, all_slots(labels_), labels.data(), base.data());
   const std::vector<double> weights = expected_log_weights(statistics.counts);
   double total = entropy(responsibilities) - divergence(statistics);
   AlignedVector scores(width);
@@ -285,16 +346,14 @@ double Mixture::elbo_after_collect(const MixtureStatistics& statistics,
          labels_.log_evidence(statistics.counts, statistics.labels) + entropy(responsibilities);
 }
 
-void Mixture::blend(MixtureStatistics& statistics, const MixtureStatistics& update, const MixtureRows& rows,
-                    std::span<const std::uint32_t> which, double rate, double factor,
+void Mixture::blend(MixtureStatistics& statistics, const Minibatch& update, double rate, double factor,
                     double label_factor) const {
+  const MixtureStatistics& found = update.statistics;
   for (std::size_t k = 0; k < stride(); ++k)
-    statistics.counts[k] = (1.0 - rate) * statistics.counts[k] + rate * factor * update.counts[k];
-  blend_block(features_, statistics.features, update.features, slots_of(features_, rows.features, which),
-              rate, factor);
+    statistics.counts[k] = (1.0 - rate) * statistics.counts[k] + rate * factor * found.counts[k];
+  blend_block(features_, statistics.features, found.features, update.feature_slots, rate, factor);
   if (label_factor > 0.0)
-    blend_block(labels_, statistics.labels, update.labels, slots_of(labels_, rows.labels, which), rate,
-                label_factor);
+    blend_block(labels_, statistics.labels, found.labels, update.label_slots, rate, label_factor);
 }
 
 void Mixture::add(MixtureStatistics& statistics, const MixtureStatistics& more) const {

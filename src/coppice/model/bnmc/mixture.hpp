@@ -64,10 +64,19 @@ class Mixture {
   double elbo_after_collect(const MixtureStatistics& statistics,
                             const Responsibilities& responsibilities) const;
 
-  /// s <- (1 - rate) s + rate * (factor * update): the natural-gradient step. Only slots that occur in the
-  /// update's rows are touched. A label factor of 0 leaves the labels alone.
-  void blend(MixtureStatistics& statistics, const MixtureStatistics& update, const MixtureRows& rows,
-             std::span<const std::uint32_t> which, double rate, double factor, double label_factor) const;
+  /// The local update of a minibatch. Its tables have only the slots that occur in its rows (all of a block
+  /// whose weights hang together), so that a step costs nothing for features that are not there.
+  struct Minibatch {
+    std::vector<std::uint32_t> feature_slots, label_slots;
+    MixtureStatistics statistics;
+  };
+  Minibatch minibatch_update(const MixtureRows& rows, std::span<const std::uint32_t> which,
+                             const MixtureStatistics& given, std::size_t threads,
+                             Responsibilities* responsibilities = nullptr) const;
+  /// s <- (1 - rate) s + rate * (factor * update): the natural-gradient step. Only slots of the update are
+  /// touched. A label factor of 0 leaves the labels alone.
+  void blend(MixtureStatistics& statistics, const Minibatch& update, double rate, double factor,
+             double label_factor) const;
 
   /// Statistics of more rows; and as if each row had counted so much.
   void add(MixtureStatistics& statistics, const MixtureStatistics& more) const;
@@ -79,11 +88,11 @@ class Mixture {
  private:
   double sticks_divergence(const AlignedVector& counts) const;
   double sticks_evidence(const AlignedVector& counts) const;
-  /// Slots that occur in the rows; all of them if the block needs all.
-  static std::vector<std::uint32_t> slots_of(const Block& block, const SparseRows& items,
-                                             std::span<const std::uint32_t> which);
-  /// Weights of all slots that occur, and base of every cluster.
-  struct Expectations;
+  /// Rows of items whose slots count from 0 in the order of `feature_slots` and `label_slots`; row number i
+  /// is called which[i].
+  struct Part;
+  Local update_part(const Part& part, const MixtureStatistics& given, std::size_t threads,
+                    Responsibilities* responsibilities) const;
 
   std::size_t clusters_;
   double alpha_;

@@ -12,7 +12,7 @@ namespace {
 
 // Above these a full covariance costs more than it says.
 constexpr std::size_t kMostFullInputs = 400;
-constexpr double kMostFullWork = 2e9;  // rows x inputs^2 x labels
+constexpr double kMostFullWork = 2e7;  // rows x inputs^2 x labels
 
 Parameter choice(std::string name, std::vector<std::string> choices, std::string help) {
   Parameter parameter{std::move(name), Parameter::Type::choice, choices.front(), std::move(help)};

@@ -12,8 +12,7 @@
 namespace coppice::bnmc {
 namespace {
 
-constexpr double kSharePrior = 0.1;   // rows are blended of few topics
-constexpr double kColumnPrior = 0.1;  // topics are made of few features
+constexpr double kSharePrior = 0.1;  // rows are blended of few topics
 // A row goes on from where the last pass left it.
 constexpr std::size_t kRoundsOfAPass = 2;
 constexpr std::size_t kRoundsOfANewRow = 30;
@@ -22,11 +21,19 @@ constexpr std::size_t kLeastPart = 128;
 
 }  // namespace
 
-Topics::Topics(std::size_t topics, std::size_t columns)
+Topics::Topics(std::size_t topics, std::size_t columns, double prior)
     : topics_(topics),
       columns_(columns),
       stride_((topics + kLanes - 1) / kLanes * kLanes),
-      table_(columns * stride_, kColumnPrior) {}
+      prior_(prior),
+      table_(columns * stride_, prior) {}
+
+double Topics::usual_prior(const SparseRows& rows, std::size_t topics) {
+  double total = 0.0;
+  for (const double value : rows.value) total += value;
+  return std::clamp(0.1 * total / static_cast<double>(std::max<std::size_t>(1, topics * rows.columns)), 0.1,
+                    1.0);
+}
 
 void Topics::start(const SparseRows& rows, Stream& stream) {
   const std::size_t count = rows.rows();
@@ -43,7 +50,7 @@ void Topics::start(const SparseRows& rows, Stream& stream) {
       average[columns[i]] += values[i] / static_cast<double>(count);
     }
   }
-  table_.assign(columns_ * stride_, kColumnPrior);
+  table_.assign(columns_ * stride_, prior_);
   std::vector<double> nearest(count, std::numeric_limits<double>::infinity());
   std::vector<double> seed(columns_);
   std::size_t chosen = draw_index(stream, count);
@@ -136,7 +143,7 @@ void Topics::pass(const SparseRows& rows, std::size_t threads) {
   for (std::size_t at = 0; at < table_.size(); ++at) {
     double total = 0.0;
     for (const AlignedVector& sum : sums) total += sum[at];
-    table_[at] = kColumnPrior + expected_[at] * total;
+    table_[at] = prior_ + expected_[at] * total;
   }
   set_expectations();
 }

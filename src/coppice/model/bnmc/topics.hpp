@@ -16,7 +16,11 @@ namespace coppice::bnmc {
 
 class Topics {
  public:
-  Topics(std::size_t topics, std::size_t columns);
+  /// The prior, a pseudo-count of each feature in each topic, is only looked at by fits.
+  Topics(std::size_t topics, std::size_t columns, double prior = 0.1);
+  /// A tenth of what a topic has of a feature on average, from 0.1 to 1: less would let topics be torn in
+  /// two, more would blur those of few rows.
+  static double usual_prior(const SparseRows& rows, std::size_t topics);
 
   std::size_t size() const { return topics_; }
 
@@ -43,6 +47,7 @@ class Topics {
              double* weights, double* scale) const;
 
   std::size_t topics_, columns_, stride_;
+  double prior_;
   AlignedVector table_;     // Dirichlet weights of the topics, columns x stride
   AlignedVector expected_;  // follows from the table
   AlignedVector rows_;      // Dirichlet weights of the rows' shares, rows x stride; empty but for fits

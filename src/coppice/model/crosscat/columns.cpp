@@ -4,11 +4,7 @@
 
 namespace coppice::crosscat {
 
-Columns::Columns(const Family& family, const Rows& rows, const Options& options)
-    : family_(&family),
-      rows_(&rows),
-      row_prior_(options.alpha_rows, rows.size()),
-      column_prior_(options.alpha_columns, family.width()) {
+Columns::Columns(const Family& family, const Rows& rows) : family_(&family), rows_(&rows) {
   for (std::size_t column = 0; column < family.width(); ++column) {
     const std::size_t alone[] = {column};
     families_.push_back(family.of_cells(alone));

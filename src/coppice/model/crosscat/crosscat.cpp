@@ -10,8 +10,11 @@ ModelEntry crosscat_entry() {
   ModelEntry entry{"crosscat",
                    "views of the columns, and clusters of the rows in each (cross Dirichlet process mixture)",
                    crosscat::parameter_table(),
-                   [](const ParameterValues&) -> std::vector<std::string> {
-                     return {"log_joint", "clusters", "views", "column_entropy", "mean_clusters"};
+                   [](const ParameterValues& parameters) {
+                     std::vector<std::string> names{"log_joint", "clusters", "views", "column_entropy",
+                                                    "mean_clusters"};
+                     if (parameters.has("learn")) names.insert(names.end(), {"alpha_rows", "alpha_columns"});
+                     return names;
                    },
                    [](const ParameterValues&) -> std::size_t { return 1; },
                    crosscat::make_sampler,

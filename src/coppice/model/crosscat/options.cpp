@@ -1,9 +1,26 @@
 #include "coppice/model/crosscat/options.hpp"
 
+#include <algorithm>
+
 #include "coppice/base/error.hpp"
 #include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::crosscat {
+
+namespace {
+
+bool learns(const ParameterValues& parameters, const std::string& name) {
+  if (!parameters.has("learn")) return false;
+  const std::vector<std::string> words = parameters.words("learn");
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+GammaPrior prior_of(const ParameterValues& parameters, const char* name) {
+  const std::vector<double>& numbers = parameters.numbers(name);
+  return {numbers[0], numbers[1]};
+}
+
+}  // namespace
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
@@ -12,6 +29,17 @@ std::vector<Parameter> parameter_table() {
        true},
       {"alpha-columns", Type::real, "1", "concentration of the partition of the columns into views", 0.0,
        1e300, true},
+      {"learn",
+       Type::words,
+       "",
+       "what is learned, starting from the values above",
+       0,
+       0,
+       false,
+       {"alpha-rows", "alpha-columns"}},
+      prior_row("alpha-rows-prior", "1,1", "shape and rate of the Gamma prior of alpha-rows, if learned"),
+      prior_row("alpha-columns-prior", "1,1",
+                "shape and rate of the Gamma prior of alpha-columns, if learned"),
       {"temperatures", Type::numbers, "1",
        "powers of the posterior of coupled replicas, the first 1: 1,0.8 helps small tables and doubles the "
        "work",
@@ -40,6 +68,10 @@ std::vector<Parameter> parameter_table() {
 Options::Options(const ParameterValues& parameters)
     : alpha_rows(parameters.real("alpha-rows")),
       alpha_columns(parameters.real("alpha-columns")),
+      learns_rows(learns(parameters, "alpha-rows")),
+      learns_columns(learns(parameters, "alpha-columns")),
+      rows_prior(prior_of(parameters, "alpha-rows-prior")),
+      columns_prior(prior_of(parameters, "alpha-columns-prior")),
       temperatures(parameters.numbers("temperatures")),
       column_sweeps(parameters.integer("column-sweeps")),
       row_sweeps(parameters.integer("row-sweeps")),

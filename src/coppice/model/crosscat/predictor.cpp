@@ -5,14 +5,16 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/cluster/new_column.hpp"
 #include "coppice/model/crosscat/options.hpp"
 #include "coppice/model/crosscat/sampler.hpp"
+#include "coppice/model/new_cells.hpp"
 #include "coppice/model/stats_predictor.hpp"
 
 namespace coppice::crosscat {
 namespace {
 
-class ViewsPredictor final : public StatsPredictor {
+class ViewsPredictor final : public StatsPredictor, public NewCells {
  public:
   explicit ViewsPredictor(const Problem& problem)
       : StatsPredictor(problem),
@@ -22,7 +24,12 @@ class ViewsPredictor final : public StatsPredictor {
     problem.family->clear(empty_.data());
   }
 
-  void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view details) override {
+  void set_draw(std::span<const Label> labels, std::span<const double> traces,
+                std::string_view details) override {
+    if (options_.learns_rows || options_.learns_columns) {
+      options_.alpha_rows = traces[alpha_rows_trace];
+      options_.alpha_columns = traces[alpha_columns_trace];
+    }
     const Family& family = *problem_->family;
     const Rows& rows = *problem_->rows;
     views_ = views_of(*problem_, details);
@@ -48,19 +55,10 @@ class ViewsPredictor final : public StatsPredictor {
   }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
-    const Family& family = *problem_->family;
-    const double log_all = std::log(static_cast<double>(problem_->rows->size()) + options_.alpha_rows);
-    std::vector<double> masked(family.width());
     std::vector<double> terms;
     double others = 0.0;
     for (std::size_t view = 0; view < views_.count(); ++view) {
-      mask(row, view, masked);
-      terms.clear();
-      for (std::size_t component = first_[view]; component < first_[view + 1]; ++component)
-        terms.push_back(std::log(count_of(stats(component))) +
-                        family.log_predictive(stats(component), masked.data()) - log_all);
-      terms.push_back(std::log(options_.alpha_rows) + family.log_predictive(empty_.data(), masked.data()) -
-                      log_all);
+      weigh_clusters(row, view, terms);
       if (view == views_.largest())
         std::copy(terms.begin(), terms.end(), out.begin());
       else
@@ -73,12 +71,68 @@ class ViewsPredictor final : public StatsPredictor {
     const auto view = static_cast<std::size_t>(views_.columns[cell]);
     out.assign(1, {first_[view] + static_cast<std::size_t>(views_.rows[view][row]), 1.0});
   }
-  std::size_t component_count() const override { return first_.back(); }
+  double condition_cells(const double* row, std::span<const std::size_t> cells,
+                         std::vector<std::vector<CellComponent>>& mixtures) const override {
+    std::vector<std::vector<CellComponent>> of_view(views_.count());
+    std::vector<double> terms;
+    double log_density = 0.0;
+    for (std::size_t view = 0; view < views_.count(); ++view) {
+      weigh_clusters(row, view, terms);
+      log_density += make_mixture(terms, first_[view], of_view[view]);
+      for (CellComponent& part : of_view[view])
+        if (part.component == first_[view + 1]) part.component = first_.back();
+    }
+    mixtures.clear();
+    for (const std::size_t cell : cells)
+      mixtures.push_back(of_view[static_cast<std::size_t>(views_.columns[cell])]);
+    return log_density;
+  }
+  NewColumn new_column(const Family& family, const Rows& column) const override {
+    const std::vector<std::size_t> sizes = cluster_sizes(views_.columns);
+    std::vector<double> terms;
+    for (std::size_t view = 0; view < views_.count(); ++view)
+      terms.push_back(std::log(static_cast<double>(sizes[view])) +
+                      log_marginal_of_clusters(family, column, views_.rows[view]));
+    terms.push_back(std::log(options_.alpha_columns) +
+                    log_bound_of_rows(family, column, options_.alpha_rows));
+    const double log_all = std::log(static_cast<double>(problem_->family->width()) + options_.alpha_columns);
+    return {log_sum_exp(terms) - log_all, terms.back() - log_all};
+  }
+  void draw_row(Stream& stream, double* row) const override {
+    const std::size_t width = problem_->family->width();
+    const std::vector<double> nothing(width, kMissing);
+    std::vector<double> drawn(width);
+    std::vector<double> terms;
+    for (std::size_t view = 0; view < views_.count(); ++view) {
+      weigh_clusters(nothing.data(), view, terms);
+      const std::size_t component = first_[view] + draw_from_logs(terms, stream);
+      draw_member(*problem_->family, component == first_[view + 1] ? empty_.data() : stats(component), stream,
+                  drawn.data());
+      for (std::size_t cell = 0; cell < width; ++cell)
+        if (static_cast<std::size_t>(views_.columns[cell]) == view) row[cell] = drawn[cell];
+    }
+  }
+  /// The last one is a new cluster, the same in all views.
+  std::size_t component_count() const override { return first_.back() + 1; }
   const double* stats(std::size_t component) const override {
-    return stats_.data() + component * problem_->family->stats_size();
+    return component == first_.back() ? empty_.data()
+                                      : stats_.data() + component * problem_->family->stats_size();
   }
 
  private:
+  /// Log weights of the clusters of a view and of a new one there, for the row's cells in the view.
+  void weigh_clusters(const double* row, std::size_t view, std::vector<double>& terms) const {
+    const Family& family = *problem_->family;
+    const double log_all = std::log(static_cast<double>(problem_->rows->size()) + options_.alpha_rows);
+    std::vector<double> masked(family.width());
+    mask(row, view, masked);
+    terms.clear();
+    for (std::size_t component = first_[view]; component < first_[view + 1]; ++component)
+      terms.push_back(std::log(count_of(stats(component))) +
+                      family.log_predictive(stats(component), masked.data()) - log_all);
+    terms.push_back(std::log(options_.alpha_rows) + family.log_predictive(empty_.data(), masked.data()) -
+                    log_all);
+  }
   double* mutable_stats(std::size_t component) {
     return stats_.data() + component * problem_->family->stats_size();
   }

@@ -6,12 +6,13 @@
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/crosscat/state.hpp"
+#include "coppice/model/drawn_views.hpp"
 
 namespace coppice::crosscat {
 namespace {
 
 /// At the head of every state, so that one of another version is told from a damaged one.
-constexpr std::uint64_t kStateFormat = 0x6372636100000001;
+constexpr std::uint64_t kStateFormat = 0x6372636100000002;
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
@@ -22,7 +23,7 @@ constexpr std::uint64_t kEarlySweeps = 100;
 class CrossSampler final : public Sampler {
  public:
   explicit CrossSampler(const Problem& problem)
-      : options_(problem.parameters), columns_(*problem.family, *problem.rows, options_) {
+      : options_(problem.parameters), columns_(*problem.family, *problem.rows) {
     for (const double power : options_.temperatures) replicas_.emplace_back(columns_, options_, power);
     exchanges_.resize(replicas_.size() - 1);
     begin_single();
@@ -52,6 +53,10 @@ class CrossSampler final : public Sampler {
       index = r * kStreamsOfReplica;
       for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += columns_.count())
         state.split_merge(name, index);
+      if (learns()) {
+        Stream stream(name, Purpose::concentration, r);
+        state.update_concentrations(stream);
+      }
     }
     Stream stream(name, Purpose::tempering);
     for (std::size_t r = 0; r + 1 < replicas_.size(); ++r) {
@@ -71,6 +76,7 @@ class CrossSampler final : public Sampler {
   double log_joint() const override { return cold().log_joint(); }
   double log_joint_from_scratch() const override {
     State fresh(columns_, options_, 1.0);
+    fresh.set_concentrations(cold().concentrations());
     fresh.set(cold().views());
     return fresh.log_joint();
   }
@@ -83,20 +89,15 @@ class CrossSampler final : public Sampler {
 
   void traces(std::span<double> values) const override {
     const Views views = cold().views();
-    const std::vector<std::size_t> sizes = cluster_sizes(views.columns);
-    const auto all = static_cast<double>(views.columns.size());
-    double entropy = 0.0;
-    double mean_clusters = 0.0;
-    for (std::size_t v = 0; v < sizes.size(); ++v) {
-      const double share = static_cast<double>(sizes[v]) / all;
-      entropy -= share * std::log(share);
-      mean_clusters += share * static_cast<double>(cluster_sizes(views.rows[v]).size());
-    }
+    const ViewFigures figures(views);
     values[log_joint_trace] = log_joint();
-    values[clusters_trace] = static_cast<double>(cluster_sizes(views.rows[views.largest()]).size());
-    values[views_trace] = static_cast<double>(views.count());
-    values[column_entropy_trace] = std::max(entropy, 0.0);
-    values[mean_clusters_trace] = mean_clusters;
+    values[clusters_trace] = figures.clusters;
+    values[views_trace] = figures.views;
+    values[column_entropy_trace] = figures.column_entropy;
+    values[mean_clusters_trace] = figures.mean_clusters;
+    if (!learns()) return;
+    values[alpha_rows_trace] = cold().concentrations().rows;
+    values[alpha_columns_trace] = cold().concentrations().columns;
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -124,6 +125,7 @@ class CrossSampler final : public Sampler {
     ByteWriter writer;
     writer.put(kStateFormat);
     for (const State& replica : replicas_) writer.put(replica.counts());
+    for (const State& replica : replicas_) writer.put(replica.concentrations());
     writer.put(exchanges_.data(), exchanges_.size());
     for (const State& replica : replicas_) replica.views().save(writer);
     return writer.take();
@@ -138,6 +140,11 @@ class CrossSampler final : public Sampler {
            "it again");
     std::vector<MoveCounts> counts(replicas_.size());
     reader.get(counts.data(), counts.size());
+    std::vector<Concentrations> concentrations(replicas_.size());
+    reader.get(concentrations.data(), concentrations.size());
+    for (const Concentrations& values : concentrations)
+      if (!(values.rows > 0.0 && values.columns > 0.0 && std::isfinite(values.rows + values.columns)))
+        fail(ErrorCode::bad_data, "the run file is damaged: impossible concentrations");
     std::vector<MoveCount> exchanges(exchanges_.size());
     reader.get(exchanges.data(), exchanges.size());
     std::vector<Views> views;
@@ -146,6 +153,7 @@ class CrossSampler final : public Sampler {
     reader.end();
     exchanges_ = exchanges;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      replicas_[r].set_concentrations(concentrations[r]);
       replicas_[r].set(views[r]);
       replicas_[r].set_counts(counts[r]);
     }
@@ -159,27 +167,17 @@ class CrossSampler final : public Sampler {
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
-    const Views views = cold().views();
     Stream stream(name, Purpose::prior_data);
-    for (std::size_t column = 0; column < columns_.count(); ++column) {
-      const Family& family = columns_.family(column);
-      const Labels& labels = views.rows[static_cast<std::size_t>(views.columns[column])];
-      std::vector<double> empty(family.stats_size());
-      family.clear(empty.data());
-      std::vector<std::vector<double>> thetas(cluster_sizes(labels).size());
-      for (std::vector<double>& theta : thetas) {
-        theta.resize(family.theta_size());
-        family.draw_theta(empty.data(), stream, theta.data());
-      }
-      for (std::size_t row = 0; row < rows.size(); ++row)
-        family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row] + column);
-    }
+    draw_cells(
+        cold().views(), [&](std::size_t column) -> const Family& { return columns_.family(column); }, stream,
+        rows);
     columns_.data_changed();
     rebuild();
   }
 
  private:
   const State& cold() const { return replicas_.front(); }
+  bool learns() const { return options_.learns_rows || options_.learns_columns; }
   void begin_single() {
     for (State& replica : replicas_) replica.set({Labels(columns_.count(), 0), {Labels(columns_.rows(), 0)}});
   }

@@ -15,6 +15,8 @@ enum Trace : std::size_t {
   views_trace,
   column_entropy_trace,  // of the partition of the columns, nats
   mean_clusters_trace,   // row clusters, averaged over the columns
+  alpha_rows_trace,      // both only if one of them is learned
+  alpha_columns_trace,
 };
 
 std::unique_ptr<Sampler> make_sampler(const Problem& problem);

@@ -6,9 +6,15 @@
 #include <utility>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/slice.hpp"
+#include "coppice/model/drawn_views.hpp"
 
 namespace coppice::crosscat {
 namespace {
+
+/// Beyond these a concentration changes nothing that double precision knows.
+constexpr double kLeastAlpha = 1e-100;
+constexpr double kLargestAlpha = 1e100;
 
 SplitMergeOptions with_power(SplitMergeOptions options, double power) {
   options.power = power;
@@ -26,6 +32,8 @@ State::State(const Columns& table, const Options& options, double power)
     : table_(&table),
       options_(options),
       power_(power),
+      row_prior_(std::make_unique<Crp>(options.alpha_rows, table.rows())),
+      column_prior_(std::make_unique<Crp>(options.alpha_columns, table.count())),
       gibbs_(power),
       home_(table.count()),
       column_order_(table.count()),
@@ -60,6 +68,11 @@ void State::set(const Views& views) {
   }
 }
 
+void State::set_concentrations(const Concentrations& values) {
+  row_prior_->set_alpha(values.rows);
+  column_prior_->set_alpha(values.columns);
+}
+
 Views State::views() const {
   std::vector<const View*> sorted;
   for (const std::unique_ptr<View>& view : views_) sorted.push_back(view.get());
@@ -79,6 +92,9 @@ void State::exchange(State& other) {
   const Views mine = views();
   set(other.views());
   other.set(mine);
+  const Concentrations own = concentrations();
+  set_concentrations(other.concentrations());
+  other.set_concentrations(own);
 }
 
 MoveCounts State::counts() const {
@@ -107,7 +123,7 @@ std::size_t State::open_view() {
   for (std::size_t v = 0; v < views_.size(); ++v)
     if (views_[v]->cells().empty()) return v;
   if (spare_.empty()) {
-    views_.push_back(std::make_unique<View>(*table_, with_power(options_.split_merge, power_)));
+    views_.push_back(std::make_unique<View>(*table_, *row_prior_, with_power(options_.split_merge, power_)));
   } else {
     views_.push_back(std::move(spare_.back()));
     spare_.pop_back();
@@ -190,16 +206,16 @@ void State::weigh_views(std::size_t column) {
   for (std::size_t v = 0; v < views_.size(); ++v) {
     const std::size_t others = views_[v]->cells().size() - (home_[column] == v ? 1 : 0);
     log_weights_.push_back(others == 0 ? kMinusInfinity
-                                       : power_ * (table_->column_prior().log_join(others) +
+                                       : power_ * (column_prior_->log_join(others) +
                                                    (*table_)[column].log_marginal(views_[v]->sets())));
   }
 }
 
 bool State::weigh_new_views(std::size_t column, double log_enough, Stream& stream) {
   const View& home = *views_[home_[column]];
-  const double log_open = table_->column_prior().log_open();
+  const double log_open = column_prior_->log_open();
   const double log_slots = std::log(static_cast<double>(offered_.size()));
-  AllocationRule rule{row_order_, table_->row_prior().alpha()};
+  AllocationRule rule{row_order_, row_prior_->alpha()};
   // The weight of a single one at power 1 is log_joint - log_q and constants.
   if (offered_.size() == 1 && power_ == 1.0) rule.log_stop = log_enough - log_open;
   for (std::size_t slot = 0; slot < offered_.size(); ++slot) {
@@ -215,7 +231,7 @@ bool State::weigh_new_views(std::size_t column, double log_enough, Stream& strea
 }
 
 void State::draw_from_prior(std::size_t column, const Label* given, Stream& stream, Allocation& made) {
-  const double alpha = table_->row_prior().alpha();
+  const double alpha = row_prior_->alpha();
   made.labels.resize(table_->rows());
   if (given != nullptr) {
     std::copy_n(given, made.labels.size(), made.labels.begin());
@@ -236,7 +252,7 @@ void State::draw_from_prior(std::size_t column, const Label* given, Stream& stre
   offered_sets_.assign(made.labels);
   for (std::size_t c = 0; c < offered_sets_.clusters(); ++c)
     if (const std::size_t size = offered_sets_.members(c).size(); size != 0)
-      made.log_q += table_->row_prior().log_kappa(size);
+      made.log_q += row_prior_->log_kappa(size);
   made.log_q += log_gamma(alpha) - log_gamma(alpha + static_cast<double>(table_->rows()));
   made.log_joint = made.log_q + (*table_)[column].log_marginal(offered_sets_);
 }
@@ -257,17 +273,35 @@ void State::split_merge(const StreamName& name, std::uint64_t first_index) {
   }
 }
 
-void State::draw_prior(Stream& stream) {
-  Views views;
-  views.columns.resize(table_->count());
-  table_->column_prior().draw_partition(stream, views.columns);
-  views.rows.resize(canonicalize(views.columns));
-  for (Labels& labels : views.rows) {
-    labels.resize(table_->rows());
-    table_->row_prior().draw_partition(stream, labels);
-    canonicalize(labels);
+void State::update_concentrations(Stream& stream) {
+  // Over the logarithm, whose measure is the value's own times the value.
+  const auto update = [&](Crp& prior, const GammaPrior& law, double partitions, double clusters,
+                          double items) {
+    const auto log_density = [&](double log_alpha) {
+      const double alpha = std::exp(log_alpha);
+      return power_ * (law.log_density(alpha) + clusters * log_alpha +
+                       partitions * (log_gamma(alpha) - log_gamma(alpha + items))) +
+             log_alpha;
+    };
+    prior.set_alpha(std::exp(draw_slice(stream, log_density, std::log(prior.alpha()), 1.0,
+                                        std::log(kLeastAlpha), std::log(kLargestAlpha))));
+  };
+  const auto views = static_cast<double>(views_.size());
+  if (options_.learns_rows) {
+    double clusters = 0.0;
+    for (const std::unique_ptr<View>& view : views_)
+      for (const std::uint32_t size : view->clusters().sizes()) clusters += size > 0 ? 1.0 : 0.0;
+    update(*row_prior_, options_.rows_prior, views, clusters, static_cast<double>(table_->rows()));
   }
-  set(views);
+  if (options_.learns_columns)
+    update(*column_prior_, options_.columns_prior, 1.0, views, static_cast<double>(table_->count()));
+}
+
+void State::draw_prior(Stream& stream) {
+  const auto within = [](double value) { return std::clamp(value, kLeastAlpha, kLargestAlpha); };
+  if (options_.learns_rows) row_prior_->set_alpha(within(options_.rows_prior.draw(stream)));
+  if (options_.learns_columns) column_prior_->set_alpha(within(options_.columns_prior.draw(stream)));
+  set(draw_views(*column_prior_, table_->count(), *row_prior_, table_->rows(), stream));
 }
 
 double State::log_joint() const {
@@ -277,7 +311,9 @@ double State::log_joint() const {
     sizes.push_back(static_cast<std::uint32_t>(view->cells().size()));
     total += view->log_joint();
   }
-  return total + table_->column_prior().log_partition(sizes);
+  if (options_.learns_rows) total += options_.rows_prior.log_density(row_prior_->alpha());
+  if (options_.learns_columns) total += options_.columns_prior.log_density(column_prior_->alpha());
+  return total + column_prior_->log_partition(sizes);
 }
 
 }  // namespace coppice::crosscat

@@ -1,5 +1,6 @@
 // The state of one replica: a partition of the columns into views, and in each view a partition of the rows
-// with its statistics. The target is (prior times likelihood) to a power.
+// with its statistics. The target is (prior times likelihood) to a power; the prior is that of the
+// concentrations too, where they are learned.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,10 @@
 
 namespace coppice::crosscat {
 
+struct Concentrations {
+  double rows = 1.0, columns = 1.0;
+};
+
 struct MoveCounts {
   MoveCount columns, rows, splits, merges;
 };
@@ -24,6 +29,9 @@ class State {
   State(const Columns& table, const Options& options, double power);
 
   void set(const Views& views);
+  /// Both must be above zero.
+  void set_concentrations(const Concentrations& values);
+  Concentrations concentrations() const { return {row_prior_->alpha(), column_prior_->alpha()}; }
   Views views() const;
   /// Views by their first columns, labels canonical, statistics anew.
   void rebuild() { set(views()); }
@@ -36,6 +44,8 @@ class State {
   /// Rows of every view; each view has a stream of its own, named by `first_index` and the view.
   void row_sweep(const StreamName& name, std::uint64_t first_index);
   void split_merge(const StreamName& name, std::uint64_t first_index);
+  /// Those that are learned, given the partitions.
+  void update_concentrations(Stream& stream);
 
   void draw_prior(Stream& stream);
 
@@ -64,6 +74,7 @@ class State {
   const Columns* table_;
   Options options_;
   double power_;
+  std::unique_ptr<Crp> row_prior_, column_prior_;  // views point to the first
   GibbsSweep gibbs_;
   std::vector<std::unique_ptr<View>> views_, spare_;
   MoveCounts counts_;  // beside those that the views keep themselves

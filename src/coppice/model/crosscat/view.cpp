@@ -14,11 +14,12 @@ std::unique_ptr<Family> copy_of(const Family& family) {
 
 }  // namespace
 
-View::View(const Columns& table, const SplitMergeOptions& options)
+View::View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& options)
     : table_(&table),
+      row_prior_(&row_prior),
       family_(copy_of(table.all())),
-      clusters_(*family_, table.table(), table.row_prior().log_join_table()),
-      split_merge_(*family_, table.table(), table.row_prior(), options),
+      clusters_(*family_, table.table(), row_prior.log_join_table()),
+      split_merge_(*family_, table.table(), row_prior, options),
       sets_(table.rows()),
       labels_(table.rows()),
       names_(table.rows()),
@@ -95,11 +96,11 @@ void View::refresh() {
 }
 
 double View::log_joint() const {
-  return table_->row_prior().log_partition(clusters_.sizes()) + clusters_.log_marginal();
+  return row_prior_->log_partition(clusters_.sizes()) + clusters_.log_marginal();
 }
 
 void View::gibbs(GibbsSweep& sweep, Stream& stream) {
-  const double log_open = table_->row_prior().log_open();
+  const double log_open = row_prior_->log_open();
   for (std::size_t row = 0; row < log_marginal_alone_.size(); ++row)
     sweep.update(clusters_, row, draw_uniform(stream), log_open + log_marginal_alone_[row]);
 }

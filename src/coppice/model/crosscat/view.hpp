@@ -12,12 +12,14 @@
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/split_merge.hpp"
 #include "coppice/model/crosscat/columns.hpp"
+#include "coppice/prior/crp.hpp"
 
 namespace coppice::crosscat {
 
 class View {
  public:
-  View(const Columns& table, const SplitMergeOptions& options);
+  /// Both must outlive it; the prior may change between its uses.
+  View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& options);
 
   /// Other columns and other rows' labels; statistics are made anew.
   void set(std::span<const std::size_t> cells, std::span<const Label> labels);
@@ -52,6 +54,7 @@ class View {
   void change_columns();
 
   const Columns* table_;
+  const Crp* row_prior_;
   std::vector<std::size_t> cells_;
   std::unique_ptr<Family> family_;
   Clusters clusters_;

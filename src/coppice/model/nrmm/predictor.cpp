@@ -4,13 +4,15 @@
 #include <optional>
 #include <vector>
 
+#include "coppice/cluster/new_column.hpp"
+#include "coppice/model/new_cells.hpp"
 #include "coppice/model/nrmm/process.hpp"
 #include "coppice/model/stats_predictor.hpp"
 
 namespace coppice::nrmm {
 namespace {
 
-class MixturePredictor final : public StatsPredictor {
+class MixturePredictor final : public StatsPredictor, public NewCells {
  public:
   explicit MixturePredictor(const Problem& problem)
       : StatsPredictor(problem),
@@ -36,7 +38,26 @@ class MixturePredictor final : public StatsPredictor {
   void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
     out.assign(1, {static_cast<std::size_t>(labels_[row]), 1.0});
   }
-  std::size_t component_count() const override { return clusters_; }
+  /// The last one is a new cluster.
+  std::size_t component_count() const override { return clusters_ + 1; }
+  double condition_cells(const double* row, std::span<const std::size_t> cells,
+                         std::vector<std::vector<CellComponent>>& mixtures) const override {
+    std::vector<double> log_joint(clusters_ + 1);
+    log_weights(row, 1, log_joint);
+    mixtures.resize(1);
+    const double log_density = make_mixture(log_joint, 0, mixtures.front());
+    mixtures.resize(cells.size(), mixtures.front());
+    return log_density;
+  }
+  NewColumn new_column(const Family& family, const Rows& column) const override {
+    return {log_marginal_of_clusters(family, column, labels_), kMinusInfinity};
+  }
+  void draw_row(Stream& stream, double* row) const override {
+    std::vector<double> log_joint(clusters_ + 1);
+    std::fill_n(row, family_->width(), kMissing);
+    log_weights(row, 1, log_joint);
+    draw_member(*family_, stats(draw_from_logs(log_joint, stream)), stream, row);
+  }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
@@ -46,7 +67,7 @@ class MixturePredictor final : public StatsPredictor {
   }
 
   const double* stats(std::size_t cluster) const override {
-    return stats_.data() + cluster * family_->stats_size();
+    return cluster == clusters_ ? empty_.data() : stats_.data() + cluster * family_->stats_size();
   }
 
  private:

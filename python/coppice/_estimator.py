@@ -1,0 +1,273 @@
+"""What all estimators share: a fit that is a run, its file, its report."""
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import math
+import numbers
+import os
+import pathlib
+import shutil
+import tempfile
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coppice import _native
+from coppice._progress import progress_of
+from coppice._run import Run
+
+_log = logging.getLogger("coppice")
+_log.addHandler(logging.NullHandler())
+
+_LARGEST_SEED = 2**31 - 1
+_CALLER = 3  # of fit and resume, seen from _tell
+
+
+def _as_typed(value: Any) -> str:
+    """A value as a user would type it after a flag of the command line."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Number):
+        return repr(int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value)
+    return ",".join(_as_typed(part) for part in value)
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, numbers.Number):
+        return repr(value)
+    return "[" + ", ".join(_as_toml(part) for part in value) + "]"
+
+
+def _codebook_text(codebook: Any) -> str:
+    if codebook is None:
+        return ""
+    if not isinstance(codebook, dict):
+        return pathlib.Path(codebook).read_text(encoding="utf-8")
+    lines: list[str] = []
+    for name, entry in codebook.items():
+        lines += ["[[column]]", f"name = {_as_toml(name)}"]
+        lines += [f"{_as_toml(key) if not key.isidentifier() else key} = {_as_toml(value)}" for key, value in entry.items()]
+    return "\n".join(lines) + "\n"
+
+
+class Estimator(BaseEstimator):
+    """Base class of the estimators. Models differ in their parameters and in what they answer."""
+
+    _model: str
+    _parameters: tuple[str, ...]
+
+    codebook: dict[str, dict[str, Any]] | str | os.PathLike[str] | None
+    standardize: bool
+    pca: int
+    output: str | os.PathLike[str] | None
+    overwrite: bool
+    time_limit: float | None
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: int
+    run_: Run
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def _fit_frame(self, frame: _native.Frame, labels: _native.Frame | None = None) -> str:
+        """Fits columns in memory and takes in the run; `labels` are what a classifier learns. Says how it ended."""
+        seed = self.random_state
+        if not isinstance(seed, numbers.Integral):
+            seed = check_random_state(seed).randint(_LARGEST_SEED)
+        length = {name: _as_typed(getattr(self, name)) for name in ("chains", "warmup", "draws", "thin")
+                  if hasattr(self, name)}
+        settings = getattr(self, "family_settings", None) or {}
+        return self._write(
+            lambda path: self._watch(
+                _native.fit, model=self._model, frame=frame, labels=labels, parameters=self._given(),
+                run_length={**length, "seed": str(int(seed))}, family=str(getattr(self, "family", "auto")),
+                family_settings=[(str(key), _as_toml(value)) for key, value in settings.items()],
+                codebook=_codebook_text(self.codebook), standardize=bool(self.standardize), pca=int(self.pca),
+                path=path, overwrite=bool(self.overwrite)),
+            None if self.output is None else os.fspath(self.output))
+
+    def _write(self, fit: Any, output: str | None) -> str:
+        """Lets `fit` write a run, in a temporary folder if no file is given, and takes it in."""
+        folder = tempfile.mkdtemp(prefix="coppice-") if output is None else None
+        path = output if folder is None else os.path.join(folder, "run.coppice")
+        try:
+            end = fit(path)
+            self._adopt(self._opened(path, folder, end))
+        except BaseException:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return end
+
+    def resume(self, draws: int | None = None) -> Any:
+        """Go on with a fit that was stopped, or draw more.
+
+        Parameters
+        ----------
+        draws : int or None
+            Draws each chain shall have in the end; None: as many as were asked for.
+
+        Returns
+        -------
+        self : object
+            The estimator with the longer run, which is what an uninterrupted fit would have drawn.
+        """
+        check_is_fitted(self, "run_")
+        run = self.run_
+        end = self._watch(_native.resume, path=run.path, draws=0 if draws is None else int(draws))
+        run._open(run.path)
+        self._adopt(run)
+        self._tell(end)
+        return self
+
+    def _given(self) -> dict[str, str]:
+        """Settings of the model that are not the defaults: the model refuses those that have no meaning beside others."""
+        defaults = inspect.signature(type(self)).parameters
+        given = {}
+        for name in self._parameters:
+            key = name.replace("-", "_")
+            value, default = getattr(self, key), defaults[key].default
+            if value is not None and (default is None or _as_typed(value) != _as_typed(default)):
+                given[name] = _as_typed(value)
+        return given
+
+    def _watch(self, function: Any, **arguments: Any) -> str:
+        progress = progress_of(self.verbose, self._model)
+        try:
+            return function(threads=self._threads(), time_limit=float(self.time_limit or 0.0),
+                            progress=None if progress is None else progress.update, **arguments)
+        finally:
+            if progress is not None:
+                progress.close()
+
+    @staticmethod
+    def _opened(path: str, folder: str | None, end: str) -> Run:
+        try:
+            return Run(path) if folder is None else Run._in_folder(folder)
+        except ValueError as problem:
+            if end == "interrupted":
+                raise KeyboardInterrupt("stopped before every chain had a draw") from problem
+            if end == "out_of_time":
+                raise ValueError("the time limit was reached before every chain had a draw; raise time_limit") from problem
+            raise
+
+    def _tell(self, end: str) -> None:
+        run = self.run_
+        for note in run.notes:
+            if "left out" in note:
+                warnings.warn(note, UserWarning, stacklevel=_CALLER)
+            else:
+                _log.info(note)
+        if end != "finished":
+            reason = "stopped" if end == "interrupted" else "time limit reached"
+            where = (f"after {run.draws} of {run._head['asked_draws']} draws of each chain" if hasattr(self, "chains")
+                     else "before the fit was finished")
+            warnings.warn(f"{reason} {where}; resume() goes on", ConvergenceWarning, stacklevel=_CALLER)
+        if run.caveat and hasattr(self, "chains"):  # a greedy fit has no chains, and never claims to be a posterior
+            warnings.warn(run.caveat, UserWarning, stacklevel=_CALLER)
+        if not run.trusted:
+            warnings.warn(run.verdict, ConvergenceWarning, stacklevel=_CALLER)
+
+    def _adopt(self, run: Run) -> None:
+        self.run_ = run
+
+    def _threads(self) -> int:
+        if self.n_jobs is None or self.n_jobs == -1:
+            return 0
+        if self.n_jobs < 0:
+            return max(1, (os.cpu_count() or 1) + 1 + int(self.n_jobs))
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs == 0 has no meaning; -1 uses all cores")
+        return int(self.n_jobs)
+
+    @property
+    def diagnostics_(self) -> dict[str, Any]:
+        """Verdict, R-hat, effective numbers of draws and acceptance rates."""
+        return self.run_.diagnostics()
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write one HTML file to look at and to pass on; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+            File to write; an existing one is replaced.
+        """
+        check_is_fitted(self, "run_")
+        pathlib.Path(path).write_text(self.run_._native.report(getattr(self, "select", "vi")), encoding="utf-8")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run file, which `coppice.open` and the command line read.
+
+        Parameters
+        ----------
+        path : path
+            File to write; an existing one is not replaced.
+        """
+        check_is_fitted(self, "run_")
+        self.run_.save(path)
+
+
+def _as_python(value: str, default: Any) -> Any:
+    """A setting of a run's configuration, in the type of the estimator's default."""
+    try:
+        parsed = json.loads(value)
+    except json.JSONDecodeError:
+        parsed = float(value)
+    if isinstance(default, bool):
+        return bool(parsed)
+    if isinstance(parsed, float) and math.isfinite(parsed) and parsed.is_integer() and not isinstance(default, float):
+        return int(parsed)
+    return tuple(parsed) if isinstance(default, tuple) else parsed
+
+
+def open_run(path: str | os.PathLike[str]) -> Any:
+    """A fitted estimator from a run file of the command line or of `save`.
+
+    Parameters
+    ----------
+    path : path
+        Run file.
+
+    Returns
+    -------
+    estimator : object
+        The estimator of the run's model, with its settings and its draws.
+    """
+    from coppice._estimators import BY_MODEL
+
+    run = Run(path)
+    estimator = BY_MODEL[run.model]()
+    known = estimator.get_params()
+    settings = run.configuration
+    given: dict[str, Any] = {}
+    for name, value in settings["parameters"].items():
+        key = name.replace("-", "_")
+        given[key] = _as_python(value, known[key])
+    given.update({name: settings[name] for name in ("chains", "warmup", "draws", "thin", "family", "standardize", "pca")})
+    if settings["set"]:
+        given["family_settings"] = {name: _as_python(value, None) for name, value in settings["set"].items()}
+    estimator.set_params(**{key: value for key, value in given.items() if key in known}, random_state=settings["seed"])
+    names = [column["name"] for column in run.inputs]
+    estimator.n_features_in_ = len(names)
+    if names != [f"x{j}" for j in range(len(names))]:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator._adopt(run)
+    return estimator

@@ -1,0 +1,42 @@
+// A run file opened for questions.
+#pragma once
+
+#include <mutex>
+
+#include "bindings.hpp"
+#include "coppice/app/analysis.hpp"
+
+namespace coppice::python {
+
+/// Questions are answered one at a time, with the interpreter free for other threads.
+class Run {
+ public:
+  explicit Run(const std::string& path) : analysis_(path, silent()) {}
+
+  template <typename Question>
+  auto ask(Question question) const {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return question(analysis_);
+  }
+  /// For what is at hand and makes Python values.
+  const app::Analysis& analysis() const { return analysis_; }
+
+ private:
+  static app::Context silent() {
+    app::Context context;
+    context.quiet = true;
+    return context;
+  }
+
+  app::Analysis analysis_;
+  mutable std::mutex mutex_;
+};
+
+/// New rows in the units the model works in.
+Table new_rows(const SavedRun& saved, const Frame& frame);
+
+/// What a run that learned labels answers.
+void add_label_answers(nb::module_& module, nb::class_<Run>& run);
+
+}  // namespace coppice::python

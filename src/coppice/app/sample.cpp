@@ -1,0 +1,38 @@
+// coppice sample: new rows as the fitted model draws them.
+#include "coppice/app/analysis.hpp"
+#include "coppice/app/classify.hpp"
+#include "coppice/out/csv.hpp"
+#include "coppice/post/sample_rows.hpp"
+
+namespace coppice::app {
+
+void add_sample(CLI::App& application, Context& context) {
+  struct Arguments {
+    std::string path, output;
+    std::size_t rows = 100, threads = 0;
+    std::uint64_t seed = 1;
+  };
+  CLI::App* command =
+      application.add_subcommand("sample", "new rows drawn from the fitted model (posterior predictive)");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("run", arguments->path, "run file")->required();
+  command->add_option("--n", arguments->rows, "rows to draw [100]")->check(CLI::Range(1, 10'000'000));
+  command->add_option("--seed", arguments->seed, "seed [1]");
+  command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");
+  command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
+  command->callback([=, &context] {
+    context.run = [=, &context] {
+      const Analysis analysis(arguments->path, context);
+      refuse_classifier(analysis, "new rows");
+      analysis.note_caveat(context);
+      std::string text;
+      CsvWriter writer(&text);
+      write_table(writer, sample_rows(analysis.run(), arguments->rows, arguments->seed, arguments->threads));
+      writer.close();
+      write_output(arguments->output, text);
+      return 0;
+    };
+  });
+}
+
+}  // namespace coppice::app

@@ -1,0 +1,245 @@
+// coppice update: takes new rows into a finished run.
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+
+#include "coppice/app/arguments.hpp"
+#include "coppice/app/progress.hpp"
+#include "coppice/app/running.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/data/load.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/run/fit.hpp"
+#include "coppice/run/insert_rows.hpp"
+
+namespace coppice::app {
+namespace {
+
+struct UpdateArguments {
+  std::string run, data, output, labels_file;
+  std::vector<std::string> truth, labels;
+  bool unlabelled = false;
+  std::size_t batch = 1;
+  std::size_t warmup = 100;
+  std::size_t draws = 0;
+  RunFlags running;
+};
+
+/// One line every few seconds while rows come in.
+class InsertionNotes {
+ public:
+  InsertionNotes(const Context& context, std::size_t chains, std::size_t rows)
+      : context_(context), done_(chains, 0), rows_(rows) {}
+  void operator()(std::size_t chain, std::size_t rows) {
+    const std::lock_guard lock(mutex_);
+    done_[chain] = rows;
+    const auto now = std::chrono::steady_clock::now();
+    if (context_.progress == "none" || context_.progress == "json" || now - last_ < std::chrono::seconds(5))
+      return;
+    last_ = now;
+    context_.note(
+        fmt::format("{} of {} new rows are in", *std::min_element(done_.begin(), done_.end()), rows_));
+  }
+
+ private:
+  const Context& context_;
+  std::mutex mutex_;
+  std::vector<std::size_t> done_;
+  std::size_t rows_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// The known labels of the new rows: of the columns that were asked for, else of those of the run that the
+/// file has.
+Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::string_view bytes,
+                 const std::string& name, const Context& context) {
+  for (const std::string& column : arguments.truth)
+    if (run.contents().truth.find(column) == nullptr)
+      fail(ErrorCode::configuration, "--truth {}: the run has no such column of known labels", column);
+  ReadOptions reading;
+  reading.id = run.config().id;
+  if (!arguments.truth.empty()) {
+    reading.truth = arguments.truth;
+    return read_dataset_bytes(bytes, name, reading).truth;
+  }
+  for (const Column& column : run.contents().truth.columns) reading.truth.push_back(column.name);
+  if (reading.truth.empty()) return {};
+  try {
+    return read_dataset_bytes(bytes, name, reading).truth;
+  } catch (const Error& error) {
+    context.note(fmt::format("the new rows have no known labels ({})", error.what()));
+    return {};
+  }
+}
+
+/// Rows a model that learns labels takes in at once, unless asked otherwise.
+constexpr std::size_t kLabelledBatch = 1000;
+
+RunContents updated_labelled_contents(const UpdateArguments& arguments, const SavedRun& old,
+                                      const Context& context) {
+  DataFlags flags;
+  flags.id = old.config().id;
+  flags.drop = old.config().drop;
+  flags.truth = old.config().truth;
+  flags.labels_file = arguments.labels_file;
+  const bool as_in_the_fit = arguments.labels.empty() && arguments.labels_file.empty();
+  flags.labels_may_be_absent = as_in_the_fit;
+  if (arguments.unlabelled && !as_in_the_fit)
+    fail(ErrorCode::usage, "--unlabelled says that no label of the new rows is known: leave out {}",
+         arguments.labels.empty() ? "--labels-file" : "--labels");
+  if (flags.labels_file.empty())
+    flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
+  Dataset more = flags.read(arguments.data, context, true);
+  if (arguments.unlabelled) {
+    more.labels.columns.clear();
+  } else {
+    if (more.labels.columns.empty())
+      fail(ErrorCode::configuration,
+           "{}: none of the labels is there; name them with --labels COL,COL or --labels-file FILE, or say "
+           "--unlabelled if nobody knows them",
+           arguments.data);
+    for (const std::string& name : as_in_the_fit ? flags.labels : std::vector<std::string>())
+      if (!name.ends_with('*') && more.labels.find(name) == nullptr)
+        fail(ErrorCode::configuration, "{}: label '{}' is not there; --labels names those that are",
+             arguments.data, name);
+  }
+  const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
+  RunContents contents = contents_with_labels(old, more, is_sparse);
+  contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
+  return contents;
+}
+
+RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
+  if (old.model().make_classifier != nullptr) return updated_labelled_contents(arguments, old, context);
+  if (!arguments.labels.empty() || !arguments.labels_file.empty() || arguments.unlabelled)
+    fail(ErrorCode::configuration,
+         "{} learned no labels; --labels, --labels-file and --unlabelled belong to classifiers",
+         arguments.run);
+  const FileBytes bytes = load_file(arguments.data);
+  const std::string name = arguments.data == "-" ? "stdin" : arguments.data;
+  const Table more = old.read_new_rows_bytes(bytes.view(), name, old.config().id);
+  RunContents contents = contents_with(old, more, read_truth(arguments, old, bytes.view(), name, context));
+  contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
+  contents.config.warmup = arguments.warmup;
+  if (arguments.draws != 0) contents.config.draws = arguments.draws;
+  return contents;
+}
+
+/// The states of the chains with the new rows in them; none if it was stopped.
+std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRun& old,
+                                 const ProblemSetup& setup, const RunConfig& config,
+                                 const InterruptGuard& guard, const Context& context) {
+  const bool learns = setup.model->make_classifier != nullptr;
+  const std::size_t added = setup.rows.size() - old.rows();
+  InsertOptions insertion;
+  insertion.batch = learns && arguments.batch == 1 ? kLabelledBatch : arguments.batch;
+  insertion.threads = arguments.running.threads;
+  InsertionNotes notes(context, config.chains, added);
+  insertion.on_rows = std::ref(notes);
+  insertion.stop = guard.flag();
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Checkpoint> states = insert_rows(old, setup, insertion);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (states.empty())
+    context.note(
+        fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
+                    arguments.run));
+  else if (learns)
+    context.note(
+        fmt::format("{} rows are in after {}; now the linear classifiers", added, duration_words(seconds)));
+  else
+    context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
+                             duration_words(seconds), config.warmup, config.draws * config.thin,
+                             config.chains));
+  return states;
+}
+
+int update(const UpdateArguments& arguments, const Context& context) {
+  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
+  // Without -o the run itself is replaced, but only when the new one is complete.
+  const bool in_place = arguments.output.empty();
+  const std::string output = in_place ? arguments.run + ".part" : arguments.output;
+  if (in_place && std::filesystem::exists(output))
+    fail(ErrorCode::cannot_write,
+         "{} is there from an update that was not finished: go on with coppice resume {} and rename it to "
+         "{}, or "
+         "delete it",
+         output, output, arguments.run);
+  RunFile::check_creatable(output, false);
+  int result = 0;
+  std::size_t rows = 0;
+  {
+    const SavedRun old(arguments.run);
+    RunContents contents = updated_contents(arguments, old, context);
+    const std::size_t added = contents.table.rows() - old.rows();
+    rows = contents.table.rows();
+    std::unique_ptr<ProblemSetup> setup =
+        set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+    resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+    settle_run_length(contents.config, *setup);
+    contents.config.notes.push_back(
+        fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
+    for (const std::string& note : contents.config.notes) context.note(note);
+    if (setup->plan.description() != old.setup().plan.description())
+      context.note(
+          fmt::format("the new rows change the family, which was {}; give --family and --set to a fit to "
+                      "keep it",
+                      old.setup().plan.description()));
+    context.note(fmt::format("{} on {} rows: {}; about {} of memory", setup->model->name, rows,
+                             setup->plan.description(),
+                             size_words(estimate_bytes(*setup, contents.config, contents.table))));
+    const InterruptGuard guard;
+    std::vector<Checkpoint> states;
+    if (const std::string why = cannot_continue(old, contents); why.empty()) {
+      states = inserted(arguments, old, *setup, contents.config, guard, context);
+      if (states.empty()) return static_cast<int>(ErrorCode::stopped);
+    } else {
+      context.note(fmt::format("{}: everything is learned again, from all {} rows", why, rows));
+    }
+    RunFile file = RunFile::create(output, contents);
+    if (!states.empty()) file.commit({}, states, {});
+    contents = {};
+    result = carry_on(file, *setup, arguments.running, guard, context, !in_place);
+  }
+  if (!in_place) return result;
+  if (result != 0) {
+    context.note(fmt::format("{} stays as it was; when {} is complete, rename it", arguments.run, output));
+    return result;
+  }
+  RunFile::replace(output, arguments.run);
+  context.note(fmt::format("{} now has {} rows; look at it with: coppice summary {}", arguments.run, rows,
+                           arguments.run));
+  return 0;
+}
+
+}  // namespace
+
+void add_update(CLI::App& application, Context& context) {
+  CLI::App* command =
+      application.add_subcommand("update", "take new rows into a finished run, and draw from all of them");
+  auto arguments = std::make_shared<UpdateArguments>();
+  command->add_option("run", arguments->run, "run file")->required();
+  command->add_option("data", arguments->data, "new rows, with the columns of the data; - is stdin")
+      ->required();
+  command->add_option("-o,--output", arguments->output,
+                      "run file to write; without it RUN itself is replaced when all is done");
+  command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--labels", arguments->labels,
+                   "columns of labels in the new rows, with commas [as in the fit]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
+  command->add_flag("--unlabelled", arguments->unlabelled, "no label of the new rows is known");
+  command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
+      ->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
+      ->check(CLI::Range(0, 1'000'000'000));
+  command->add_option("--draws", arguments->draws, "draws of each chain [as many as the run has]")
+      ->check(CLI::Range(0, 1'000'000'000));
+  arguments->running.add_to(*command);
+  command->callback([=, &context] { context.run = [=, &context] { return update(*arguments, context); }; });
+}
+
+}  // namespace coppice::app

@@ -1,0 +1,48 @@
+#include "coppice/model/drawn_views.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace coppice {
+
+Views draw_views(const Crp& column_prior, std::size_t columns, const Crp& row_prior, std::size_t rows,
+                 Stream& stream) {
+  Views views;
+  views.columns.resize(columns);
+  column_prior.draw_partition(stream, views.columns);
+  views.rows.resize(canonicalize(views.columns));
+  for (Labels& labels : views.rows) {
+    labels.resize(rows);
+    row_prior.draw_partition(stream, labels);
+    canonicalize(labels);
+  }
+  return views;
+}
+
+void draw_column(const Family& family, const Labels& labels, std::size_t column, Stream& stream, Rows& rows) {
+  std::vector<double> empty(family.stats_size());
+  family.clear(empty.data());
+  std::vector<std::vector<double>> thetas(cluster_sizes(labels).size());
+  for (std::vector<double>& theta : thetas) {
+    theta.resize(family.theta_size());
+    family.draw_theta(empty.data(), stream, theta.data());
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row] + column);
+}
+
+ViewFigures::ViewFigures(const Views& of) {
+  const std::vector<std::size_t> sizes = cluster_sizes(of.columns);
+  const auto all = static_cast<double>(of.columns.size());
+  for (std::size_t v = 0; v < sizes.size(); ++v) {
+    const double share = static_cast<double>(sizes[v]) / all;
+    column_entropy -= share * std::log(share);
+    mean_clusters += share * static_cast<double>(cluster_sizes(of.rows[v]).size());
+  }
+  column_entropy = std::max(column_entropy, 0.0);
+  views = static_cast<double>(of.count());
+  clusters = static_cast<double>(cluster_sizes(of.rows[of.largest()]).size());
+}
+
+}  // namespace coppice

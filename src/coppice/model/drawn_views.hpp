@@ -1,0 +1,38 @@
+// What the models of views have in common: views drawn from the prior, cells drawn given views, and the
+// figures of views that are traced.
+#pragma once
+
+#include <cstddef>
+
+#include "coppice/base/rng.hpp"
+#include "coppice/family/family.hpp"
+#include "coppice/family/rows.hpp"
+#include "coppice/prior/crp.hpp"
+#include "coppice/shape/views.hpp"
+
+namespace coppice {
+
+/// Views of so many columns, and in each a partition of so many rows.
+Views draw_views(const Crp& column_prior, std::size_t columns, const Crp& row_prior, std::size_t rows,
+                 Stream& stream);
+
+/// Cells of one column given the clusters of the rows, each of which draws parameters of its own.
+void draw_column(const Family& family, const Labels& labels, std::size_t column, Stream& stream, Rows& rows);
+
+/// Cells of all columns; family_of(column) is the family of one of them.
+template <typename FamilyOf>
+void draw_cells(const Views& views, FamilyOf&& family_of, Stream& stream, Rows& rows) {
+  for (std::size_t column = 0; column < views.columns.size(); ++column)
+    draw_column(family_of(column), views.rows[static_cast<std::size_t>(views.columns[column])], column,
+                stream, rows);
+}
+
+struct ViewFigures {
+  explicit ViewFigures(const Views& views);
+  double views = 0.0;
+  double clusters = 0.0;        // of the rows, in the view with most columns
+  double column_entropy = 0.0;  // of the partition of the columns, nats
+  double mean_clusters = 0.0;   // of the rows, averaged over the columns
+};
+
+}  // namespace coppice
