@@ -1,7 +1,7 @@
 // Seconds of exact greedy and randomised trees: bench_trees DATA.npy FAMILY HOW REPEATS [THREADS [LABELS]].
 // Prints the best processor time of a whole fit, the lower bound, the number of clusters (trees of views: of
-// views), the best time by the clock and the best processor time of the first thread; writes the clusters of
-// the rows to LABELS. Without arguments: a small table of its own.
+// views) and the best time by the clock; writes the clusters of the rows to LABELS. Without arguments: a
+// small table of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <fstream>
 #include <limits>
 
-#include "bench/cpu_time.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/data/read.hpp"
 #include "coppice/family/plan.hpp"
@@ -61,12 +60,10 @@ void run(Table table, const std::string& family, const std::string& how, int rep
   Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings_of(how))};
   double best = std::numeric_limits<double>::infinity();
   double best_wall = best;
-  double best_first = best;
   double bound = 0.0;
   std::size_t groups = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     const std::clock_t begin = std::clock();
-    const double begin_first = bench::cpu_time();
     const auto begin_wall = std::chrono::steady_clock::now();
     if (how == "search") {
       Settings chosen = settings_of(how);
@@ -82,7 +79,6 @@ void run(Table table, const std::string& family, const std::string& how, int rep
     best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     best_wall = std::min(
         best_wall, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_wall).count());
-    best_first = std::min(best_first, bench::cpu_time() - begin_first);
     bound = fit->log_joint();
     Labels labels(rows.size());
     fit->shape(labels);
@@ -93,7 +89,7 @@ void run(Table table, const std::string& family, const std::string& how, int rep
       for (const Label label : labels) out << label << '\n';
     }
   }
-  fmt::print("{:.6f} {:.6f} {} {:.6f} {:.6f}\n", best, bound, groups, best_wall, best_first);
+  fmt::print("{:.6f} {:.6f} {} {:.6f}\n", best, bound, groups, best_wall);
 }
 
 }  // namespace
