@@ -33,7 +33,8 @@ TEST(PlanErrors, UnknownFamily) {
 TEST(PlanErrors, WrongKind) {
   const Table table = make_table({category_column("town", {0, 1}, {"A", "B"})});
   EXPECT_EQ(refusal(table, "gaussian"),
-            "family gaussian cannot model the category column 'town': use --family auto, --drop town, or "
+            "family gaussian cannot model the category column 'town': its cells are words; use --family "
+            "auto, --drop town, or "
             "give the column "
             "another family in the codebook");
   EXPECT_NE(refusal(two_reals(), "bernoulli"), "accepted");
