@@ -80,7 +80,8 @@ TEST(LabelScores, OfEachLabelAlone) {
   EXPECT_EQ(labels[1].known, 2.0);
   EXPECT_EQ(labels[1].f1(), 1.0);
   // The mean of the single ones, weighted by what is known, is that of all.
-  EXPECT_NEAR((3.0 * labels[0].log_loss + 2.0 * labels[1].log_loss) / 5.0, label_scores(p, {}).log_loss, 1e-12);
+  EXPECT_NEAR((3.0 * labels[0].log_loss + 2.0 * labels[1].log_loss) / 5.0, label_scores(p, {}).log_loss,
+              1e-12);
   EXPECT_NEAR((labels[0].f1() + labels[1].f1()) / 2.0, label_scores(p, {}).macro_f1, 1e-12);
 }
 
