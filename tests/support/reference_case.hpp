@@ -29,10 +29,9 @@ inline std::optional<nlohmann::json> read_reference(const std::string& file) {
 /// The same of tests/reference too, with their paths: cases that are always there.
 inline std::vector<std::string> all_reference_files(const std::string& beginning) {
   std::vector<std::string> files;
-  for (const char* folder : {"tests/reference", "../shared/specs/cases"}) {
+  for (const std::filesystem::path& folder : {source_folder() / "tests/reference", reference_folder()}) {
     std::error_code absent;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(COPPICE_SOURCE_DIR) / folder, absent))
+    for (const auto& entry : std::filesystem::directory_iterator(folder, absent))
       if (entry.path().filename().string().starts_with(beginning) && entry.path().extension() == ".json")
         files.push_back(entry.path().string());
   }
