@@ -88,9 +88,14 @@ TEST_P(Allocation, SweepsAllocateNothing) {
       chain.step({1, 0, ++sweep});
       sweeps_that_allocate += allocations != at ? 1 : 0;
     }
-    // Trees of nodes keep lists that grow now and then; sub-clusters of clusters have their slots.
-    EXPECT_LE(allocations - before, GetParam().model == "rbhmc" ? 200u : 0u)
-        << name << ": in " << sweeps_that_allocate << " of 200 sweeps";
+    // Trees of nodes keep lists that grow now and then; sub-clusters of clusters have their slots. Views come
+    // and go, so not all slots of all of them can be opened beforehand: one that has more clusters than ever
+    // doubles its room, which is rare.
+    if (GetParam().model == "crosscat")
+      EXPECT_LE(sweeps_that_allocate, 2U) << name;
+    else
+      EXPECT_LE(allocations - before, GetParam().model == "rbhmc" ? 200u : 0u)
+          << name << ": in " << sweeps_that_allocate << " of 200 sweeps";
   }
 }
 
