@@ -1,7 +1,9 @@
 """Estimators that learn labels, several of each row at once: scikit-learn's conventions over one fit."""
 from __future__ import annotations
 
+import itertools
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -107,7 +109,12 @@ class LabelClassifier(ClassifierMixin, Estimator):
         targets = targets_of(self, y, self.classes_ if self._one_per_row else None)
         if targets.one_per_row != self._one_per_row:
             raise ValueError("y is a vector of classes where a matrix of labels was learned, or the other way round")
-        if not targets.named:
+        if targets.named:
+            absent = [name for name in self.run_.label_names if name not in targets.names]
+            added = [name for name in targets.names if name not in self.run_.label_names]
+            if absent and added and not targets.one_per_row:
+                warnings.warn(f"labels {added} are new and {absent} are not there: nobody knows them in these rows", stacklevel=3)
+        else:
             names = self.run_.label_names
             if len(targets.names) != len(names):
                 raise ValueError(f"Y has {len(targets.names)} columns where {len(names)} labels were learned; the columns of a "
@@ -118,9 +125,10 @@ class LabelClassifier(ClassifierMixin, Estimator):
     def _new_names(self, names: list[str]) -> list[str]:
         """Names of new rows: their own if these are new, else numbers that go on."""
         known = set(self.run_.row_ids)
-        if not known.isdisjoint(names):
-            return [str(len(known) + row) for row in range(len(names))]
-        return names
+        if known.isdisjoint(names):
+            return names
+        fresh = (name for name in map(str, itertools.count(len(known))) if name not in known)
+        return list(itertools.islice(fresh, len(names)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

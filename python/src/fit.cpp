@@ -230,9 +230,6 @@ std::string resume(const std::string& path, std::size_t draws, std::size_t threa
   return run_chains(*file, *setup, threads, time_limit, progress);
 }
 
-/// Rows a classifier takes in at once, as the command line does.
-constexpr std::size_t kLabelledBatch = 1000;
-
 /// Takes labelled rows into a finished run, which stays as it is; the longer run goes to `output`.
 std::string update(const std::string& path, const Frame& frame, const Frame& labels,
                    const std::string& output, bool overwrite, std::size_t threads, double time_limit,
@@ -252,7 +249,7 @@ std::string update(const std::string& path, const Frame& frame, const Frame& lab
     setup = set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
     settle_run_length(contents.config, *setup);
     std::vector<Checkpoint> states;
-    if (cannot_continue(old, contents).empty()) states = insert_rows(old, *setup, {kLabelledBatch, threads});
+    if (cannot_continue(old, contents).empty()) states = insert_rows(old, *setup, {0, threads});
     file.emplace(RunFile::create(output, contents, overwrite));
     if (!states.empty()) file->commit({}, states, {});
   }

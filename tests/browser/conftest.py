@@ -17,7 +17,7 @@ STRANGE_ROWS = ["صف واحد", "第一行", "🦉 owl 🌲", "<img src=x onerr
 
 
 def coppice(*arguments):
-    result = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    result = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0, f"{arguments}: exit {result.returncode}\n{result.stderr}"
     return result.stdout
 

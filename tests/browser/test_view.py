@@ -54,7 +54,7 @@ def test_page_follows_the_run(served, browser):
     page.wait_for_selector("html[data-ready]", state="attached")
     assert "40 draws" in page.locator(".card").inner_text()
     coppice("resume", run, "--draws", "+40", "--progress", "none", "-q")
-    page.locator(".card", has_text="80 draws").wait_for(timeout=20_000)
+    page.locator(".card", has_text="80 draws").wait_for(timeout=120_000)
     assert faults == []
     assert {url.replace(address, "") for url in asked} <= {"", "status"}
     context.close()
@@ -67,12 +67,13 @@ def test_page_follows_a_fit_without_draws(tmp_path, browser):
     stopped = subprocess.run([BINARY, *arguments, "--time-limit", "0.001"], check=False)
     assert stopped.returncode == 75
     with subprocess.Popen([BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        address = server.stdout.readline().strip()
-        page = browser.new_page()
-        page.goto(address)
-        page.locator(".verdict", has_text="Not finished").wait_for(timeout=20_000)
-        coppice("resume", run, "--progress", "none", "-q")
-        page.locator(".verdict", has_text="One fit, finished").wait_for(timeout=20_000)
-        page.close()
-        server.terminate()
-        assert server.wait(timeout=10) == 0
+        try:
+            page = browser.new_page()
+            page.goto(server.stdout.readline().strip())
+            page.locator(".verdict", has_text="Not finished").wait_for(timeout=120_000)
+            coppice("resume", run, "--progress", "none", "-q")
+            page.locator(".verdict", has_text="One fit, finished").wait_for(timeout=120_000)
+            page.close()
+        finally:
+            server.terminate()
+        assert server.wait(timeout=60) == 0

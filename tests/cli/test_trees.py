@@ -139,3 +139,35 @@ def test_simulated_rows_come_from_the_prior(coppice):
     coppice("simulate", "bhc", "--n", "40", "--seed", "3", "-o", "sim.csv", "--truth-out", "truth.csv")
     assert len(rows_of((coppice.folder / "sim.csv").read_text())) == 40
     assert json.loads(coppice("models", "--json").stdout)
+
+
+@pytest.mark.parametrize("model", ["bhc", "nrmm"])
+def test_joint_families_know_rows_with_gaps_and_draw_from_their_clusters(coppice, model):
+    rng = np.random.default_rng(4)
+    centres = np.array([[0.0, 0.0], [20.0, 20.0]])
+    points = np.repeat(centres, 40, axis=0) + rng.normal(size=(80, 2))
+    coppice.write("data.csv", "x,y\n" + "\n".join(f"{x:.4f},{y:.4f}" for x, y in points) + "\n")
+    length = [] if model == "bhc" else ["--chains", 2, "--warmup", 50, "--draws", 50]
+    coppice("fit", model, "data.csv", "--family", "gaussian", *length, "-o", "r.coppice", "-q")
+    coppice.write("new.csv", "x,y\n0.2,\n,20.1\n")
+    rows = rows_of(coppice("predict", "r.coppice", "new.csv").stdout)
+    assert all(float(row["new"]) < 0.2 for row in rows), rows
+    assert rows[0]["cluster"] != rows[1]["cluster"]
+    drawn = rows_of(coppice("sample", "r.coppice", "--n", 400).stdout)
+    values = np.array([[float(row["x"]), float(row["y"])] for row in drawn])
+    distances = np.linalg.norm(values[:, None] - centres, axis=2)
+    near = distances.min(axis=1) < 5
+    # All but the rows of new clusters, of which there is one in 80 or so.
+    assert near.mean() > 0.9
+    share = (distances.argmin(axis=1)[near] == 0).mean()
+    assert abs(share - 0.5) < 4.5 * 0.5 / math.sqrt(near.sum())
+
+
+def test_cells_of_new_rows_are_refused_where_columns_are_joined_wherever_they_stand(coppice):
+    rng = np.random.default_rng(5)
+    coppice.write("data.csv", "b,x,y\n" + "\n".join(f"{i % 2},{x:.3f},{y:.3f}" for i, (x, y) in enumerate(rng.normal(size=(40, 2)))) + "\n")
+    coppice("fit", "nrmm", "data.csv", "--chains", 1, "--warmup", 20, "--draws", 20, "-o", "r.coppice", "-q")
+    coppice.write("joined.csv", "b,x,y\n1,,0.5\n")
+    assert "independent" in coppice("impute", "r.coppice", "joined.csv", code=78).stderr
+    coppice.write("apart.csv", "b,x,y\n,0.1,0.5\n")
+    assert len(rows_of(coppice("impute", "r.coppice", "apart.csv").stdout)) == 1

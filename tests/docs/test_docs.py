@@ -24,7 +24,7 @@ def test_commands_of_the_page(page, tmp_path):
     environment = {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
     for block in blocks(page):
         result = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=tmp_path, env=environment, text=True,
-                                capture_output=True, timeout=300, check=False)
+                                capture_output=True, timeout=900, check=False)
         assert result.returncode == 0, f"{page.name}:\n{block}\n{result.stdout}\n{result.stderr}"
 
 

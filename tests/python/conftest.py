@@ -43,7 +43,7 @@ def blobs(rows=60, seed=0):
 
 
 def command_line(folder, *arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120,
+    return subprocess.run([BINARY, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=900,
                           check=True).stdout
 
 

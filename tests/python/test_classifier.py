@@ -265,7 +265,7 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
         assert not model.run_.complete and any("resume() goes on" in str(entry.message) for entry in caught)
         print(model.predict_proba(X[:5]).shape)
         """), encoding="utf-8")
-    result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, check=False)
+    result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0 and result.stdout.strip() == "(5, 30)", result.stderr
 
 

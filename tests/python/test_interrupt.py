@@ -45,7 +45,7 @@ def run_script(folder, text, signals):
         for _ in range(signals):
             process.send_signal(signal.SIGINT)
             time.sleep(0.02)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=900)
     return process.returncode, out, err
 
 

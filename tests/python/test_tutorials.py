@@ -21,7 +21,7 @@ def test_blocks_of_the_page(page, tmp_path):
     (tmp_path / "page.py").write_text("\n".join(blocks(page)), encoding="utf-8")
     environment = {**os.environ, "MPLBACKEND": "agg", "PATH": f"{os.path.dirname(BINARY)}:{os.environ['PATH']}"}
     result = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True,
-                            timeout=300, check=False)
+                            timeout=900, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -29,6 +29,7 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
   flags.truth = config.truth;
   flags.labels_file = labels_file;
   if (labels_file.empty()) flags.labels = config.labels;
+  flags.labels_may_be_absent = true;  // what is missing is said below
   Context silent = context;
   silent.quiet = true;
   const Dataset read = flags.read_bytes(bytes, name, silent, true);

@@ -175,10 +175,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   if (!arguments.id.empty() && arguments.data.empty())
     fail(ErrorCode::usage, "--id belongs to a table of new rows");
   const Imputation imputation =
-      arguments.data.empty()
-          ? impute(run)
-          : impute(run,
-                   run.read_new_rows(arguments.data, arguments.id.empty() ? run.config().id : arguments.id));
+      arguments.data.empty() ? impute(run) : impute(run, run.read_new_rows(arguments.data, arguments.id));
   const Table& table = imputation.completed;
   if (imputation.cells.empty())
     context.note(fmt::format("note: {} no missing cells",

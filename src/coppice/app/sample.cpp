@@ -17,8 +17,9 @@ void add_sample(CLI::App& application, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("--n", arguments->rows, "rows to draw [100]")->check(CLI::Range(1, 10'000'000));
-  command->add_option("--seed", arguments->seed, "seed [1]");
-  command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");
+  command->add_option("--seed", arguments->seed, "seed [1]")->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]")
+      ->check(CLI::Range(0, 4096));
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->callback([=, &context] {
     context.run = [=, &context] {

@@ -57,6 +57,8 @@ struct ScoreArguments {
 
 int score_run(const ScoreArguments& arguments, const Context& context) {
   const Analysis analysis(arguments.path, context);
+  if (analysis.is_classifier() && (!arguments.truth.empty() || !arguments.selecting.select.empty()))
+    context.note("note: labels are scored all together; --truth, --loss and --select belong to clusterings");
   if (analysis.is_classifier()) return score_labels(analysis, arguments.data, arguments.labels_file, context);
   if (!arguments.data.empty() || !arguments.labels_file.empty())
     fail(ErrorCode::usage,

@@ -206,7 +206,7 @@ void add_simulate(CLI::App& application, Context& context) {
       ->check(CLI::PositiveNumber);
   command->add_option("--noise", arguments->noise, "bananas: standard deviation around the arcs [0.3]")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", arguments->seed, "seed [1]");
+  command->add_option("--seed", arguments->seed, "seed [1]")->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn");
   for (const ModelEntry& model : all_models())

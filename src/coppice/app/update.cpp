@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/progress.hpp"
@@ -15,12 +16,15 @@
 namespace coppice::app {
 namespace {
 
+/// Sweeps over all rows before draws are kept, unless asked otherwise.
+constexpr std::size_t kWarmup = 100;
+
 struct UpdateArguments {
   std::string run, data, output, labels_file;
   std::vector<std::string> truth, labels;
   bool unlabelled = false;
-  std::size_t batch = 1;
-  std::size_t warmup = 100;
+  std::size_t batch = 0;
+  std::optional<std::size_t> warmup;
   std::size_t draws = 0;
   RunFlags running;
 };
@@ -72,11 +76,22 @@ Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::str
   }
 }
 
-/// Rows a model that learns labels takes in at once, unless asked otherwise.
-constexpr std::size_t kLabelledBatch = 1000;
+/// Labels that the new rows do not speak of, and those that nobody has heard of before.
+void note_labels(const SavedRun& old, const Table& labels, const std::string& data, const Context& context) {
+  for (const Column& known : old.contents().labels.columns)
+    if (labels.find(known.name) == nullptr)
+      context.note(
+          fmt::format("note: {} has no label '{}': it is unknown of the new rows", data, known.name));
+  for (const Column& column : labels.columns)
+    if (old.contents().labels.find(column.name) == nullptr)
+      context.note(fmt::format("note: label '{}' is new", column.name));
+}
 
 RunContents updated_labelled_contents(const UpdateArguments& arguments, const SavedRun& old,
                                       const Context& context) {
+  if (!arguments.truth.empty() || arguments.draws != 0 || arguments.warmup)
+    fail(ErrorCode::configuration, "{} is a classifier: --truth, --draws and --warmup belong to clusterings",
+         arguments.run);
   DataFlags flags;
   flags.id = old.config().id;
   flags.drop = old.config().drop;
@@ -104,6 +119,7 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
              arguments.data, name);
   }
   const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
+  if (!arguments.unlabelled && !is_sparse) note_labels(old, more.labels, arguments.data, context);
   RunContents contents = contents_with_labels(old, more, is_sparse);
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
   return contents;
@@ -120,7 +136,7 @@ RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& o
   const Table more = old.read_new_rows_bytes(bytes.view(), name, old.config().id);
   RunContents contents = contents_with(old, more, read_truth(arguments, old, bytes.view(), name, context));
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
-  contents.config.warmup = arguments.warmup;
+  contents.config.warmup = arguments.warmup.value_or(kWarmup);
   if (arguments.draws != 0) contents.config.draws = arguments.draws;
   return contents;
 }
@@ -132,7 +148,7 @@ std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRu
   const bool learns = setup.model->make_classifier != nullptr;
   const std::size_t added = setup.rows.size() - old.rows();
   InsertOptions insertion;
-  insertion.batch = learns && arguments.batch == 1 ? kLabelledBatch : arguments.batch;
+  insertion.batch = arguments.batch;
   insertion.threads = arguments.running.threads;
   InsertionNotes notes(context, config.chains, added);
   insertion.on_rows = std::ref(notes);
@@ -232,7 +248,9 @@ void add_update(CLI::App& application, Context& context) {
       ->allow_extra_args(false);
   command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
   command->add_flag("--unlabelled", arguments->unlabelled, "no label of the new rows is known");
-  command->add_option("--batch", arguments->batch, "rows that come in before Ctrl-C is heard [1]")
+  command
+      ->add_option("--batch", arguments->batch,
+                   "rows that come in before Ctrl-C is heard [1; of labels 1000]")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
       ->check(CLI::Range(0, 1'000'000'000));

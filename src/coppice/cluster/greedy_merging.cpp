@@ -124,7 +124,8 @@ void GreedyMerging::scores(std::size_t position, std::size_t begin, std::size_t 
   Buffers& buffers = buffers_of_thread;
   buffers.single_values.resize(std::max(buffers.single_values.size(), family_->single_size()));
   buffers.log_marginals.resize(std::max(buffers.log_marginals.size(), groups_of(end) * kGroup));
-  const bool as_singles = family_->single_size() <= (end - begin) * family_->union_size();
+  const bool as_singles =
+      family_->single_size() != 0 && family_->single_size() <= (end - begin) * family_->union_size();
   if (as_singles) family_->fill_single(values_of(position), buffers.single_values.data());
   const bool are_shared =
       threads_ != 1 && loop_.is_started() && halves * kHalf / kLanes * stride_ >= kLeastShared;

@@ -22,6 +22,8 @@ TreePredictive::TreePredictive(const Family& family, const Rows& rows, double al
       forest_(family, rows, alpha),
       empty_(family.stats_size()) {
   family.clear(empty_.data());
+  for (std::size_t cell = 0; cell < family.width(); ++cell)
+    joins_cells_ |= family.of_cells(std::span(&cell, 1)) == nullptr;
 }
 
 void TreePredictive::set(const Dendrogram& tree) {
@@ -94,6 +96,12 @@ void TreePredictive::components_of(std::size_t row, std::vector<std::pair<std::s
 
 void TreePredictive::log_predictives(const double* row, AlignedVector& out) const {
   out.assign(chunks_ * kLanes, 0.0);
+  // Batches of families that join cells know whole rows only.
+  if (joins_cells_ && std::any_of(row, row + forest_.family().width(), is_missing)) {
+    for (std::size_t k = 0; k < components_.size(); ++k)
+      out[k] = forest_.family().log_predictive(stats(k), row);
+    return;
+  }
   forest_.family().add_log_predictive(row, bank_.data(), stride_, chunks_, {}, out.data());
 }
 
@@ -103,6 +111,12 @@ void TreePredictive::log_joint(const double* row, std::span<double> out) const {
   for (std::size_t k = 0; k < components_.size(); ++k)
     out[k] = components_[k].log_rows + components_[k].log_probability + log_predictive[k] - log_all_;
   out[components_.size()] = std::log(alpha_) + forest_.family().log_predictive(empty_.data(), row) - log_all_;
+}
+
+void TreePredictive::log_shares(std::span<double> out) const {
+  for (std::size_t k = 0; k < components_.size(); ++k)
+    out[k] = components_[k].log_rows + components_[k].log_probability - log_all_;
+  out[components_.size()] = std::log(alpha_) - log_all_;
 }
 
 double TreePredictive::log_density(const double* row) const {

@@ -38,6 +38,8 @@ class TreePredictive {
 
   /// out[k] = log p(row, row joins component k); the last of components() + 1 is a new cluster.
   void log_joint(const double* row, std::span<double> out) const;
+  /// The same for a row of which nothing is known.
+  void log_shares(std::span<double> out) const;
   double log_density(const double* row) const;
   /// The same by flat clusters: out[c], and last a new one.
   void log_weights(const double* row, std::span<double> out) const;
@@ -59,6 +61,7 @@ class TreePredictive {
   RowForest forest_;
   Dendrogram tree_;
   std::vector<double> empty_;
+  bool joins_cells_ = false;  // some columns depend on each other within a cluster
   std::vector<std::size_t> sizes_;
   std::vector<std::size_t> component_of_;  // by node
   std::vector<Component> components_;

@@ -20,7 +20,7 @@ using Type = Parameter::Type;
 /// Sums of trials up to this many are tabulated; beyond it log-gamma is evaluated.
 constexpr double kMostTrialsTabulated = 200'000.0;
 /// Stands for a share that was not given.
-constexpr double kNoShare = -1.0;
+constexpr double kNoShare = 1e300;
 
 std::vector<double> same(const FamilyInputs& inputs, double value) {
   return std::vector<double>(inputs.columns.size(), value);
@@ -134,15 +134,12 @@ std::unique_ptr<Family> make_poisson(const FamilyInputs& inputs) {
 std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.per_column_values("share", same(inputs, kNoShare), kNoShare - 1.0);
+  const std::vector<double> share = inputs.per_column_values("share", same(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
   std::vector<double> default_strength = same(inputs, kDefaultMeanStrength);
   std::vector<double> default_shape = same(inputs, 1.5);
   for (std::size_t j = 0; j < share.size(); ++j) {
     if (!has_share(j)) continue;
-    if (!(share[j] > 0.0))
-      fail(ErrorCode::configuration, "column '{}': share = {} must be greater than 0",
-           inputs.columns[j]->name, share[j]);
     default_strength[j] = share[j];
     default_shape[j] = 2.0;
   }

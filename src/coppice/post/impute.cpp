@@ -445,13 +445,18 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
 }
 
 Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options) {
-  const std::size_t first[] = {0};
-  if (run.setup().plan.family->of_cells(first) == nullptr)
-    fail(ErrorCode::configuration,
-         "cells of new rows are foretold from the others only where columns are independent within a "
-         "cluster, but the family here is {}: fit with --family gaussian-diagonal",
-         run.setup().plan.description());
   const Rows encoded = encode(run.setup().plan, rows);
+  for (std::size_t cell = 0; cell < encoded.width; ++cell) {
+    const auto is_missing_in = [&](std::size_t row) { return is_missing(encoded[row][cell]); };
+    std::size_t row = 0;
+    while (row < encoded.size() && !is_missing_in(row)) ++row;
+    if (row == encoded.size() || run.setup().plan.family->of_cells(std::span(&cell, 1)) != nullptr) continue;
+    fail(ErrorCode::configuration,
+         "cells of new rows are foretold from the others only where their columns are independent of the "
+         "others "
+         "within a cluster, but the family here is {}: fit with --family gaussian-diagonal",
+         run.setup().plan.description());
+  }
   return impute_cells(run, rows, &encoded, options);
 }
 

@@ -14,6 +14,9 @@
 namespace coppice {
 namespace {
 
+/// Rows a model that learns labels takes in at once, unless asked otherwise.
+constexpr std::size_t kLabelledBatch = 1000;
+
 /// The state of a chain after its last sweep: its last checkpoint, or its start, and the sweeps from there.
 std::string last_state(const SavedRun& run, std::size_t chain) {
   const RunConfig& config = run.config();
@@ -167,6 +170,9 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
   std::vector<Checkpoint> checkpoints(run.config().chains);
   const std::size_t old_rows = run.rows();
   const std::size_t new_rows = setup.rows.size() - old_rows;
+  const std::size_t batch = options.batch != 0                        ? options.batch
+                            : setup.model->make_classifier != nullptr ? kLabelledBatch
+                                                                      : 1;
   std::atomic<bool> stopped{false};
   parallel_for(checkpoints.size(), options.threads, [&](std::size_t chain) {
     const std::unique_ptr<Sampler> sampler = setup.model->make_sampler(setup.problem);
@@ -177,7 +183,7 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
         stopped = true;
         return;
       }
-      const std::size_t count = std::min(options.batch, new_rows - done);
+      const std::size_t count = std::min(batch, new_rows - done);
       sampler->insert(count, {run.config().seed, chain, 0});
       done += count;
       if (options.on_rows) options.on_rows(chain, done);

@@ -12,7 +12,8 @@
 namespace coppice {
 
 struct InsertOptions {
-  std::size_t batch = 1;  // rows that come in between two looks at `stop`
+  /// Rows that come in between two looks at `stop`, and at once into a classifier; 0: one, of labels 1,000.
+  std::size_t batch = 0;
   std::size_t threads = 0;
   const std::atomic<bool>* stop = nullptr;
   /// Hears how many of the new rows one of the chains has taken in; called from the chains' threads.

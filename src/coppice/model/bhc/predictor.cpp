@@ -64,8 +64,7 @@ class TreePredictor final : public StatsPredictor, public NewCells {
   }
   void draw_row(Stream& stream, double* row) const override {
     std::vector<double> log_joint(component_count());
-    std::fill_n(row, problem_->family->width(), kMissing);
-    predictive_.log_joint(row, log_joint);
+    predictive_.log_shares(log_joint);
     draw_member(*problem_->family, stats(draw_from_logs(log_joint, stream)), stream, row);
   }
 

@@ -251,6 +251,9 @@ void Fit::end_start() {
     best_.statistics = statistics_;
   }
   if (progress_.stage == 0 && ++progress_.restart < options_.restarts) return start();
+  if (best_.statistics.counts.empty())
+    fail(ErrorCode::configuration,
+         "no start gave a finite bound; the priors are beyond what numbers can hold");
   elbo_ = progress_.best_elbo;
   const double last = best_.statistics.counts[clusters_ - 1];
   if (options_.grow && progress_.stage == 0 && progress_.doublings < kMostDoublings &&
@@ -315,7 +318,9 @@ std::size_t steps(const Problem& problem) {
   const Options options(problem.parameters);
   const LabelledRows& rows = labelled_of(problem);
   const std::size_t batches = options.minibatch == 0 ? 1 : rows.features.rows() / options.minibatch + 1;
-  const std::size_t of_start = options.minibatch == 0 ? options.sweeps : batches * options.epochs;
+  // Rows that fit into one minibatch, of a fold perhaps, are swept over.
+  const std::size_t of_start =
+      options.minibatch == 0 ? options.sweeps : std::max(options.sweeps, batches * options.epochs);
   const std::size_t starts = options.restarts * (options.grow ? kMostDoublings + 1 : 1);
   const std::size_t passes = has_topics(rows, options) ? Fit::kTopicPasses : 0;
   return passes + (options.folds + 1) * (starts * of_start + rows.labels.columns / kLabelsOfAStep + 2);

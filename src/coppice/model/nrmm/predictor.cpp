@@ -53,10 +53,11 @@ class MixturePredictor final : public StatsPredictor, public NewCells {
     return {log_marginal_of_clusters(family, column, labels_), kMinusInfinity};
   }
   void draw_row(Stream& stream, double* row) const override {
-    std::vector<double> log_joint(clusters_ + 1);
-    std::fill_n(row, family_->width(), kMissing);
-    log_weights(row, 1, log_joint);
-    draw_member(*family_, stats(draw_from_logs(log_joint, stream)), stream, row);
+    std::vector<double> log_shares;
+    for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
+      log_shares.push_back(next_row_->log_join(count_of(stats(cluster))));
+    log_shares.push_back(next_row_->log_open());
+    draw_member(*family_, stats(draw_from_logs(log_shares, stream)), stream, row);
   }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
