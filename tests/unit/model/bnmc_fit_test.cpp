@@ -192,6 +192,38 @@ TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
   }
 }
 
+TEST(BnmcFit, OldRowsHaveZerosInNewColumnsOfNumbers) {
+  Stream stream({14, 0, 0}, Purpose::test);
+  Table features, labels;
+  features.columns = {{"x", Kind::real, {}, {}}, {"y", Kind::real, {}, {}}};
+  labels.columns = {{"l", Kind::binary, {}, {}}};
+  for (std::size_t i = 0; i < 200; ++i) {
+    features.row_ids.push_back(fmt::format("{}", i));
+    labels.row_ids.push_back(features.row_ids.back());
+    features.columns[0].values.push_back(draw_normal(stream));
+    features.columns[1].values.push_back(i < 100 ? 0.0 : 10.0 + draw_normal(stream));
+    labels.columns[0].values.push_back(i % 2 == 0 ? 1.0 : 0.0);
+  }
+  const LabelledRows all = labelled_rows(features, labels);
+  LabelledRows first = beginning(all, 100, 1, 1);
+  first.kinds.assign(1, Kind::real);
+  Fitting old(first, {});
+  old.sampler->init({3, 0, 0});
+  old.finish();
+  Fitting grown(all, {});
+  grown.sampler->load_first(old.sampler->save(), 100);
+  grown.sampler->insert(100, {3, 0, 0});
+  grown.finish();
+  double mean = 0.0;
+  double weight = 0.0;
+  for (const LabelPattern& pattern :
+       grown.entry.make_classifier(grown.problem, grown.sampler->details())->patterns()) {
+    mean += pattern.weight * pattern.features[1];
+    weight += pattern.weight;
+  }
+  EXPECT_NEAR(mean / weight, 5.0, 0.5);
+}
+
 TEST(BnmcFit, OneUpdateOfNothingLearnedIsASweepFromThere) {
   // Statistics of all rows do not depend on the order in which batches of certain rows come in.
   const LabelledRows rows = documents(120, 0.0, 13);

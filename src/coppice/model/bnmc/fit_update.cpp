@@ -44,11 +44,22 @@ void widen(const Block& narrow, const BlockStatistics& from, const Block& wide, 
   to.totals = from.totals;
   to.scale = 1.0;
   if (wide.is_local() || rows.rows() == 0) return;
+  const auto set = [&](std::size_t slot, double value) {
+    for (std::size_t k = 0; k < stride; ++k)
+      to.table[slot * stride + k] = wide.prior().weight * counts[k] * value;
+  };
+  std::vector<bool> is_unknown(columns, false);
   const auto first = rows.columns_of(0);
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] < old_columns || !is_missing(rows.values_of(0)[i])) continue;
-    const std::size_t slot = (wide.slots() / columns - 1) * columns + first[i];
-    for (std::size_t k = 0; k < stride; ++k) to.table[slot * stride + k] = wide.prior().weight * counts[k];
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (is_missing(rows.values_of(0)[i])) is_unknown[first[i]] = true;
+  for (std::size_t d = old_columns; d < columns; ++d) {
+    if (is_unknown[d]) {
+      set((wide.slots() / columns - 1) * columns + d, 1.0);
+    } else if (wide.prior().likelihood == Likelihood::gaussian) {
+      const double zero = -wide.prior().origin[d] / wide.prior().scale[d];  // as it is measured
+      set(d, zero);
+      set(columns + d, zero * zero);
+    }
   }
 }
 
@@ -85,7 +96,7 @@ void Fit::insert(std::size_t count, const StreamName&) {
   mixture_->scale(statistics_, options_.keep);
   mixture_->add(statistics_, added);
   inserted_ += count;
-  begin_experts_of_update();
+  if (inserted_ == rows()) begin_experts_of_update();
 }
 
 void Fit::take(const Fit& old) {
@@ -124,7 +135,7 @@ void Fit::take(const Fit& old) {
   calibration_.thresholds.resize(labels(), usual);
   set_folds();
   held_out_.assign(options_.folds == 0 ? 0 : rows(), {});
-  begin_experts_of_update();
+  if (inserted_ == rows()) begin_experts_of_update();
 }
 
 void Fit::begin_experts_of_update() {
