@@ -258,7 +258,7 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
         import numpy as np, coppice
         rng = np.random.default_rng(0)
         X, Y = rng.poisson(2.0, size=(4000, 60)), rng.uniform(size=(4000, 30)) < 0.3
-        threading.Thread(target=lambda: (time.sleep(0.5), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+        threading.Thread(target=lambda: (time.sleep(3), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = coppice.BNMC(truncation=50, restarts=1000, tolerance=1e-12, random_state=1, verbose=0).fit(X, Y)
@@ -274,3 +274,18 @@ def test_it_is_a_part_of_other_estimators(data):
     X, Y = data
     chain = ClassifierChain(coppice.BNMC(**SMALL)).fit(X, Y[:, :2])
     assert chain.predict(X).shape == (120, 2)
+
+
+def test_new_rows_get_names_that_no_row_has(data):
+    X, Y = data
+    columns = [f"w{j}" for j in range(X.shape[1])]
+    model = coppice.BNMC(**SMALL).fit(pd.DataFrame(X, columns=columns, index=range(40, 160)), Y)
+    model.partial_fit(pd.DataFrame(X[:10], columns=columns, index=range(155, 165)), Y[:10])
+    assert len(model.run_.row_ids) == len(set(model.run_.row_ids)) == 130
+
+
+def test_a_label_that_was_renamed_is_warned_of(data):
+    X, Y = data
+    model = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :2], columns=["u", "v"]))
+    with pytest.warns(UserWarning, match="'U'.*are new and.*'u'.*are not there"):
+        model.partial_fit(X[:20], pd.DataFrame(Y[:20, :2], columns=["U", "v"]))
