@@ -396,7 +396,7 @@ SparseRows with_columns(const SparseRows& rows, const std::vector<std::uint32_t>
 }
 
 TEST_P(MixtureRandom, NamesOfRowsFeaturesAndLabelsMeanNothing) {
-  constexpr std::size_t kRows = 40;
+  constexpr std::uint32_t kRows = 40;
   const LabelledRows rows = random_rows(GetParam().features, kRows, 0.15, 21);
   const std::vector<std::uint32_t> features{3, 0, 4, 1, 2};
   const std::vector<std::uint32_t> labels{2, 3, 1, 0};
