@@ -103,13 +103,13 @@ class Regressions {
         jobs.push_back({chain, label, variance});
         if (is_chain) jobs.back().variance = variance_with_labels(variance, orders_[chain], label);
       }
-    parallel_for((jobs.size() + kLanes - 1) / kLanes, threads, [&](std::size_t part) {
+    parallel_for((jobs.size() + kExpertsAtOnce - 1) / kExpertsAtOnce, threads, [&](std::size_t part) {
       heed(stop);
-      const std::size_t end = std::min(jobs.size(), (part + 1) * kLanes);
+      const std::size_t end = std::min(jobs.size(), (part + 1) * kExpertsAtOnce);
       std::vector<std::vector<double>> fitted;
       std::vector<const Eigen::VectorXd*> variances;
       std::vector<const Expert*> start;
-      for (std::size_t at = part * kLanes; at < end; ++at) {
+      for (std::size_t at = part * kExpertsAtOnce; at < end; ++at) {
         const Job& job = jobs[at];
         fitted.push_back(answers[job.label]);
         variances.push_back(&job.variance);
@@ -118,7 +118,7 @@ class Regressions {
       }
       std::vector<Expert> experts = fit_diagonal(design, fitted, variances, options.expert, start);
       for (std::size_t i = 0; i < experts.size(); ++i) {
-        const Job& job = jobs[part * kLanes + i];
+        const Job& job = jobs[part * kExpertsAtOnce + i];
         weights_[job.chain][job.label] = std::move(experts[i]);
       }
     });

@@ -1,7 +1,8 @@
 // Expert B: for each label a linear classifier with a normal prior on its weights, logistic (Polya-Gamma
 // augmentation) or a Bayesian support vector machine (inverse-Gaussian augmentation). Given the augmentation
 // both are weighted least squares: precision = prior + sum omega_i x_i x_i', right-hand side = sum t_i x_i.
-// One file solves with all covariances, one with a diagonal and conjugate gradients, eight labels at a time.
+// One file solves with all covariances, one with a diagonal and conjugate gradients, sixteen labels at a
+// time.
 #pragma once
 
 #include <Eigen/Core>
@@ -47,7 +48,8 @@ Expert fit_full(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<con
                 const Eigen::VectorXd& prior_mean, const Eigen::VectorXd& prior_variance,
                 const ExpertOptions& options, Stream& stream);
 
-/// At most eight labels at once: y[j][i] is 0, 1 or NaN (not known) for row i. The method is vb or map; the
+inline constexpr std::size_t kExpertsAtOnce = kFloatLanes;
+/// At most kExpertsAtOnce labels: y[j][i] is 0, 1 or NaN (not known) for row i. The method is vb or map; the
 /// prior mean is 0, the prior variances are those of each label. `start` has for each label an expert of this
 /// form to begin with, or null; or it is empty.
 std::vector<Expert> fit_diagonal(const SparseDesign& design, std::span<const std::vector<double>> y,

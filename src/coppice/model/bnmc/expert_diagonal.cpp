@@ -4,29 +4,12 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/bnmc/expert.hpp"
-#include "coppice/model/bnmc/preconditioner.hpp"
+#include "coppice/model/bnmc/newton_steps.hpp"
 
 namespace coppice::bnmc {
 namespace {
 
-Lanes root(Lanes x) {
-  for (std::size_t i = 0; i < kLanes; ++i) x[i] = std::sqrt(x[i]);
-  return x;
-}
 Lanes select(LanesInt condition, Lanes yes, Lanes no) { return condition ? yes : no; }
-Lanes absolute(Lanes x) { return x < 0.0 ? -x : x; }
-Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
-bool any(LanesInt condition) {
-  std::int64_t found = 0;
-  for (std::size_t i = 0; i < kLanes; ++i) found |= condition[i];
-  return found != 0;
-}
-
-Lanes dot(const LaneVector& a, const LaneVector& b) {
-  Lanes sum{};
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 /// Eight labels on their way; rows that are not fitted, or whose label is not known, have no weight. No lane
 /// sees another, and one that has settled stays as it is: a label's answer does not depend on its company.
@@ -49,11 +32,7 @@ class EightExperts {
         mean_(size_),
         variance_(size_),
         change_(size_),
-        residual_(size_),
-        solved_(size_),
-        direction_(size_),
-        image_(size_),
-        preconditioner_(design) {
+        image_(size_) {
     for (std::size_t row = 0; row < rows_; ++row) {
       Lanes known{};
       Lanes half{};
@@ -85,30 +64,41 @@ class EightExperts {
     if (design.has_intercept()) set_intercepts(start);
   }
 
-  std::vector<Expert> run(std::size_t labels) {
-    std::vector<Expert> experts(labels);
+  bool is_going() const { return any(going_); }
+
+  void begin() {
     predict();
     // Under the wide prior rows say little, and the first steps would go much too far.
     for (std::size_t round = 0; is_variational() && round < kFirstRounds; ++round) spread();
-    Lanes elbo = bound();
-    for (std::size_t iteration = 0; iteration < options_.iterations && any(going_); ++iteration) {
-      augment();
-      solve();
-      Lanes change = move();
-      if (is_variational()) change = larger(change, spread());
-      const Lanes next = bound();
-      for (std::size_t lane = 0; lane < labels; ++lane)
-        if (going_[lane] != 0) experts[lane].elbos.push_back(next[lane]);
-      const LanesInt gains = (next - elbo) >= options_.least_gain * absolute(next);
-      going_ = going_ & (change >= options_.tolerance) & gains;
-      elbo = next;
-    }
+    elbo_ = bound();
+  }
+
+  void ask(NewtonSteps& steps, std::size_t half) {
+    augment();
+    design_.transposed_times(work_, image_);
+    for (std::size_t d = 0; d < size_; ++d) image_.set(d, image_[d] - precision_[d] * mean_[d]);
+    steps.set(half, going_, curvature_, precision_, image_);
+  }
+
+  void go(const NewtonSteps& steps, std::size_t half, std::span<Expert> experts) {
+    steps.get(half, change_);
+    Lanes change = move();
+    if (is_variational()) change = larger(change, spread());
+    const Lanes next = bound();
+    for (std::size_t lane = 0; lane < experts.size(); ++lane)
+      if (going_[lane] != 0) experts[lane].elbos.push_back(next[lane]);
+    const LanesInt gains = (next - elbo_) >= options_.least_gain * absolute(next);
+    going_ = going_ & (change >= options_.tolerance) & gains;
+    elbo_ = next;
+  }
+
+  void end(std::span<Expert> experts) {
     predict();
-    elbo = bound();
-    for (std::size_t lane = 0; lane < labels; ++lane) {
+    elbo_ = bound();
+    for (std::size_t lane = 0; lane < experts.size(); ++lane) {
       Expert& expert = experts[lane];
-      expert.elbo = elbo[lane];
-      expert.elbos.push_back(elbo[lane]);
+      expert.elbo = elbo_[lane];
+      expert.elbos.push_back(elbo_[lane]);
       expert.mean.resize(static_cast<Eigen::Index>(size_));
       for (std::size_t d = 0; d < size_; ++d) expert.mean[static_cast<Eigen::Index>(d)] = mean_[d][lane];
       if (!is_variational()) continue;
@@ -116,7 +106,6 @@ class EightExperts {
       for (std::size_t d = 0; d < size_; ++d)
         expert.variance[static_cast<Eigen::Index>(d)] = variance_[d][lane];
     }
-    return experts;
   }
 
  private:
@@ -181,45 +170,6 @@ class EightExperts {
       const Lanes share = psi * psi / select(squared < 1e-300, broadcast(1e-300), squared);
       curvature_.set(row, known_[row] * (omega + share * (logistic - omega)));
       work_.set(row, half_[row] - known_[row] * omega * psi);
-    }
-  }
-
-  void apply(const LaneVector& from, LaneVector& to) {
-    design_.times(from, work_);
-    for (std::size_t row = 0; row < rows_; ++row) work_.set(row, curvature_[row] * work_[row]);
-    design_.transposed_times(work_, to);
-    for (std::size_t d = 0; d < size_; ++d) to.set(d, to[d] + precision_[d] * from[d]);
-  }
-
-  /// The step of Newton's method into change_, by preconditioned conjugate gradients. As the next iteration
-  /// has another curvature and other variances, a tenth of the residual is near enough.
-  void solve() {
-    design_.transposed_times(work_, residual_);
-    design_.transposed_squares_times(curvature_, image_);
-    for (std::size_t d = 0; d < size_; ++d) {
-      residual_.set(d, residual_[d] - precision_[d] * mean_[d]);
-      image_.set(d, image_[d] + precision_[d]);
-      change_.set(d, Lanes{});
-    }
-    preconditioner_.set(image_, curvature_, precision_);
-    preconditioner_.solve(residual_, direction_);
-    Lanes old = dot(residual_, direction_);
-    const Lanes enough = larger(0.01 * old, broadcast(1e-300));
-    const std::size_t most = 2 * size_ + 10;
-    for (std::size_t step = 0; step < most; ++step) {
-      const LanesInt on = going_ & (old > enough);
-      if (!any(on)) break;
-      apply(direction_, image_);
-      const Lanes alpha = select(on, old / select(on, dot(direction_, image_), broadcast(1.0)), Lanes{});
-      for (std::size_t d = 0; d < size_; ++d) {
-        change_.set(d, change_[d] + alpha * direction_[d]);
-        residual_.set(d, residual_[d] - alpha * image_[d]);
-      }
-      preconditioner_.solve(residual_, solved_);
-      const Lanes next = dot(residual_, solved_);
-      const Lanes beta = select(on, next / select(on, old, broadcast(1.0)), Lanes{});
-      for (std::size_t d = 0; d < size_; ++d) direction_.set(d, solved_[d] + beta * direction_[d]);
-      old = select(on, next, old);
     }
   }
 
@@ -298,12 +248,12 @@ class EightExperts {
   const SparseDesign& design_;
   const ExpertOptions& options_;
   std::size_t rows_, size_;
-  LanesInt going_{};         // lanes that have not settled
+  LanesInt going_{};  // lanes that have not settled
+  Lanes elbo_{};
   LaneVector precision_;     // of the priors
   LaneVector known_, half_;  // 1 where the label is known; y - 1/2 there, else 0
   LaneVector fitted_, variance_of_row_, curvature_, work_;
-  LaneVector mean_, variance_, change_, residual_, solved_, direction_, image_;
-  Preconditioner preconditioner_;
+  LaneVector mean_, variance_, change_, image_;
 };
 
 }  // namespace
@@ -311,8 +261,30 @@ class EightExperts {
 std::vector<Expert> fit_diagonal(const SparseDesign& design, std::span<const std::vector<double>> y,
                                  std::span<const Eigen::VectorXd* const> prior_variances,
                                  const ExpertOptions& options, std::span<const Expert* const> start) {
-  if (y.size() > kLanes) fail(ErrorCode::bug, "{} labels at once", y.size());
-  return EightExperts(design, y, prior_variances, options, start).run(y.size());
+  if (y.size() > kExpertsAtOnce) fail(ErrorCode::bug, "{} labels at once", y.size());
+  std::vector<Expert> experts(y.size());
+  std::vector<EightExperts> halves;
+  const auto part_of = [](auto all, std::size_t half) {
+    const std::size_t begin = std::min(half * kLanes, all.size());
+    return all.subspan(begin, std::min(kLanes, all.size() - begin));
+  };
+  for (std::size_t half = 0; half * kLanes < y.size(); ++half)
+    halves
+        .emplace_back(design, part_of(y, half), part_of(prior_variances, half), options, part_of(start, half))
+        .begin();
+  NewtonSteps steps(design);
+  for (std::size_t iteration = 0; iteration < options.iterations; ++iteration) {
+    std::vector<std::size_t> going;
+    for (std::size_t half = 0; half < halves.size(); ++half)
+      if (halves[half].is_going()) going.push_back(half);
+    if (going.empty()) break;
+    for (const std::size_t half : going) halves[half].ask(steps, half);
+    steps.solve();
+    for (const std::size_t half : going) halves[half].go(steps, half, part_of(std::span(experts), half));
+  }
+  for (std::size_t half = 0; half < halves.size(); ++half)
+    halves[half].end(part_of(std::span(experts), half));
+  return experts;
 }
 
 }  // namespace coppice::bnmc

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "coppice/base/lanes.hpp"
 #include "coppice/base/parallel.hpp"
 
 namespace coppice::bnmc {
@@ -29,7 +28,7 @@ void LabelExperts::set_design(const SparseRows& features, const Topics* topics, 
 void LabelExperts::fit(std::span<const std::uint32_t> which, std::size_t from, std::size_t to,
                        const StreamName& name, std::size_t threads, const std::vector<Expert>& start,
                        Learned& learned) const {
-  const std::size_t width = inputs_.is_full() ? 1 : kLanes;
+  const std::size_t width = inputs_.is_full() ? 1 : kExpertsAtOnce;
   SparseDesign some;
   const bool is_part = !inputs_.is_full() && which.size() != design_.rows();
   if (is_part) some = SparseDesign(inputs_of_rows_, which);

@@ -1,6 +1,5 @@
 #include "coppice/model/bnmc/sparse_design.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace coppice::bnmc {
@@ -8,46 +7,9 @@ namespace {
 
 constexpr std::size_t kMostDense = 64;
 
-SparseRows transpose(const SparseRows& rows) {
-  SparseRows result;
-  result.columns = rows.rows();
-  result.start.assign(rows.columns + 1, 0);
-  for (const std::uint32_t column : rows.column) ++result.start[column + 1];
-  for (std::size_t j = 0; j < rows.columns; ++j) result.start[j + 1] += result.start[j];
-  result.column.resize(rows.column.size());
-  result.value.resize(rows.value.size());
-  std::vector<std::size_t> next(result.start.begin(), result.start.end() - 1);
-  for (std::size_t row = 0; row < rows.rows(); ++row) {
-    const auto columns = rows.columns_of(row);
-    const auto values = rows.values_of(row);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::size_t to = next[columns[i]]++;
-      result.column[to] = static_cast<std::uint32_t>(row);
-      result.value[to] = values[i];
-    }
-  }
-  return result;
-}
-
-template <bool Squared>
-double power(double x) {
+template <bool Squared, typename Number>
+Number power(Number x) {
   return Squared ? x * x : x;
-}
-
-/// Sum of value * vector[index] over the items of one row, or of one column.
-template <bool Squared>
-Lanes gather(const SparseRows& items, std::size_t line, const LaneVector& vector) {
-  Lanes even{};
-  Lanes odd{};
-  const auto index = items.columns_of(line);
-  const auto value = items.values_of(line);
-  std::size_t i = 0;
-  for (; i + 2 <= index.size(); i += 2) {
-    even += power<Squared>(value[i]) * vector[index[i]];
-    odd += power<Squared>(value[i + 1]) * vector[index[i + 1]];
-  }
-  if (i < index.size()) even += power<Squared>(value[i]) * vector[index[i]];
-  return even + odd;
 }
 
 std::vector<std::uint32_t> all_of(const SparseRows& inputs) {
@@ -57,6 +19,41 @@ std::vector<std::uint32_t> all_of(const SparseRows& inputs) {
 }
 
 }  // namespace
+
+SparseDesign::Lines SparseDesign::transpose(const Lines& rows, std::size_t columns) {
+  Lines result;
+  result.start.assign(columns + 1, 0);
+  for (const std::uint32_t column : rows.index) ++result.start[column + 1];
+  for (std::size_t j = 0; j < columns; ++j) result.start[j + 1] += result.start[j];
+  result.index.resize(rows.index.size());
+  result.value.resize(rows.value.size());
+  std::vector<std::size_t> next(result.start.begin(), result.start.end() - 1);
+  for (std::size_t row = 0; row < rows.lines(); ++row)
+    for (std::size_t i = rows.start[row]; i < rows.start[row + 1]; ++i) {
+      const std::size_t to = next[rows.index[i]]++;
+      result.index[to] = static_cast<std::uint32_t>(row);
+      result.value[to] = rows.value[i];
+    }
+  result.float_value.assign(result.value.begin(), result.value.end());
+  return result;
+}
+
+/// Sum of value * vector[index] over the items of one row, or of one column.
+template <bool Squared, typename Number, typename Pack>
+Pack SparseDesign::gather(const Lines& lines, std::size_t line, const VectorOfLanes<Number, Pack>& vector) {
+  Pack even{};
+  Pack odd{};
+  const std::uint32_t* index = lines.index.data();
+  const Number* value = lines.values(Number{});
+  const std::size_t end = lines.start[line + 1];
+  std::size_t i = lines.start[line];
+  for (; i + 2 <= end; i += 2) {
+    even += power<Squared>(value[i]) * vector[index[i]];
+    odd += power<Squared>(value[i + 1]) * vector[index[i + 1]];
+  }
+  if (i < end) even += power<Squared>(value[i]) * vector[index[i]];
+  return even + odd;
+}
 
 SparseDesign::SparseDesign(const SparseRows& inputs) : SparseDesign(inputs, all_of(inputs)) {}
 
@@ -75,7 +72,6 @@ SparseDesign::SparseDesign(const SparseRows& inputs, std::span<const std::uint32
     place[d] = dense_.size();
     dense_.push_back(d);
   }
-  rows_.columns = inputs.columns;
   values_.assign(which.size() * dense_.size(), 0.0);
   for (std::size_t i = 0; i < which.size(); ++i) {
     const auto columns = inputs.columns_of(which[i]);
@@ -85,39 +81,73 @@ SparseDesign::SparseDesign(const SparseRows& inputs, std::span<const std::uint32
         values_[i * dense_.size() + place[columns[j]]] = values[j];
         continue;
       }
-      rows_.column.push_back(columns[j]);
+      rows_.index.push_back(columns[j]);
       rows_.value.push_back(values[j]);
     }
-    rows_.start.push_back(rows_.column.size());
+    rows_.start.push_back(rows_.index.size());
   }
-  columns_ = transpose(rows_);
+  rows_.float_value.assign(rows_.value.begin(), rows_.value.end());
+  float_values_.assign(values_.begin(), values_.end());
+  columns_ = transpose(rows_, inputs.columns);
 }
 
-template <bool Squared>
-void SparseDesign::times(const LaneVector& vector, LaneVector& out) const {
+template <bool Squared, typename Number, typename Pack>
+void SparseDesign::product(const VectorOfLanes<Number, Pack>& vector,
+                           VectorOfLanes<Number, Pack>& out) const {
+  const std::size_t width = dense_.size();
+  Pack dense[kMostDense]{};
+  for (std::size_t j = 0; j < width; ++j) dense[j] = vector[dense_[j]];
   for (std::size_t row = 0; row < rows(); ++row) {
-    Lanes sum = gather<Squared>(rows_, row, vector);
-    const double* x = dense_values(row);
-    for (std::size_t j = 0; j < dense_.size(); ++j) sum += power<Squared>(x[j]) * vector[dense_[j]];
-    out.set(row, sum);
+    // Four sums: each waits for its last addition.
+    Pack sums[4]{gather<Squared>(rows_, row, vector)};
+    const Number* x = dense_values(row, Number{});
+    std::size_t j = 0;
+    for (; j + 4 <= width; j += 4)
+      for (std::size_t k = 0; k < 4; ++k) sums[k] += power<Squared>(x[j + k]) * dense[j + k];
+    for (; j < width; ++j) sums[0] += power<Squared>(x[j]) * dense[j];
+    out.set(row, (sums[0] + sums[1]) + (sums[2] + sums[3]));
   }
 }
 
-template <bool Squared>
-void SparseDesign::transposed_times(const LaneVector& vector, LaneVector& out) const {
+template <bool Squared, typename Number, typename Pack>
+void SparseDesign::transposed_product(const VectorOfLanes<Number, Pack>& vector,
+                                      VectorOfLanes<Number, Pack>& out) const {
   for (std::size_t d = 0; d < inputs(); ++d) out.set(d, gather<Squared>(columns_, d, vector));
-  Lanes sums[kMostDense]{};
-  for (std::size_t row = 0; row < rows(); ++row) {
-    const double* x = dense_values(row);
-    const Lanes value = vector[row];
-    for (std::size_t j = 0; j < dense_.size(); ++j) sums[j] += power<Squared>(x[j]) * value;
+  const std::size_t width = dense_.size();
+  Pack sums[kMostDense]{};
+  std::size_t row = 0;
+  // Four rows for each visit of a sum.
+  for (; row + 4 <= rows(); row += 4) {
+    const Number* x = dense_values(row, Number{});
+    const Pack value[4]{vector[row], vector[row + 1], vector[row + 2], vector[row + 3]};
+    for (std::size_t j = 0; j < width; ++j)
+      for (std::size_t k = 0; k < 4; ++k) sums[j] += power<Squared>(x[k * width + j]) * value[k];
   }
-  for (std::size_t j = 0; j < dense_.size(); ++j) out.set(dense_[j], sums[j]);
+  for (; row < rows(); ++row) {
+    const Number* x = dense_values(row, Number{});
+    for (std::size_t j = 0; j < width; ++j) sums[j] += power<Squared>(x[j]) * vector[row];
+  }
+  for (std::size_t j = 0; j < width; ++j) out.set(dense_[j], sums[j]);
 }
 
-template void SparseDesign::times<false>(const LaneVector&, LaneVector&) const;
-template void SparseDesign::times<true>(const LaneVector&, LaneVector&) const;
-template void SparseDesign::transposed_times<false>(const LaneVector&, LaneVector&) const;
-template void SparseDesign::transposed_times<true>(const LaneVector&, LaneVector&) const;
+void SparseDesign::times(const LaneVector& vector, LaneVector& out) const { product<false>(vector, out); }
+void SparseDesign::times(const FloatLaneVector& vector, FloatLaneVector& out) const {
+  product<false>(vector, out);
+}
+void SparseDesign::squares_times(const LaneVector& vector, LaneVector& out) const {
+  product<true>(vector, out);
+}
+void SparseDesign::transposed_times(const LaneVector& vector, LaneVector& out) const {
+  transposed_product<false>(vector, out);
+}
+void SparseDesign::transposed_times(const FloatLaneVector& vector, FloatLaneVector& out) const {
+  transposed_product<false>(vector, out);
+}
+void SparseDesign::transposed_squares_times(const LaneVector& vector, LaneVector& out) const {
+  transposed_product<true>(vector, out);
+}
+void SparseDesign::transposed_squares_times(const FloatLaneVector& vector, FloatLaneVector& out) const {
+  transposed_product<true>(vector, out);
+}
 
 }  // namespace coppice::bnmc
