@@ -16,7 +16,9 @@ namespace coppice {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kSecondsBetweenCommits = 0.5;
+constexpr double kLeastSecondsBetweenCommits = 0.5;
+// A large state is written the less often: this share of the time goes into it at most.
+constexpr double kShareOfCommits = 0.05;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -56,9 +58,9 @@ class Chain {
   bool finished() const { return sweep_ >= config_.total_sweeps(); }
   bool owes_its_state() const { return greedy_ && !started_; }
 
-  /// Sweeps to the end of the block, of the run, or until `stop()`.
+  /// Sweeps to the end of the block, of the run, or until `stop()`; a greedy model for so many seconds.
   template <typename Stop>
-  void run_block(Stop&& stop) {
+  void run_block(double seconds, Stop&& stop) {
     const Clock::time_point begin = Clock::now();
     if (!started_) {
       sampler_->init(name(0));
@@ -74,7 +76,7 @@ class Chain {
       if (!greedy_ && is_draw(sweep_)) keep();
       if (sweep_ % block_length_ == 0) break;
       // Steps of greedy models may be long, and they need no rebuilding: progress is told in time.
-      if (greedy_ && seconds_since(begin) >= kSecondsBetweenCommits) break;
+      if (greedy_ && seconds_since(begin) >= seconds) break;
     }
     if (greedy_) keep_state();
     if (sweep_ % block_length_ == 0) sampler_->rebuild();
@@ -151,7 +153,7 @@ class Scheduler {
     // A greedy model has an answer from the start, however early it was stopped.
     for (std::size_t index = 0; index < chains_.size(); ++index) {
       if (!chains_[index]->owes_its_state()) continue;
-      chains_[index]->run_block([] { return true; });
+      chains_[index]->run_block(0.0, [] { return true; });
       collect(index);
     }
     write();
@@ -179,10 +181,11 @@ class Scheduler {
       if (chosen == chains_.size()) return;  // the rest is in other hands
       busy_[chosen] = true;
       Chain& chain = *chains_[chosen];
+      const double seconds = seconds_between_commits_;
       lock.unlock();
       std::exception_ptr failure;
       try {
-        chain.run_block([this] { return stopping(); });
+        chain.run_block(seconds, [this] { return stopping(); });
       } catch (...) {
         failure = std::current_exception();
       }
@@ -212,6 +215,7 @@ class Scheduler {
   }
 
   void collect(std::size_t index) {
+    const Clock::time_point begin = Clock::now();
     Chain& chain = *chains_[index];
     DrawBlock draws = chain.take_draws();
     if (options_.observer != nullptr && draws.count != 0)
@@ -226,7 +230,11 @@ class Scheduler {
     }
     statuses_[index] = chain.status();
     progress_[index] = chain.progress();
-    if (seconds_since(last_commit_) >= kSecondsBetweenCommits) write();
+    if (seconds_since(last_commit_) >= seconds_between_commits_) {
+      write();
+      seconds_between_commits_ =
+          std::max(kLeastSecondsBetweenCommits, seconds_since(begin) / kShareOfCommits);
+    }
     if (options_.observer != nullptr) options_.observer->on_progress(progress_, config_.total_sweeps());
   }
 
@@ -241,6 +249,7 @@ class Scheduler {
   FitOptions options_;
   RunConfig config_;
   Clock::time_point begin_, last_commit_;
+  double seconds_between_commits_ = kLeastSecondsBetweenCommits;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Chain>> chains_;
   std::vector<char> busy_;

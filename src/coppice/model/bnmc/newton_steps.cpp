@@ -6,6 +6,8 @@ namespace coppice::bnmc {
 namespace {
 
 constexpr float kResidualLeft = 0.1f;
+// The next step sees other curvatures: a lane that is slow here must not keep all others waiting.
+constexpr std::size_t kMostRounds = 12;
 
 FloatLanes dot(const FloatLaneVector& a, const FloatLaneVector& b) {
   FloatLanes even{};
@@ -72,8 +74,7 @@ void NewtonSteps::solve() {
   FloatLanes old = dot(residual_, direction_);
   const FloatLanes enough = kResidualLeft * kResidualLeft * old;
   FloatLanesInt on = wanted_ & (old > 0.0f);
-  const std::size_t most = 2 * step_.size() + 10;
-  for (std::size_t round = 0; round < most && any(on); ++round) {
+  for (std::size_t round = 0; round < kMostRounds && any(on); ++round) {
     apply(direction_, image_);
     const FloatLanes curve = dot(direction_, image_);
     on &= curve > 0.0f;  // as it is but for rounding

@@ -194,7 +194,7 @@ Options::Options(const ParameterValues& p)
                                     : Method::vb;
   // A thousandth of a weight moves no probability by more than the data leave open anyway.
   expert.tolerance = 1e-3;
-  expert.least_gain = 1e-5;
+  expert.least_gain = 1e-4;
   expert.delay = delay;
   expert.forgetting = forgetting;
   expert.epochs = epochs;

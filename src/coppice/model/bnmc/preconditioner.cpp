@@ -6,7 +6,7 @@ namespace coppice::bnmc {
 namespace {
 
 // So many rows say enough of how dense inputs depend on each other.
-constexpr std::size_t kRowsOfABlock = 2048;
+constexpr std::size_t kRowsOfABlock = 1024;
 
 }  // namespace
 
