@@ -202,14 +202,15 @@ TEST(Expert, PointsOfBothFormsAgreeForEveryLabel) {
 
 TEST(Expert, DiagonalFormIsTheFixedPointWhateverTheStartAndTheCompany) {
   // 4.1: the precision at the augmentation's mean gives back mean and variances.
-  const Simulated data(150, 12, 8, 0.1);
+  constexpr std::size_t kLabels = 13;  // of which one half of the places is full
+  const Simulated data(150, 12, kLabels, 0.1);
   const VectorXd variance = VectorXd::Constant(12, 2.0);
   ExpertOptions options;
   options.tolerance = 1e-11;
   options.iterations = 2000;
   const SparseDesign design = sparse(data.x);
-  const auto experts = fit_diagonal(design, data.y, std::vector(8, &variance), options);
-  for (std::size_t c = 0; c < 8; ++c) {
+  const auto experts = fit_diagonal(design, data.y, std::vector(kLabels, &variance), options);
+  for (std::size_t c = 0; c < kLabels; ++c) {
     const Expert& expert = experts[c];
     MatrixXd precision = variance.cwiseInverse().asDiagonal();
     VectorXd right = VectorXd::Zero(12);
@@ -226,7 +227,7 @@ TEST(Expert, DiagonalFormIsTheFixedPointWhateverTheStartAndTheCompany) {
     EXPECT_LT((expert.variance - precision.diagonal().cwiseInverse()).cwiseAbs().maxCoeff(), 1e-8) << c;
     // Alone, and from another label's answer.
     const std::vector<std::vector<double>> one{data.y[c]};
-    const Expert* elsewhere = &experts[(c + 1) % 8];
+    const Expert* elsewhere = &experts[(c + 1) % kLabels];
     const Expert alone = fit_diagonal(design, one, std::vector(1, &variance), options).front();
     const Expert warm =
         fit_diagonal(design, one, std::vector(1, &variance), options, std::vector(1, elsewhere)).front();

@@ -60,7 +60,10 @@ class EightExperts {
       mean_.set(d, mean);
       variance_.set(d, variance);
     }
-    for (std::size_t lane = 0; lane < y.size(); ++lane) going_[lane] = -1;
+    for (std::size_t lane = 0; lane < y.size(); ++lane) {
+      going_[lane] = -1;
+      begins_anew_[lane] = start.empty() || start[lane] == nullptr ? -1 : 0;
+    }
     if (design.has_intercept()) set_intercepts(start);
   }
 
@@ -69,7 +72,8 @@ class EightExperts {
   void begin() {
     predict();
     // Under the wide prior rows say little, and the first steps would go much too far.
-    for (std::size_t round = 0; is_variational() && round < kFirstRounds; ++round) spread();
+    if (is_variational() && any(begins_anew_))
+      for (std::size_t round = 0; round < kFirstRounds; ++round) spread(begins_anew_);
     elbo_ = bound();
   }
 
@@ -83,7 +87,7 @@ class EightExperts {
   void go(const NewtonSteps& steps, std::size_t half, std::span<Expert> experts) {
     steps.get(half, change_);
     Lanes change = move();
-    if (is_variational()) change = larger(change, spread());
+    if (is_variational()) change = larger(change, spread(going_));
     const Lanes next = bound();
     for (std::size_t lane = 0; lane < experts.size(); ++lane)
       if (going_[lane] != 0) experts[lane].elbos.push_back(next[lane]);
@@ -201,14 +205,14 @@ class EightExperts {
     return largest;
   }
 
-  /// The variances that are best for the augmentation as it is; the largest change.
-  Lanes spread() {
+  /// The variances of some lanes that are best for the augmentation as it is; the largest change.
+  Lanes spread(LanesInt which) {
     for (std::size_t row = 0; row < rows_; ++row) work_.set(row, augmentation(row));
     design_.transposed_squares_times(work_, image_);
     Lanes largest{};
     for (std::size_t d = 0; d < size_; ++d) {
       const Lanes variance = 1.0 / (image_[d] + precision_[d]);
-      const Lanes kept = select(going_, variance, variance_[d]);
+      const Lanes kept = select(which, variance, variance_[d]);
       largest = larger(largest, absolute(kept - variance_[d]));
       variance_.set(d, kept);
     }
@@ -248,6 +252,7 @@ class EightExperts {
   const SparseDesign& design_;
   const ExpertOptions& options_;
   std::size_t rows_, size_;
+  LanesInt begins_anew_{};
   LanesInt going_{};  // lanes that have not settled
   Lanes elbo_{};
   LaneVector precision_;     // of the priors

@@ -12,7 +12,7 @@
 namespace coppice::bnmc {
 namespace {
 
-constexpr std::size_t kLabelsOfAStep = 4 * kExpertsAtOnce;
+constexpr std::size_t kLabelsOfAStep = 8 * kExpertsAtOnce;
 constexpr std::size_t kMostStartRows = 2000;                   // that stochastic fits begin with
 constexpr std::uint64_t kTopicsSite = std::uint64_t{1} << 40;  // no start of the mixture has this number
 
