@@ -155,7 +155,7 @@ void experts(const LabelledRows& rows, const bnmc::Options& options) {
 }
 
 void stochastic_steps(const bnmc::Options& options) {
-  for (const std::size_t features : {1'000, 10'000, 100'000, 1'000'000}) {
+  for (const std::size_t features : {1'000U, 10'000U, 100'000U, 1'000'000U}) {
     const LabelledRows rows = drawn(256, 1000, 60, 50);
     LabelledRows wide = rows;
     wide.features.columns = features;

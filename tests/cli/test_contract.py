@@ -132,6 +132,10 @@ def test_impute_fills_a_mixed_table(coppice):
     assert len(cells) - 1 == blank > 0
     completed = coppice("impute", "m.coppice", "--completed").stdout.splitlines()
     assert not any("" in line.split(",") for line in completed)
+    rows = coppice.json("impute", "m.coppice", "--completed")
+    assert completed[0] == ",".join(["row", *rows[0]["cells"]])
+    for line, row in zip(completed[1:], rows, strict=True):
+        assert line == ",".join([row["row"], *(str(cell).removesuffix(".0") for cell in row["cells"].values())])
 
 
 def test_config_file_and_flags_that_win_over_it(coppice):
@@ -210,6 +214,25 @@ def test_simulate_and_selfcheck(coppice):
         assert len((coppice.folder / "sim.csv").read_text().splitlines()) == 31
         assert (coppice.folder / "truth.csv").read_text().startswith("row,cluster\n1,0\n")
     assert coppice("selfcheck").stdout.count("ok  ") == 4
+
+
+def test_tables_in_json(coppice):
+    for family, kind in (("gaussian", float), ("poisson", int), ("categorical", str)):
+        simulate = ("simulate", "nrmm", "--n", 30, "--family", family, "--seed", 3)
+        rows = coppice.json(*simulate, "--truth-out", "truth.json")
+        lines = coppice(*simulate, "--truth-out", "truth.csv").stdout.splitlines()
+        assert lines[0] == "row,x1,x2"
+        assert all(isinstance(cell, kind) for row in rows for cell in row["cells"].values())
+        assert [[row["row"], *map(kind, row["cells"].values())] for row in rows] == [
+            [line.split(",")[0], *map(kind, line.split(",")[1:])] for line in lines[1:]]
+        truth = json.loads((coppice.folder / "truth.json").read_text())
+        assert ["row,cluster"] + [f"{row['row']},{row['cells']['cluster']}" for row in truth] == (
+            (coppice.folder / "truth.csv").read_text().splitlines())
+    coppice("simulate", "nrmm", "--n", 30, "-o", "data.csv")
+    coppice("fit", "nrmm", "data.csv", "--id", "row", "-o", "r.coppice", *SHORT)
+    drawn = coppice("sample", "r.coppice", "--n", 5).stdout.splitlines()
+    assert [[row["row"], *row["cells"].values()] for row in coppice.json("sample", "r.coppice", "--n", 5)] == [
+        [line.split(",")[0], *map(float, line.split(",")[1:])] for line in drawn[1:]]
 
 
 def test_shell_completion_and_manual(coppice):

@@ -43,6 +43,36 @@ def test_interrupt_then_resume(coppice):
     assert exports(coppice, "i.coppice") == whole
 
 
+def test_whoever_stops_a_command_that_still_reads_gets_the_exit_code_of_that(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    short = ("--chains", 1, "--warmup", 5, "--draws", 10)
+    coppice("fit", "nrmm", "data.csv", "-o", "old.coppice", *short)
+    pipe = coppice.folder / "pipe.csv"
+    os.mkfifo(pipe)
+    for command in (("fit", "nrmm", "pipe.csv", "-o", "new.coppice"), ("update", "old.coppice", "pipe.csv", "-o", "new.coppice"),
+                    ("crossvalidate", "pipe.csv", "--models", "nrmm")):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            process = coppice.start(*command)
+            with open(pipe, "wb"):  # waits until the command has opened it too
+                process.send_signal(sent)
+                _, errors = process.communicate(timeout=900)
+            assert process.returncode == 75, (command, errors)
+            assert errors == "coppice: stopped before the first step\n"
+            assert not list(coppice.folder.glob("new.coppice*"))
+
+
+def test_resuming_a_run_that_is_complete_says_so(coppice):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    for fit in (("nrmm", "--chains", 2, "--warmup", 5, "--draws", 57), ("bhc",)):
+        coppice("fit", *fit, "data.csv", "-o", "r.coppice", "--overwrite")
+        before = exports(coppice, "r.coppice") if fit[0] == "nrmm" else None
+        said = coppice("resume", "r.coppice").stderr
+        assert "nothing is left to do" in said and "wrote" not in said
+        assert before is None or exports(coppice, "r.coppice") == before
+    coppice("fit", "nrmm", "data.csv", "-o", "r.coppice", "--overwrite", "--draws", 20)
+    assert "wrote r.coppice" in coppice("resume", "r.coppice", "--draws", "+10").stderr
+
+
 def test_time_limit_then_resume(coppice):
     whole = prepare(coppice)
     coppice(*FIT, "-o", "l.coppice", "--time-limit", "0.1s", code=75)

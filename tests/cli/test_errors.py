@@ -71,8 +71,20 @@ def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
     head = 'model = "nrmm"\ndata = "data.csv"\noutput = "r.coppice"\n'
     for line, words, code in (("draws = -5", ":4:9: --draws takes", 65), ('sampler = "gibs"', ":4:11: --sampler takes", 65),
                               ("penalty = 1", ":4:11: --penalty is not a parameter of nrmm", 65),
-                              ("[set]\nshape = 3", ":5:9: --set shape", 78), ("[set]\ndof = \"x\"", ":5:7: --set dof", 78)):
+                              ("[set]\nshape = 3", ":5:9: --set shape", 78), ("[set]\ndof = \"x\"", ":5:7: --set dof", 78),
+                              ('family = "gaussian-diagonal"\n[set]\nshare = -1', ":6:9: --set share=-1 for column 'x'", 78),
+                              ('id = "nobody"', ":4:6: --id nobody: data.csv has no such column", 78),
+                              ('truth = ["nothing"]', ":4:9: --truth nothing: data.csv has no such column", 78),
+                              ('family = "normal"', ":4:10: family normal: there is none", 78),
+                              ('family = "poisson"', ":4:10: family poisson cannot model", 78),
+                              ('time-limit = "5 parsecs"', ":4:14: --time-limit: '5 parsecs'", 65),
+                              ('codebook = "nowhere.toml"', ":4:12: nowhere.toml: No such file", 66)):
         coppice.write("run.toml", head + line + "\n")
+        assert "run.toml" + words in one_line(coppice("fit", "--config", "run.toml", code=code))
+    for text, words, code in (('model = "nrm"\ndata = "data.csv"\noutput = "r.coppice"\n', ":1:9: model nrm: there is none", 65),
+                              ('model = "nrmm"\ndata = "none.csv"\noutput = "r.coppice"\n', ":2:8: none.csv: cannot be read", 66),
+                              ('model = "nrmm"\ndata = "data.csv"\noutput = "no/r.coppice"\n', ":3:10: no/r.coppice: ", 74)):
+        coppice.write("run.toml", text)
         assert "run.toml" + words in one_line(coppice("fit", "--config", "run.toml", code=code))
     # The command line wins, and is then the one to speak of.
     coppice.write("run.toml", head + "draws = 5\n")

@@ -372,9 +372,9 @@ TEST(CrossTreeInvariance, AColumnWithoutACellAddsNoEvidence) {
 
 TEST(CrossTreeThreads, DoNotChangeABit) {
   const Fixture fixture = crossing(40, 24, 7);
-  for (std::vector<std::string> settings : all_settings()) {
+  for (const std::vector<std::string>& settings : all_settings()) {
     const CrossTreeFit one(fixture.family(), fixture.rows, settings, 100000, 1, 1);
-    for (const std::size_t threads : {2, 8})
+    for (const std::size_t threads : {2U, 8U})
       EXPECT_EQ(CrossTreeFit(fixture.family(), fixture.rows, settings, 100000, 1, threads).details(),
                 one.details());
   }
@@ -472,7 +472,7 @@ TEST(CrossTreeRandomized, ColumnsGoWhereTheHalvesSay) {
 TEST(CrossTreeRandomized, FindsTheViewsAndConsolidationNeverHarms) {
   const Fixture fixture = crossing(30, 60, 13);
   std::set<double> bounds;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const CrossTreeFit plain(fixture.family(), fixture.rows,
                              {"randomized=true", "inner=\"reuse\"", "consolidate=\"off\""}, 100000, seed);
     const CrossTreeFit consolidated(fixture.family(), fixture.rows, {"randomized=true", "inner=\"reuse\""},

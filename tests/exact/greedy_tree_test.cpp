@@ -295,7 +295,7 @@ TEST(GreedyTreeRandomized, WithALargeThresholdIsTheExactOne) {
 TEST(GreedyTreeRandomized, SeedsDivideDifferently) {
   const Fixture fixture({"real", "gaussian-diagonal", {{Kind::real}, {Kind::real}}, {}, 0.0}, 7, 200);
   std::set<double> bounds;
-  for (const std::uint64_t seed : {1, 2, 3})
+  for (const std::uint64_t seed : {1U, 2U, 3U})
     bounds.insert(TreeFit(fixture.family(), fixture.rows, with({"randomized=true"}), 100000, seed).bound());
   EXPECT_GT(bounds.size(), 1u);
 }

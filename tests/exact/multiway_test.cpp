@@ -36,7 +36,8 @@ struct Proposals {
 
 class BruteForce {
  public:
-  BruteForce(const Family& family, const Rows& rows, Tree tree, std::function<double(std::size_t)> kappa)
+  BruteForce(const Family& family, const Rows& rows, Tree tree,
+             const std::function<double(std::size_t)>& kappa)
       : tree_(std::move(tree)), weight_(std::size_t{1} << rows.size()) {
     std::vector<double> stats(family.stats_size());
     for (Rowset set = 1; set < weight_.size(); ++set) {

@@ -482,7 +482,7 @@ class NestedPosterior {
       for (std::size_t level = 1; level <= settings_.levels; ++level) {
         double pairs = 0.0;
         for (const NestedTree::Node& node : tree.nodes)
-          if (node.level == level) pairs += static_cast<double>(node.size * (node.size - 1) / 2);
+          if (node.level == level) pairs += 0.5 * static_cast<double>(node.size * (node.size - 1));
         values.push_back(pairs);
       }
       of_tree_.push_back(std::move(values));

@@ -75,6 +75,20 @@ void DataFlags::add_to(CLI::App& command) {
       ->group(group);
 }
 
+void FamilyFlags::add_to(CLI::App& command) {
+  command.add_option("--family", family, "family of all columns; auto: by the kind of each [auto]")
+      ->group("Data");
+  command.add_option("--set", set, "hyper-parameter NAME=VALUE of the families (TOML values)")
+      ->allow_extra_args(false)
+      ->group("Data");
+}
+
+Settings FamilyFlags::settings() const {
+  Settings settings;
+  for (const std::string& assignment : set) parse_assignment(assignment, settings);
+  return settings;
+}
+
 namespace {
 
 /// Every column of another file but the one of row names, which then decides on the order.
@@ -166,15 +180,17 @@ std::string flag_text(const toml::node& node) {
   return out.str();
 }
 
-/// False if the command line has given it already.
-bool give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node) {
+/// Gives the option its value, unless the command line has done so already; then the place is not one to
+/// speak of.
+void give(CLI::App& command, const std::string& path, const std::string& name, const toml::node& node,
+          ConfigPlaces& places) {
   CLI::Option* option = nullptr;
   for (CLI::App* source : {&command, command.get_parent()})  // global flags belong to the parent
     for (const std::string& form : {"--" + name, name})
       option = option != nullptr ? option : source->get_option_no_throw(form);
   if (option == nullptr)
     refuse(path, node.source(), fmt::format("'{}' is not a setting of {}", name, command.get_name()));
-  if (option->count() != 0) return false;
+  if (option->count() != 0) return;
   // A list of texts is a flag given several times; a list of numbers is one value.
   const toml::array* list = node.as_array();
   if (list != nullptr && !list->empty() && list->front().is_string()) {
@@ -191,7 +207,7 @@ bool give(CLI::App& command, const std::string& path, const std::string& name, c
   } catch (const CLI::ParseError& error) {
     refuse(path, node.source(), error.what());
   }
-  return true;
+  places.insert_or_assign("--" + name, ConfigValue{place_in(path, node.source()), flag_text(node)});
 }
 
 }  // namespace
@@ -207,7 +223,7 @@ ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
   for (const auto& [key, node] : result.table()) {
     const std::string name(key.str());
     if (name != "set") {
-      if (give(command, path, name, node)) places.emplace("--" + name, place_in(path, node.source()));
+      give(command, path, name, node, places);
       continue;
     }
     const toml::table* table = node.as_table();
@@ -219,7 +235,8 @@ ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
       std::ostringstream out;
       value.visit([&](const auto& v) { out << v; });
       option->add_result(fmt::format("{}={}", std::string(hyper.str()), out.str()));
-      places.emplace(fmt::format("--set {}", std::string(hyper.str())), place_in(path, value.source()));
+      places.insert_or_assign(fmt::format("--set {}", std::string(hyper.str())),
+                              ConfigValue{place_in(path, value.source()), out.str()});
     }
     for (const std::string& assignment : typed) {  // later ones win
       option->add_result(assignment);
@@ -232,11 +249,18 @@ ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
 
 void throw_with_place(const Error& error, const ConfigPlaces& places) {
   const std::string_view message = error.what();
-  for (const auto& [flag, place] : places) {
-    const bool speaks_of_it =
-        message.starts_with(flag) && message.find_first_of(" :=", flag.size()) == flag.size();
+  const auto begins_with = [&](const std::string& words) {
+    return message.starts_with(words) && message.find_first_of(" :=", words.size()) == words.size();
+  };
+  const bool is_about_a_file =
+      error.code() == ErrorCode::cannot_read || error.code() == ErrorCode::cannot_write;
+  for (const auto& [flag, value] : places) {
+    const bool speaks_of_it = begins_with(flag) ||
+                              begins_with(fmt::format("{} {}", flag.substr(2), value.text)) ||
+                              (is_about_a_file && begins_with(value.text));
     if (speaks_of_it)
-      fail(error.code() == ErrorCode::usage ? ErrorCode::bad_data : error.code(), "{}: {}", place, message);
+      fail(error.code() == ErrorCode::usage ? ErrorCode::bad_data : error.code(), "{}: {}", value.place,
+           message);
   }
   throw error;
 }

@@ -47,16 +47,41 @@ struct DataFlags {
                      bool learns_labels = false) const;
 };
 
+/// --family and --set: what models the columns.
+struct FamilyFlags {
+  std::string family = "auto";
+  std::vector<std::string> set;
+
+  void add_to(CLI::App& command);
+  /// What --set says, by name. Throws Error{usage}.
+  Settings settings() const;
+};
+
 /// The whole of a small text file; Error{cannot_read} if it cannot be read.
 std::string read_text(const std::string& path);
 
-/// Where the settings that a configuration file gave stand in it, by "--NAME" or "--set NAME".
-using ConfigPlaces = std::map<std::string, std::string>;
+/// Does the work; an error of it then begins with the flag it is about.
+template <typename Work>
+auto about(std::string_view flag, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    fail(error.code(), "{}: {}", flag, error.what());
+  }
+}
+
+/// A setting that a configuration file gave: where it stands, and its text.
+struct ConfigValue {
+  std::string place, text;
+};
+/// By "--NAME" or "--set NAME".
+using ConfigPlaces = std::map<std::string, ConfigValue>;
 
 /// Gives options that were not on the command line the values of a TOML file (same names; [set] for --set).
 ConfigPlaces apply_config_file(CLI::App& command, const std::string& path);
 
-/// Throws the error again; if it speaks of a setting that the file gave, it begins with the place.
+/// Throws the error again. If it begins with a setting that the file gave ("--draws ...", "family poisson
+/// ..."), or with a file that cannot be read or written and that the file named, the place comes first.
 [[noreturn]] void throw_with_place(const Error& error, const ConfigPlaces& places);
 
 }  // namespace coppice::app

@@ -31,13 +31,13 @@ double seconds_since(Clock::time_point begin) {
 }
 
 struct CrossvalidateArguments {
-  std::string data, output, family = "auto";
-  std::vector<std::string> set;
+  std::string data, output;
   std::vector<std::string> models;
   std::size_t folds = 10;
   std::size_t most_folds = 0;
   std::size_t threads = 0;
   DataFlags reading;
+  FamilyFlags modelling;
   ParameterFlags parameters;
 };
 
@@ -124,8 +124,8 @@ RunConfig config_of(const CrossvalidateArguments& arguments, const Contender& co
   Settings length = arguments.parameters.values(run_parameters());
   for (const auto& [name, value] : kRunLength) length.try_emplace(name, Setting::number(value));
   set_run_length(config, length);
-  config.family = arguments.family;
-  for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
+  config.family = arguments.modelling.family;
+  config.family_settings = arguments.modelling.settings();
   config.data = arguments.data;
   return config;
 }
@@ -230,6 +230,7 @@ std::vector<LabelContender> label_contenders(const CrossvalidateArguments& argum
 }
 
 int crossvalidate(const CrossvalidateArguments& arguments, const Context& context) {
+  const InterruptGuard guard;
   if (const std::vector<LabelContender> about_labels = label_contenders(arguments); !about_labels.empty()) {
     std::vector<const std::vector<Parameter>*> known{&run_parameters()};
     for (const LabelContender& contender : about_labels)
@@ -241,7 +242,7 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
     return crossvalidate_labels(
         data, about_labels,
         {arguments.folds, arguments.most_folds, seed_of(arguments), arguments.threads, arguments.output},
-        context);
+        guard.flag(), context);
   }
   std::vector<Contender> contenders;
   std::vector<const std::vector<Parameter>*> tables{&run_parameters()};
@@ -251,13 +252,14 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
   }
   arguments.parameters.check_all_known(tables, fmt::format("{}", fmt::join(arguments.models, ", ")));
   Dataset data = arguments.reading.read(arguments.data, context);
-  adopt_kinds(data.table, data.codebook, arguments.family);  // from all cells, the same in every fold
+  adopt_kinds(data.table, data.codebook,
+              arguments.modelling.family);  // from all cells, the same in every fold
   const std::vector<std::vector<HeldOutCell>> folds =
       deal_cells(data.table, arguments.folds, seed_of(arguments));
   const std::size_t wanted =
       arguments.most_folds == 0 ? folds.size() : std::min(arguments.most_folds, folds.size());
+  const std::atomic<bool>* stop = guard.flag();
   const PassingFolder folder;
-  const InterruptGuard guard;
   FoldStandings standings(kFigures, "cells");
   standings.enter("one cluster");
   for (const Contender& contender : contenders) standings.enter(contender.name);
@@ -268,7 +270,7 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
         entry_of(run_one_cluster(arguments, contenders.front(), rest, folds[fold]))};
     for (const Contender& contender : contenders) {
       const std::optional<FoldResult> result =
-          run_fold(arguments, contender, rest, folds[fold], folder, guard.flag(), context);
+          run_fold(arguments, contender, rest, folds[fold], folder, stop, context);
       if (!result) break;
       results.push_back(entry_of(*result));
       context.note(fmt::format("fold {} of {}, {}: log predictive {:.4f} over {} cells, fitted in {}",
@@ -301,12 +303,7 @@ void add_crossvalidate(CLI::App& application, Context& context) {
   command->add_option("--most-folds", arguments->most_folds, "take only the first so many; 0: all [0]");
   command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");
   arguments->reading.add_to(*command);
-  command
-      ->add_option("--family", arguments->family, "family of all columns; auto: by the kind of each [auto]")
-      ->group("Data");
-  command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE of the families (TOML values)")
-      ->allow_extra_args(false)
-      ->group("Data");
+  arguments->modelling.add_to(*command);
   arguments->parameters.add_to(*command, run_parameters(),
                                "Run (chains 2, warmup 250, draws 250 if not given)");
   for (const ModelEntry& model : all_models())

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "coppice/app/fold_standings.hpp"
-#include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
@@ -79,7 +78,7 @@ LabelScores scores_of(const Classifier& classifier, const LabelledRows& rows, st
 bool is_label_baseline(std::string_view name) { return baseline_of(name).has_value(); }
 
 int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> contenders,
-                         const LabelFolds& options, const Context& context) {
+                         const LabelFolds& options, const std::atomic<bool>* stop, const Context& context) {
   const LabelledRows all = labelled_rows(data.table, data.labels);
   const std::size_t rows = all.features.rows();
   if (options.folds > rows) fail(ErrorCode::usage, "--folds {}: there are only {} rows", options.folds, rows);
@@ -89,7 +88,6 @@ int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> co
   Stream stream({options.seed, 0, 0}, Purpose::hold_out, 1);
   shuffle(stream, order);
   const std::size_t wanted = options.most_folds == 0 ? folds : std::min(options.most_folds, folds);
-  const InterruptGuard guard;
   FoldStandings standings(kFigures, "rows");
   for (const LabelContender& contender : contenders) standings.enter(contender.name);
   for (std::size_t fold = 0; fold < wanted; ++fold) {
@@ -103,7 +101,7 @@ int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> co
     std::vector<Standing::Fold> results;
     for (const LabelContender& contender : contenders) {
       const Clock::time_point begin = Clock::now();
-      const std::unique_ptr<Classifier> classifier = fitted(contender, train, options, guard.flag());
+      const std::unique_ptr<Classifier> classifier = fitted(contender, train, options, stop);
       if (classifier == nullptr) break;
       const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
       const LabelScores scores = scores_of(*classifier, test, options.threads);

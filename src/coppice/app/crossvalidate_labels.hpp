@@ -2,6 +2,7 @@
 // labels. Beside the models that learn labels there are ovr, chain and rates, what they are measured against.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <string>
 
@@ -29,7 +30,8 @@ struct LabelFolds {
   std::string output;
 };
 
+/// Fold after fold, until `stop` is true.
 int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> contenders,
-                         const LabelFolds& options, const Context& context);
+                         const LabelFolds& options, const std::atomic<bool>* stop, const Context& context);
 
 }  // namespace coppice::app

@@ -16,11 +16,26 @@ void RunFlags::add_to(CLI::App& command) {
                      "stop cleanly after this long (90s, 15m, 2h); resume goes on");
 }
 
+double RunFlags::seconds() const {
+  return time_limit.empty() ? 0.0 : about("--time-limit", [&] { return parse_duration(time_limit); });
+}
+
+void choose_settings(RunContents& contents, std::unique_ptr<ProblemSetup>& setup, const RunFlags& flags,
+                     const InterruptGuard& guard) {
+  setup->problem.stop = guard.flag();
+  try {
+    resolve_settings(contents.config, contents.codebook, contents.table, flags.threads, setup);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::stopped) throw;
+    fail(ErrorCode::stopped, "stopped while settings were being chosen; nothing was written");
+  }
+}
+
 int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
              const Context& context, bool says_where) {
   FitOptions options;
   options.threads = flags.threads;
-  if (!flags.time_limit.empty()) options.time_limit = parse_duration(flags.time_limit);
+  options.time_limit = flags.seconds();
   options.stop = guard.flag();
   setup.problem.stop = guard.flag();
   std::unique_ptr<FitObserver> progress =
@@ -48,12 +63,12 @@ int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const In
 namespace {
 
 struct FitArguments {
-  std::string config, model, data, output, family = "auto";
-  std::vector<std::string> set;
+  std::string config, model, data, output;
   bool standardize = false;
   std::size_t pca = 0;
   bool overwrite = false;
   DataFlags reading;
+  FamilyFlags modelling;
   ParameterFlags parameters;
   RunFlags running;
 };
@@ -74,12 +89,13 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   arguments.parameters.check_all_known(tables, model.name);
   config.parameters = arguments.parameters.values(model.parameters);
   refuse_sampler_flags(arguments, model);
-  if (model.make_classifier != nullptr && (arguments.family != "auto" || !arguments.set.empty()))
+  if (model.make_classifier != nullptr &&
+      (arguments.modelling.family != "auto" || !arguments.modelling.set.empty()))
     fail(ErrorCode::configuration,
          "--family and --set belong to mixtures; {} has --features and --label-model", model.name);
   set_run_length(config, arguments.parameters.values(run_parameters()));
-  config.family = arguments.family;
-  for (const std::string& assignment : arguments.set) parse_assignment(assignment, config.family_settings);
+  config.family = arguments.modelling.family;
+  config.family_settings = arguments.modelling.settings();
   config.standardize = arguments.standardize;
   config.pca = arguments.pca;
   config.data = arguments.data;
@@ -91,12 +107,12 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   return config;
 }
 
-int fit(const FitArguments& arguments, const Context& context) {
+int fit(const FitArguments& arguments, const InterruptGuard& guard, const Context& context) {
   if (arguments.model.empty() || arguments.data.empty())
     fail(ErrorCode::usage,
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
-  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
+  arguments.running.seconds();  // throws now, not after the data were read
   const ModelEntry& model = model_by_name(arguments.model);
   RunContents contents =
       contents_of(make_config(arguments, model),
@@ -108,14 +124,7 @@ int fit(const FitArguments& arguments, const Context& context) {
     if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
         setup->problem.parameters.is_word(parameter.name))
       context.note(fmt::format("choosing --{} from the data", parameter.name));
-  const InterruptGuard guard;
-  setup->problem.stop = guard.flag();
-  try {
-    resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::stopped) throw;
-    fail(ErrorCode::stopped, "stopped while settings were being chosen; nothing was written");
-  }
+  choose_settings(contents, setup, arguments.running, guard);
   settle_run_length(contents.config, *setup);
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
@@ -135,11 +144,19 @@ int fit(const FitArguments& arguments, const Context& context) {
   return carry_on(file, *setup, arguments.running, guard, context);
 }
 
+bool is_complete(const RunFile& file) {
+  const RunConfig config = file.config();
+  for (std::size_t chain = 0; chain < config.chains; ++chain)
+    if (file.status(chain).sweeps < config.total_sweeps()) return false;
+  return true;
+}
+
 int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
+  const InterruptGuard guard;
   ConfigPlaces places;
   if (!arguments.config.empty()) places = apply_config_file(command, arguments.config);
   try {
-    return fit(arguments, context);
+    return fit(arguments, guard, context);
   } catch (const Error& error) {
     throw_with_place(error, places);
   }
@@ -157,12 +174,7 @@ void add_fit(CLI::App& application, Context& context) {
                       "TOML file with any of these settings; flags win over it");
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing run file");
   arguments->reading.add_to(*command);
-  command
-      ->add_option("--family", arguments->family, "family of all columns; auto: by the kind of each [auto]")
-      ->group("Data");
-  command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE of the families (TOML values)")
-      ->allow_extra_args(false)
-      ->group("Data");
+  arguments->modelling.add_to(*command);
   command
       ->add_flag("--standardize", arguments->standardize,
                  "scale real columns to mean 0 and standard deviation 1")
@@ -191,7 +203,8 @@ void add_resume(CLI::App& application, Context& context) {
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {
-      if (!flags->time_limit.empty()) parse_duration(flags->time_limit);
+      const InterruptGuard guard;
+      flags->seconds();
       RunFile file = RunFile::open(*path, true);
       const RunConfig config = file.config();
       if (config.merged)
@@ -211,10 +224,15 @@ void add_resume(CLI::App& application, Context& context) {
                config.draws);
         file.set_draws(wanted);
       }
+      if (is_complete(file)) {
+        file.finish();
+        context.note(
+            fmt::format("{}: nothing is left to do; look at it with: coppice summary {}", *path, *path));
+        return 0;
+      }
       const RunContents contents = file.contents();
       const std::unique_ptr<ProblemSetup> setup =
           set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-      const InterruptGuard guard;
       return carry_on(file, *setup, *flags, guard, context);
     };
   });

@@ -3,14 +3,23 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <string_view>
+
+#include "coppice/base/error.hpp"
 
 namespace coppice::app {
 namespace {
 
 // A signal handler can reach nothing but a global; this is the program's, not the library's.
 std::atomic<bool> interrupted{false};
+std::atomic<bool> heeded{false};
 
 extern "C" void on_signal(int signal) {
+  if (!heeded) {
+    constexpr std::string_view kFarewell = "coppice: stopped before the first step\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kFarewell.data(), kFarewell.size());
+    ::_exit(static_cast<int>(ErrorCode::stopped));
+  }
   if (interrupted.exchange(true)) ::_exit(128 + signal);
 }
 
@@ -18,6 +27,7 @@ extern "C" void on_signal(int signal) {
 
 InterruptGuard::InterruptGuard() {
   interrupted = false;
+  heeded = false;
   previous_int_ = std::signal(SIGINT, on_signal);
   previous_term_ = std::signal(SIGTERM, on_signal);
 }
@@ -27,6 +37,9 @@ InterruptGuard::~InterruptGuard() {
   std::signal(SIGTERM, previous_term_);
 }
 
-const std::atomic<bool>* InterruptGuard::flag() const { return &interrupted; }
+const std::atomic<bool>* InterruptGuard::flag() const {
+  heeded = true;
+  return &interrupted;
+}
 
 }  // namespace coppice::app

@@ -1,17 +1,21 @@
-// Ctrl-C: the first one asks for a clean stop, the second one ends the program at once.
+// Ctrl-C: while there is nothing to keep it ends the program at once; later the first one asks for a clean
+// stop, and only the second one ends the program at once.
 #pragma once
 
 #include <atomic>
 
 namespace coppice::app {
 
-/// Installs the handler for SIGINT and SIGTERM while alive; flag() becomes true at the first signal.
+/// Installs the handler for SIGINT and SIGTERM while alive. A command that runs long has it from its
+/// beginning, so that whoever stops it gets the exit code of that at any moment.
 class InterruptGuard {
  public:
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+  /// Becomes true at the first signal. Whoever asks for it has begun what is worth a clean stop, and heeds
+  /// it.
   const std::atomic<bool>* flag() const;
 
  private:

@@ -7,6 +7,7 @@
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/classify.hpp"
 #include "coppice/app/row_order.hpp"
+#include "coppice/app/table_answer.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
@@ -167,7 +168,6 @@ struct ImputeArguments {
 
 int impute_run(const ImputeArguments& arguments, const Context& context) {
   const std::string& output = arguments.output;
-  const bool completed = arguments.completed;
   const Analysis analysis(arguments.path, context);
   refuse_classifier(analysis, "predictions of missing cells");
   const SavedRun& run = analysis.run();
@@ -180,6 +180,10 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   if (imputation.cells.empty())
     context.note(fmt::format("note: {} no missing cells",
                              arguments.data.empty() ? "the data have" : "the new rows have"));
+  if (arguments.completed) {
+    write_table_answer(output, table, context);
+    return 0;
+  }
   if (context.json) {
     ordered_json list = ordered_json::array();
     for (const ImputedCell& cell : imputation.cells)
@@ -197,23 +201,19 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   }
   std::string text;
   CsvWriter writer(&text);
-  if (completed) {
-    write_table(writer, table);
-  } else {
-    for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"})
-      writer.cell(name);
-    writer.end_row();
-    for (const ImputedCell& cell : imputation.cells)
-      writer.cell(table.row_ids[cell.row])
-          .cell(table.columns[cell.column].name)
-          .cell(cell.mean)
-          .cell(cell.sd)
-          .cell(cell.low)
-          .cell(cell.high)
-          .cell(cell.level)
-          .cell(cell.probability)
-          .end_row();
-  }
+  for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"})
+    writer.cell(name);
+  writer.end_row();
+  for (const ImputedCell& cell : imputation.cells)
+    writer.cell(table.row_ids[cell.row])
+        .cell(table.columns[cell.column].name)
+        .cell(cell.mean)
+        .cell(cell.sd)
+        .cell(cell.low)
+        .cell(cell.high)
+        .cell(cell.level)
+        .cell(cell.probability)
+        .end_row();
   writer.close();
   write_output(output, text);
   return 0;

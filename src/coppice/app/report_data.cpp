@@ -12,7 +12,6 @@
 #include "coppice/out/base64.hpp"
 #include "coppice/post/binned_coclustering.hpp"
 #include "coppice/post/predict.hpp"
-#include "coppice/post/units.hpp"
 #include "coppice/post/views.hpp"
 
 namespace coppice::app {
@@ -39,9 +38,9 @@ class Collector {
   ordered_json collect() const {
     return {{"format", 1},
             {"head", head()},
-            {"columns", columns()},
-            {"rows", rows()},
-            {"cells", cells()},
+            {"columns", report_columns(run_, columns_, tree_.column_strength)},
+            {"rows", report_rows(run_, shown_)},
+            {"cells", report_cells(run_, shown_, columns_)},
             {"known", known()},
             {"tree", tree()},
             {"views", views()},
@@ -85,35 +84,6 @@ class Collector {
       answer["clusters"] = std::vector<double>{TreePosterior(analysis_.row_tree()).expected_clusters()};
     answer["greedy"] = analysis_.is_greedy();
     return answer;
-  }
-
-  ordered_json columns() const {
-    ordered_json list = ordered_json::array();
-    for (const std::size_t j : columns_) {
-      const Column& column = run_.table().columns[j];
-      list.push_back({{"name", column.name},
-                      {"kind", kind_name(column.kind)},
-                      {"levels", column.levels},
-                      {"strength", brief(tree_.column_strength[j])}});
-    }
-    return list;
-  }
-
-  ordered_json rows() const {
-    std::vector<std::string> ids;
-    for (const std::uint32_t row : shown_) ids.push_back(run_.table().row_ids[row]);
-    return {{"total", run_.rows()}, {"ids", ids}};
-  }
-
-  std::string cells() const {
-    const std::vector<OriginalUnits> units =
-        original_units(transform_from_json(run_.contents().transform), run_.table());
-    std::vector<float> values;
-    values.reserve(shown_.size() * columns_.size());
-    for (const std::uint32_t row : shown_)
-      for (const std::size_t j : columns_)
-        values.push_back(static_cast<float>(units[j].location(run_.table().columns[j].values[row])));
-    return base64_of(std::span<const float>(values));
   }
 
   /// Labels that were known before, and how well each level agrees with them.

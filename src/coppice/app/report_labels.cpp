@@ -8,7 +8,6 @@
 #include "coppice/app/report_parts.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/post/label_answers.hpp"
-#include "coppice/post/units.hpp"
 
 namespace coppice::app {
 namespace {
@@ -43,13 +42,14 @@ class LabelCollector {
     ordered_json head = report_head(analysis_);
     head["greedy"] = false;
     head["labels"] = labels_.size();
-    return {{"format", 1},
-            {"head", head},
-            {"columns", columns()},
-            {"rows", rows()},
-            {"cells", cells()},
-            {"labels", labels()},
-            {"reproduce", report_reproduce(run_)}};
+    return {
+        {"format", 1},
+        {"head", head},
+        {"columns", report_columns(run_, columns_, std::vector<double>(run_.table().columns.size(), 0.0))},
+        {"rows", report_rows(run_, shown_)},
+        {"cells", report_cells(run_, shown_, columns_)},
+        {"labels", labels()},
+        {"reproduce", report_reproduce(run_)}};
   }
 
  private:
@@ -58,7 +58,7 @@ class LabelCollector {
     const std::size_t most =
         std::clamp<std::size_t>(kMostLabelCells / std::max<std::size_t>(1, labels_.size()), 1, kMostRows);
     for (std::size_t k = 0; k < std::min(rows, most); ++k)
-      shown_.push_back(rows <= most ? k : k * rows / most);
+      shown_.push_back(static_cast<std::uint32_t>(rows <= most ? k : k * rows / most));
   }
 
   /// Those that tell most of any cluster.
@@ -70,34 +70,6 @@ class LabelCollector {
         strength[d] = std::max(strength[d], entry.pattern.weight * values[d]);
     }
     columns_ = largest(strength, kMostColumns);
-  }
-
-  ordered_json columns() const {
-    ordered_json list = ordered_json::array();
-    for (const std::size_t j : columns_) {
-      const Column& column = run_.table().columns[j];
-      list.push_back({{"name", column.name},
-                      {"kind", kind_name(column.kind)},
-                      {"levels", column.levels},
-                      {"strength", 0.0}});
-    }
-    return list;
-  }
-
-  ordered_json rows() const {
-    std::vector<std::string> ids;
-    for (const std::size_t row : shown_) ids.push_back(run_.table().row_ids[row]);
-    return {{"total", run_.rows()}, {"ids", ids}};
-  }
-
-  std::string cells() const {
-    const std::vector<OriginalUnits> units =
-        original_units(transform_from_json(run_.contents().transform), run_.table());
-    std::vector<float> values;
-    for (const std::size_t row : shown_)
-      for (const std::size_t j : columns_)
-        values.push_back(static_cast<float>(units[j].location(run_.table().columns[j].values[row])));
-    return base64_of(std::span<const float>(values));
   }
 
   ordered_json labels() const {
@@ -210,7 +182,7 @@ class LabelCollector {
     std::vector<std::uint8_t> states;
     std::vector<float> densities;
     ordered_json clusters = ordered_json::array();
-    for (const std::size_t row : shown_) {
+    for (const std::uint32_t row : shown_) {
       const LabelPrediction& p = predictions_[row].scores.empty() ? own_[row] : predictions_[row];
       for (std::size_t c = 0; c < labels_.size(); ++c) {
         probabilities.push_back(
@@ -244,7 +216,7 @@ class LabelCollector {
   std::vector<LabelPrediction> predictions_;  // held out, if the run keeps such
   std::vector<LabelPrediction> own_;          // by the fit of all rows
   const bool is_held_out_;
-  std::vector<std::size_t> shown_;    // rows of the table
+  std::vector<std::uint32_t> shown_;  // rows of the table
   std::vector<std::size_t> columns_;  // of the table, the most telling first
 };
 

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "coppice/app/reproduce.hpp"
+#include "coppice/out/base64.hpp"
+#include "coppice/post/units.hpp"
 #include "coppice/version.hpp"
 
 namespace coppice::app {
@@ -46,6 +48,37 @@ ordered_json report_reproduce(const SavedRun& run) {
           {"fitted_with", run.file().meta("coppice_version")},
           {"reported_with", kVersion},
           {"compiler", kCompiler}};
+}
+
+ordered_json report_columns(const SavedRun& run, std::span<const std::size_t> columns,
+                            std::span<const double> strengths) {
+  ordered_json list = ordered_json::array();
+  for (const std::size_t j : columns) {
+    const Column& column = run.table().columns[j];
+    list.push_back({{"name", column.name},
+                    {"kind", kind_name(column.kind)},
+                    {"levels", column.levels},
+                    {"strength", brief(strengths[j])}});
+  }
+  return list;
+}
+
+ordered_json report_rows(const SavedRun& run, std::span<const std::uint32_t> rows) {
+  std::vector<std::string> ids;
+  for (const std::uint32_t row : rows) ids.push_back(run.table().row_ids[row]);
+  return {{"total", run.rows()}, {"ids", ids}};
+}
+
+std::string report_cells(const SavedRun& run, std::span<const std::uint32_t> rows,
+                         std::span<const std::size_t> columns) {
+  const std::vector<OriginalUnits> units =
+      original_units(transform_from_json(run.contents().transform), run.table());
+  std::vector<float> values;
+  values.reserve(rows.size() * columns.size());
+  for (const std::uint32_t row : rows)
+    for (const std::size_t j : columns)
+      values.push_back(static_cast<float>(units[j].location(run.table().columns[j].values[row])));
+  return base64_of(std::span<const float>(values));
 }
 
 }  // namespace coppice::app

@@ -15,7 +15,13 @@ struct RunFlags {
   std::string time_limit;
 
   void add_to(CLI::App& command);
+  /// In seconds, 0: none. Throws Error{usage}.
+  double seconds() const;
 };
+
+/// resolve_settings, which a signal stops with Error{stopped}: nothing has been written by then.
+void choose_settings(RunContents& contents, std::unique_ptr<ProblemSetup>& setup, const RunFlags& flags,
+                     const InterruptGuard& guard);
 
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
 int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,

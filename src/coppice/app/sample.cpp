@@ -1,7 +1,7 @@
 // coppice sample: new rows as the fitted model draws them.
 #include "coppice/app/analysis.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/out/csv.hpp"
+#include "coppice/app/table_answer.hpp"
 #include "coppice/post/sample_rows.hpp"
 
 namespace coppice::app {
@@ -20,17 +20,15 @@ void add_sample(CLI::App& application, Context& context) {
   command->add_option("--seed", arguments->seed, "seed [1]")->check(CLI::NonNegativeNumber);
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]")
       ->check(CLI::Range(0, 4096));
-  command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
+  command->add_option("-o,--output", arguments->output, "CSV file to write; with --json: JSON [stdout]");
   command->callback([=, &context] {
     context.run = [=, &context] {
       const Analysis analysis(arguments->path, context);
       refuse_classifier(analysis, "new rows");
       analysis.note_caveat(context);
-      std::string text;
-      CsvWriter writer(&text);
-      write_table(writer, sample_rows(analysis.run(), arguments->rows, arguments->seed, arguments->threads));
-      writer.close();
-      write_output(arguments->output, text);
+      write_table_answer(arguments->output,
+                         sample_rows(analysis.run(), arguments->rows, arguments->seed, arguments->threads),
+                         context);
       return 0;
     };
   });

@@ -5,12 +5,13 @@
 #include <optional>
 
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/table_answer.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/data/bananas.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/out/csv.hpp"
+#include "coppice/post/hierarchy.hpp"
 #include "coppice/run/config.hpp"
 #include "coppice/run/problem_setup.hpp"
 
@@ -57,30 +58,24 @@ Table prototype(const SimulateArguments& arguments) {
 }
 
 /// The table, and the labels of its rows at every level if they are asked for.
-void write_simulation(const SimulateArguments& arguments, const Table& table, const Labels& labels) {
-  std::string text;
-  CsvWriter writer(&text);
-  write_table(writer, table);
-  writer.close();
-  write_output(arguments.output, text);
+void write_simulation(const SimulateArguments& arguments, const Table& table, const Labels& labels,
+                      const Context& context) {
+  write_table_answer(arguments.output, table, context);
   if (arguments.truth.empty()) return;
   const std::size_t levels = labels.size() / table.rows();
-  std::string truth_text;
-  CsvWriter truth(&truth_text);
-  truth.cell("row");
-  for (std::size_t level = 1; level <= levels; ++level)
-    truth.cell(levels == 1 ? std::string("cluster") : fmt::format("level{}", level));
-  truth.end_row();
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    truth.cell(table.row_ids[row]);
-    for (std::size_t level = 0; level < levels; ++level) truth.cell(labels[level * table.rows() + row]);
-    truth.end_row();
+  Table truth;
+  truth.row_ids = table.row_ids;
+  for (std::size_t level = 1; level <= levels; ++level) {
+    const auto part = level_of(labels, table.rows(), level);
+    truth.columns.push_back({levels == 1 ? "cluster" : fmt::format("level{}", level),
+                             Kind::count,
+                             {part.begin(), part.end()},
+                             {}});
   }
-  truth.close();
-  write_output(arguments.truth, truth_text);
+  write_table_answer(arguments.truth, truth, context);
 }
 
-int simulate_bananas(const SimulateArguments& arguments) {
+int simulate_bananas(const SimulateArguments& arguments, const Context& context) {
   arguments.parameters.check_all_known({}, "bananas");
   if (!arguments.set.empty() || arguments.given_family || arguments.given_columns)
     fail(ErrorCode::usage, "bananas have two columns and no family: leave out --columns, --family and --set");
@@ -92,12 +87,12 @@ int simulate_bananas(const SimulateArguments& arguments) {
   const Table table = bananas.draw(stream);
   Labels labels;
   for (std::size_t row = 0; row < bananas.rows; ++row) labels.push_back(static_cast<Label>(bananas.arc(row)));
-  write_simulation(arguments, table, labels);
+  write_simulation(arguments, table, labels, context);
   return 0;
 }
 
 int simulate(const SimulateArguments& arguments, const Context& context) {
-  if (arguments.model == "bananas") return simulate_bananas(arguments);
+  if (arguments.model == "bananas") return simulate_bananas(arguments, context);
   const ModelEntry& model = model_by_name(arguments.model);
   if (arguments.radius || arguments.noise)
     fail(ErrorCode::usage, "--radius and --noise belong to bananas, not to the model {}", model.name);
@@ -117,7 +112,7 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   sampler->draw_data(name, rows);
   Labels labels(model.levels(problem.parameters) * arguments.rows());
   sampler->shape(labels);
-  write_simulation(arguments, decode(plan, rows, like), labels);
+  write_simulation(arguments, decode(plan, rows, like), labels, context);
   for (std::size_t level = 1; level <= labels.size() / arguments.rows(); ++level) {
     const auto begin = labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * arguments.rows());
     const Label last = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(arguments.rows()));
@@ -207,8 +202,8 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("--noise", arguments->noise, "bananas: standard deviation around the arcs [0.3]")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", arguments->seed, "seed [1]")->check(CLI::NonNegativeNumber);
-  command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
-  command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn");
+  command->add_option("-o,--output", arguments->output, "CSV file to write; with --json: JSON [stdout]");
+  command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn; with --json: JSON");
   for (const ModelEntry& model : all_models())
     if (context.shows_flags_of(model.name))
       arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);

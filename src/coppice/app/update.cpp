@@ -171,7 +171,8 @@ std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRu
 }
 
 int update(const UpdateArguments& arguments, const Context& context) {
-  if (!arguments.running.time_limit.empty()) parse_duration(arguments.running.time_limit);
+  const InterruptGuard guard;
+  arguments.running.seconds();  // throws now, not after the data were read
   // Without -o the run itself is replaced, but only when the new one is complete.
   const bool in_place = arguments.output.empty();
   const std::string output = in_place ? arguments.run + ".part" : arguments.output;
@@ -191,7 +192,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
     rows = contents.table.rows();
     std::unique_ptr<ProblemSetup> setup =
         set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-    resolve_settings(contents.config, contents.codebook, contents.table, arguments.running.threads, setup);
+    choose_settings(contents, setup, arguments.running, guard);
     settle_run_length(contents.config, *setup);
     contents.config.notes.push_back(
         fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
@@ -204,7 +205,6 @@ int update(const UpdateArguments& arguments, const Context& context) {
     context.note(fmt::format("{} on {} rows: {}; about {} of memory", setup->model->name, rows,
                              setup->plan.description(),
                              size_words(estimate_bytes(*setup, contents.config, contents.table))));
-    const InterruptGuard guard;
     std::vector<Checkpoint> states;
     if (const std::string why = cannot_continue(old, contents); why.empty()) {
       states = inserted(arguments, old, *setup, contents.config, guard, context);

@@ -86,9 +86,10 @@ int view(const ViewArguments& arguments, const Context& context) {
   Pages pages(arguments.path, arguments.selecting.selection(), context);
   LoopbackServer server([&](std::string_view path) { return pages.answer(path); });
   const InterruptGuard interrupt;
+  const std::atomic<bool>& stop = *interrupt.flag();
   write_output("", server.address() + "\n");
   context.note("open this address in a browser on this machine; Ctrl-C ends it");
-  server.serve(*interrupt.flag());
+  server.serve(stop);
   return 0;
 }
 

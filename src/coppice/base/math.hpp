@@ -9,6 +9,9 @@
 
 namespace coppice {
 
+/// Parts of a mixture below this weight are left out.
+inline constexpr double kNegligiblePart = 1e-12;
+
 inline constexpr double kLogPi = 1.1447298858494002;
 inline constexpr double kLog2Pi = 1.8378770664093454;
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();

@@ -154,7 +154,8 @@ Label Clusters::move_block(std::span<const std::uint32_t> rows, const double* bl
   else
     family_->merge(mutable_stats(to), block);
   refresh(to);
-  if ((sizes_[static_cast<std::size_t>(from)] -= count) == 0) {
+  sizes_[static_cast<std::size_t>(from)] -= count;
+  if (sizes_[static_cast<std::size_t>(from)] == 0) {
     family_->clear(mutable_stats(from));
     free_.push_back(from);
   } else {

@@ -18,7 +18,9 @@ void RowForest::clear() {
 }
 
 void RowForest::rebuild(const Dendrogram& shape) {
-  const Dendrogram old = shape;  // may be our own
+  // The shape may be our own, which clear() empties.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+  const Dendrogram old = shape;
   clear();
   for (auto number = static_cast<Dendrogram::Node>(old.items()); number < old.nodes(); ++number) {
     if (old.is_block(number)) {

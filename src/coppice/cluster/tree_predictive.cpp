@@ -11,8 +11,6 @@ namespace {
 
 /// Nodes that are a cluster with less than this log probability have none in double precision.
 constexpr double kNever = -700.0;
-/// Parts of a cell's mixture below this weight are left out.
-constexpr double kNegligible = 1e-12;
 
 }  // namespace
 
@@ -87,7 +85,7 @@ void TreePredictive::components_of(std::size_t row, std::vector<std::pair<std::s
        node = tree_.parent(node)) {
     if (component_of_[node] == kNone) continue;
     const double weight = std::exp(components_[component_of_[node]].log_probability);
-    if (weight < kNegligible) continue;
+    if (weight < kNegligiblePart) continue;
     out.emplace_back(component_of_[node], weight);
     total += weight;
   }

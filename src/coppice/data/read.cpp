@@ -122,7 +122,7 @@ struct Roles {
       if (column.name.starts_with(std::string_view(name).substr(0, name.size() - 1)))
         names.push_back(column.name);
     if (names.empty() && !may_be_absent)
-      fail(ErrorCode::configuration, "{}: --labels {}: no column begins so", raw.file, text::display(name));
+      fail(ErrorCode::configuration, "--labels {}: no column of {} begins so", text::display(name), raw.file);
     return names;
   }
 
@@ -132,12 +132,12 @@ struct Roles {
     const auto claim = [&](const std::string& name, std::string_view flag) {
       const auto found = positions.find(name);
       if (found == positions.end())
-        fail(ErrorCode::configuration, "{}: {} names a column '{}' that is not there; {}", raw.file, flag,
-             text::display(name), text::suggest(name, names_of(raw)));
+        fail(ErrorCode::configuration, "{} {}: {} has no such column; {}", flag, text::display(name),
+             raw.file, text::suggest(name, names_of(raw)));
       std::string_view& taken = role[found->second];
       if (!taken.empty() && taken != flag)
-        fail(ErrorCode::configuration, "{}: column '{}' is named by both {} and {}; choose one", raw.file,
-             text::display(name), taken, flag);
+        fail(ErrorCode::configuration, "{} {}: the column of {} is named by {} too; choose one", flag,
+             text::display(name), raw.file, taken);
       const bool fresh = taken.empty();
       taken = flag;
       return fresh ? std::optional(found->second) : std::nullopt;
@@ -254,8 +254,8 @@ Dataset assemble(RawTable raw, const Roles& roles, const ReadOptions& options) {
   data.table.row_ids = row_ids_of(raw, roles.id);
   for (const std::size_t index : roles.truth) {
     if (all_missing(raw.columns[index]))
-      fail(ErrorCode::bad_data, "{}: column '{}': every cell of this truth column is empty; name another",
-           raw.file, text::display(raw.columns[index].name));
+      fail(ErrorCode::bad_data, "--truth {}: every cell of that column of {} is empty; name another",
+           text::display(raw.columns[index].name), raw.file);
     const ColumnSpec any_text{raw.columns[index].name, Kind::category, {}, {}, {}};
     data.truth.columns.push_back(typed_column(raw, index, &any_text, kDatasetRemedy));
   }

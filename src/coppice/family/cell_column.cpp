@@ -4,7 +4,7 @@
 
 namespace coppice {
 
-RowSets::RowSets(std::size_t rows) : rows_(rows), words_((rows + 63) / 64) {
+RowSets::RowSets(std::size_t rows) : words_((rows + 63) / 64) {
   constexpr std::size_t kUsual = 32;  // more clusters than this allocate when they come
   bits_.reserve(kUsual * words_);
   first_.reserve(kUsual + 1);
@@ -12,9 +12,8 @@ RowSets::RowSets(std::size_t rows) : rows_(rows), words_((rows + 63) / 64) {
 }
 
 void RowSets::assign(std::span<const std::int32_t> labels) {
-  std::int32_t largest = -1;
-  for (const std::int32_t label : labels) largest = std::max(largest, label);
-  const auto clusters = static_cast<std::size_t>(largest + 1);
+  std::size_t clusters = 0;
+  for (const std::int32_t label : labels) clusters = std::max(clusters, static_cast<std::size_t>(label) + 1);
   bits_.assign(clusters * words_, 0);
   first_.assign(clusters + 1, 0);
   for (std::size_t row = 0; row < labels.size(); ++row) {

@@ -26,7 +26,7 @@ class RowSets {
   }
 
  private:
-  std::size_t rows_, words_;
+  std::size_t words_;
   std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_{0};
   std::vector<std::uint32_t> members_;

@@ -68,9 +68,8 @@ std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
   std::map<std::tuple<double, double, double>, std::shared_ptr<const BetaTables>> tables;
   for (std::size_t j = 0; j < a.size(); ++j) {
     if (trials[j] != std::floor(trials[j]) || trials[j] < largest[j])
-      fail(ErrorCode::configuration,
-           "column '{}': trials = {} must be a whole number of at least {}, its largest value",
-           inputs.columns[j]->name, trials[j], largest[j]);
+      fail(ErrorCode::configuration, "{} must be a whole number of at least {}, its largest value",
+           inputs.words_of("trials", j, fmt::format("{}", trials[j])), largest[j]);
     const double most = 2.0 * trials[j] * static_cast<double>(inputs.rows);
     auto& table = tables[{a[j], b[j], trials[j]}];
     if (!table && most <= kMostTrialsTabulated)
@@ -88,15 +87,14 @@ std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t 
   if (setting == nullptr) return std::vector<double>(levels, 0.5);
   const bool number = setting->shape == Setting::Shape::number;
   if (!number && (setting->shape != Setting::Shape::vector || setting->numbers.size() != levels))
-    fail(ErrorCode::configuration,
-         "column '{}': concentration = {} must be a number, or an array of {} (one for each level)",
-         inputs.columns[j]->name, to_toml(*setting), levels);
+    fail(ErrorCode::configuration, "{} must be a number, or an array of {} (one for each level)",
+         inputs.words_of("concentration", j, to_toml(*setting)), levels);
   std::vector<double> values(levels, setting->numbers[0]);
   if (!number) values = setting->numbers;
   for (const double value : values)
     if (!(value > 0.0 && std::isfinite(value)))
-      fail(ErrorCode::configuration, "column '{}': concentration = {} must be finite and greater than 0",
-           inputs.columns[j]->name, to_toml(*setting));
+      fail(ErrorCode::configuration, "{} must be finite and greater than 0",
+           inputs.words_of("concentration", j, to_toml(*setting)));
   return values;
 }
 

@@ -29,13 +29,20 @@ std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::
       }
     }
     if (!std::isfinite(values[j]))
-      fail(ErrorCode::configuration, "column '{}': {} = {} must be a finite number", columns[j]->name, name,
-           values[j]);
+      fail(ErrorCode::configuration, "{} must be a finite number",
+           words_of(name, j, fmt::format("{}", values[j])));
     if (!(values[j] > low_excluded && values[j] <= high))
-      fail(ErrorCode::configuration, "column '{}': {} = {} must be greater than {}", columns[j]->name, name,
-           values[j], low_excluded);
+      fail(ErrorCode::configuration, "{} must be greater than {}",
+           words_of(name, j, fmt::format("{}", values[j])), low_excluded);
   }
   return values;
+}
+
+std::string FamilyInputs::words_of(std::string_view name, std::size_t column, std::string_view value) const {
+  const Settings* own = per_column[column];
+  if (whole_block(name) != nullptr && (own == nullptr || own->find(name) == own->end()))
+    return fmt::format("--set {}={} for column '{}'", name, value, columns[column]->name);
+  return fmt::format("column '{}': {} = {}", columns[column]->name, name, value);
 }
 
 const Setting* FamilyInputs::whole_block(std::string_view name) const {

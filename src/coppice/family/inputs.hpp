@@ -26,6 +26,9 @@ struct FamilyInputs {
   /// vector has the wrong length or a value is outside (low, high].
   std::vector<double> per_column_values(std::string_view name, std::span<const double> defaults,
                                         double low_excluded, double high = 1e300) const;
+  /// "--set NAME=VALUE for column 'x'", or "column 'x': NAME = VALUE" if it was not --set: how a refusal
+  /// begins.
+  std::string words_of(std::string_view name, std::size_t column, std::string_view value) const;
   /// --set's value by that name, or nullptr. Codebook columns cannot set what belongs to the whole block.
   const Setting* whole_block(std::string_view name) const;
 };

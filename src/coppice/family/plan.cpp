@@ -22,7 +22,7 @@ const FamilyEntry& entry_of(const std::vector<FamilyEntry>& list, const std::str
     if (entry.name == name) return entry;
   std::vector<std::string> names{"auto"};
   for (const FamilyEntry& entry : list) names.push_back(entry.name);
-  fail(ErrorCode::configuration, "there is no family '{}'; the families are {}", name,
+  fail(ErrorCode::configuration, "family {}: there is none of that name; the families are {}", name,
        fmt::join(names, ", "));
 }
 

@@ -60,9 +60,6 @@ inline const NewCells& new_cells_of(const Predictor& predictor) {
   return *known;
 }
 
-/// Parts of a cell's mixture below this weight are left out.
-inline constexpr double kNegligiblePart = 1e-12;
-
 /// Components first, first + 1, ... by their log weights, as a mixture. Returns the log of the weights' sum.
 inline double make_mixture(std::span<const double> log_weights, std::size_t first,
                            std::vector<CellComponent>& mixture) {

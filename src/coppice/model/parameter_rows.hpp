@@ -1,10 +1,12 @@
 // The rows that parameter tables of models have in common.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "coppice/base/parameter.hpp"
+#include "coppice/prior/crp.hpp"
 
 namespace coppice {
 
@@ -33,6 +35,19 @@ inline Parameter count_row(const char* name, const char* fallback, const char* h
 /// Two numbers above zero: the parameters of a prior.
 inline Parameter prior_row(const char* name, const char* fallback, const char* help) {
   return {name, Parameter::Type::numbers, fallback, help, 0.0, kNoLimit, true, {}, 2};
+}
+
+/// Whether --learn names it.
+inline bool learns(const ParameterValues& parameters, const std::string& name) {
+  if (!parameters.has("learn")) return false;
+  const std::vector<std::string> words = parameters.words("learn");
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+/// The value of a prior_row.
+inline GammaPrior gamma_prior_of(const ParameterValues& parameters, const char* name) {
+  const std::vector<double>& numbers = parameters.numbers(name);
+  return {numbers[0], numbers[1]};
 }
 
 }  // namespace coppice

@@ -26,7 +26,8 @@ const ModelEntry& model_by_name(std::string_view name) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  fail(ErrorCode::usage, "there is no model '{}'; the models are {}", name, fmt::join(names, ", "));
+  fail(ErrorCode::usage, "model {}: there is none of that name; the models are {}", name,
+       fmt::join(names, ", "));
 }
 
 }  // namespace coppice

@@ -15,13 +15,7 @@ void Crp::set_alpha(double alpha) {
 }
 
 double Crp::log_partition(std::span<const std::uint32_t> sizes) const {
-  double total = 0.0;
-  std::size_t rows = 0;
-  for (const std::uint32_t size : sizes) {
-    if (size == 0) continue;
-    total += log_kappa(size);
-    rows += size;
-  }
+  const auto [total, rows] = log_kappas(sizes);
   return total + log_gamma(alpha_) - log_gamma(alpha_ + static_cast<double>(rows));
 }
 

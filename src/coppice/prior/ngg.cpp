@@ -80,13 +80,7 @@ void Ngg::set(double alpha, double sigma, double log_t) {
 }
 
 double Ngg::log_partition_and_u(std::span<const std::uint32_t> sizes) const {
-  double total = 0.0;
-  std::size_t rows = 0;
-  for (const std::uint32_t size : sizes) {
-    if (size == 0) continue;
-    total += log_kappa(size);
-    rows += size;
-  }
+  const auto [total, rows] = log_kappas(sizes);
   const auto n = static_cast<double>(rows);
   const double with_others = rows > 1 ? (n - 1.0) * log_u_share(log_t_, sigma()) : 0.0;
   return total + with_others - ngg_log1p_u(log_t_, sigma()) - log_gamma(n) - alpha_ * std::exp(log_t_);

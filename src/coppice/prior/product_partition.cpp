@@ -31,4 +31,14 @@ void ProductPartition::set_discount(double sigma) {
   }
 }
 
+ProductPartition::LogKappas ProductPartition::log_kappas(std::span<const std::uint32_t> sizes) const {
+  LogKappas sums;
+  for (const std::uint32_t size : sizes) {
+    if (size == 0) continue;
+    sums.total += log_kappa(size);
+    sums.rows += size;
+  }
+  return sums;
+}
+
 }  // namespace coppice

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,12 @@ class ProductPartition {
   void set_log_open(double log_open) { log_open_ = log_open; }
   /// 0 <= sigma < 1; costs O(rows) if the value is new.
   void set_discount(double sigma);
+  /// Sum of log kappa over the clusters of these sizes, and how many rows they have; empty ones do not count.
+  struct LogKappas {
+    double total = 0.0;
+    std::size_t rows = 0;
+  };
+  LogKappas log_kappas(std::span<const std::uint32_t> sizes) const;
 
  private:
   double discount_ = 0.0;

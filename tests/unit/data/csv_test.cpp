@@ -61,8 +61,8 @@ TEST(Csv, QuotedNumbersAmongLongRows) {
 
 TEST(Csv, LineEndsOfAllSorts) {
   for (const std::string end : {"\n", "\r\n", "\r"}) {
-    for (const std::string& last : {std::string(), end, end + end, end + "  " + end}) {
-      const Dataset data = read_text("x,y" + end + "1.5,a" + end + "2.5,b" + last);
+    for (const std::string& last : {std::string(), end, end + end, fmt::format("{0}  {0}", end)}) {
+      const Dataset data = read_text(fmt::format("x,y{0}1.5,a{0}2.5,b{1}", end, last));
       expect_values(data.table.columns.at(0), {1.5, 2.5});
       expect_values(data.table.columns.at(1), {0, 1});
     }
@@ -223,7 +223,7 @@ TEST(CsvErrors, InfiniteNumbers) {
   const std::string remedy = " is infinite; replace it by a finite number or leave the cell empty";
   for (const std::string word : {"inf", "-Inf", "Infinity", "+INF", "1e999", "-1e400"})
     EXPECT_EQ(read_error("a,b\n1.5,2\n2.5,3\n" + word + ",4\n"),
-              "d.csv:4: column 'a': value '" + word + "'" + remedy);
+              fmt::format("d.csv:4: column 'a': value '{}'{}", word, remedy));
   // Too small for a double is zero, not infinite; and in a column of words the word is a word.
   expect_values(read_text("a\n1.5\n1e-999\n-1e-400\n").table.columns[0], {1.5, 0.0, 0.0});
   EXPECT_EQ(read_text("a,b\nInf,1.5\nSup,2.5\n").table.columns[0].levels, (Texts{"Inf", "Sup"}));

@@ -120,19 +120,19 @@ TEST(Roles, NamesThatAreNotThere) {
   ReadOptions options;
   options.id = "nmae";
   EXPECT_EQ(read_error("name,x\na,1.5\n", options, "d.csv", ErrorCode::configuration),
-            "d.csv: --id names a column 'nmae' that is not there; did you mean 'name'?");
+            "--id nmae: d.csv has no such column; did you mean 'name'?");
   options = {};
   options.truth = {"zzz"};
   EXPECT_EQ(read_error("name,x\na,1.5\n", options, "d.csv", ErrorCode::configuration),
-            "d.csv: --truth names a column 'zzz' that is not there; the columns are 'name', 'x'");
+            "--truth zzz: d.csv has no such column; the columns are 'name', 'x'");
   options = {};
   options.drop = {"y"};
   EXPECT_EQ(read_error("name,x\na,1.5\n", options, "d.csv", ErrorCode::configuration),
-            "d.csv: --drop names a column 'y' that is not there; the columns are 'name', 'x'");
+            "--drop y: d.csv has no such column; the columns are 'name', 'x'");
   options.drop = {"name"};
   options.id = "name";
   EXPECT_EQ(read_error("name,x\na,1.5\n", options, "d.csv", ErrorCode::configuration),
-            "d.csv: column 'name' is named by both --drop and --id; choose one");
+            "--id name: the column of d.csv is named by --drop too; choose one");
 }
 
 TEST(Roles, IdsMustBeThereAndDiffer) {
@@ -329,7 +329,7 @@ TEST(ReadLike, Errors) {
       "missing");
   EXPECT_EQ(message_of(ErrorCode::configuration,
                        [&] { read_like_bytes("x,colour\n1,red\n", "new.csv", fitted, "id"); }),
-            "new.csv: --id names a column 'id' that is not there; the columns are 'x', 'colour'");
+            "--id id: new.csv has no such column; the columns are 'x', 'colour'");
   EXPECT_EQ(read_like_bytes("x,colour\n1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "1");
   EXPECT_EQ(read_like_bytes("id,x,colour\nq,1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "q");
   EXPECT_EQ(message_of(ErrorCode::cannot_read, [&] { read_like("/nonexistent.csv", fitted, ""); }),

@@ -179,10 +179,10 @@ TEST(Transforms, StorageIsExact) {
 }
 
 TEST(Transforms, DamagedTextIsRefused) {
-  for (const char* text :
-       {"", "{}", "[]", "{\"version\":2}", "{\"version\":1,\"scales\":3}",
-        "{\"version\":1,\"scales\":[],\"inputs\":[\"a\"],\"centre\":[],\"variance\":[],\"total_variance\":0,"
-        "\"loadings\":[]}"})
+  for (
+      const char* text :
+      {"", "{}", "[]", "{\"version\":2}", "{\"version\":1,\"scales\":3}",
+       R"({"version":1,"scales":[],"inputs":["a"],"centre":[],"variance":[],"total_variance":0,"loadings":[]})"})
     message_of(ErrorCode::bad_data, [&] { transform_from_json(text); });
 }
 

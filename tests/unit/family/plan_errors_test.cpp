@@ -25,9 +25,9 @@ TEST(PlanErrors, UnknownFamily) {
       "the families are auto, gaussian, gaussian-diagonal, gaussian-known, bernoulli, binomial, categorical, "
       "multinomial, "
       "poisson";
-  EXPECT_EQ(refusal(two_reals(), "gausian"), "there is no family 'gausian'; " + families);
+  EXPECT_EQ(refusal(two_reals(), "gausian"), "family gausian: there is none of that name; " + families);
   EXPECT_EQ(refusal(two_reals(), "auto", {}, codebook_for("x1", "normal", {})),
-            "there is no family 'normal'; " + families);
+            "family normal: there is none of that name; " + families);
 }
 
 TEST(PlanErrors, WrongKind) {
@@ -83,15 +83,15 @@ TEST(PlanErrors, VectorsOfTheWrongLength) {
 
 TEST(PlanErrors, ValuesOutOfRange) {
   EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"shape=[1, 0]"}),
-            "column 'x2': shape = 0 must be greater than 0");
+            "--set shape=0 for column 'x2' must be greater than 0");
   EXPECT_EQ(refusal(two_reals(), "gaussian-known", {"noise_variance=-1"}),
-            "column 'x1': noise_variance = -1 must be greater than 0");
+            "--set noise_variance=-1 for column 'x1' must be greater than 0");
   EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"rate=nan"}),
-            "column 'x1': rate = nan must be a finite number");
+            "--set rate=nan for column 'x1' must be a finite number");
   EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {"rate=inf"}),
-            "column 'x1': rate = inf must be a finite number");
+            "--set rate=inf for column 'x1' must be a finite number");
   EXPECT_EQ(refusal(two_reals(), "gaussian", {"prior_mean=-inf"}),
-            "column 'x1': prior_mean = -inf must be a finite number");
+            "--set prior_mean=-inf for column 'x1' must be a finite number");
   EXPECT_EQ(refusal(two_reals(), "gaussian-diagonal", {}, codebook_for("x2", "", {"mean_strength=0"})),
             "column 'x2': mean_strength = 0 must be greater than 0");
   for (const std::string setting : {"a=0", "b=-2"})
@@ -101,24 +101,26 @@ TEST(PlanErrors, ValuesOutOfRange) {
 TEST(PlanErrors, Trials) {
   const Table table = make_table({count_column("n", {1, 4, 2})});
   const std::string rest = " must be a whole number of at least 4, its largest value";
-  EXPECT_EQ(refusal(table, "binomial", {"trials=3"}), "column 'n': trials = 3" + rest);
-  EXPECT_EQ(refusal(table, "binomial", {"trials=4.5"}), "column 'n': trials = 4.5" + rest);
+  EXPECT_EQ(refusal(table, "binomial", {"trials=3"}), "--set trials=3 for column 'n'" + rest);
+  EXPECT_EQ(refusal(table, "binomial", {"trials=4.5"}), "--set trials=4.5 for column 'n'" + rest);
   EXPECT_EQ(refusal(table, "binomial", {"trials=4"}), "accepted");
 }
 
 TEST(PlanErrors, Concentrations) {
   const Table table = make_table({category_column("c", {0, 1, 2}, {"x", "y", "z"})});
-  EXPECT_EQ(refusal(table, "auto", {"concentration=[1, 2]"}),
-            "column 'c': concentration = [1, 2] must be a number, or an array of 3 (one for each level)");
-  EXPECT_EQ(refusal(table, "auto", {"concentration=\"flat\""}),
-            "column 'c': concentration = \"flat\" must be a number, or an array of 3 (one for each level)");
+  EXPECT_EQ(
+      refusal(table, "auto", {"concentration=[1, 2]"}),
+      "--set concentration=[1, 2] for column 'c' must be a number, or an array of 3 (one for each level)");
+  EXPECT_EQ(
+      refusal(table, "auto", {"concentration=\"flat\""}),
+      "--set concentration=\"flat\" for column 'c' must be a number, or an array of 3 (one for each level)");
   EXPECT_EQ(refusal(table, "auto", {"concentration=[1, 0, 2]"}),
-            "column 'c': concentration = [1, 0, 2] must be finite and greater than 0");
+            "--set concentration=[1, 0, 2] for column 'c' must be finite and greater than 0");
   EXPECT_EQ(refusal(table, "auto", {"concentration=inf"}),
-            "column 'c': concentration = inf must be finite and greater than 0");
+            "--set concentration=inf for column 'c' must be finite and greater than 0");
   const Table counts = make_table({count_column("n", {1, 4}), count_column("m", {1, 4})});
   EXPECT_EQ(refusal(counts, "multinomial", {"concentration=[1, 0]"}),
-            "column 'm': concentration = 0 must be greater than 0");
+            "--set concentration=0 for column 'm' must be greater than 0");
 }
 
 TEST(PlanErrors, GaussianNumbers) {

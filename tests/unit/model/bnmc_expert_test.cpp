@@ -48,24 +48,24 @@ class ExpertReference : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
     const auto found = read_reference(GetParam());
     if (!found) GTEST_SKIP() << "the reference case is not here";
-    json = *found;
-    x = matrix_of(json.at("case").at("X"));
-    y = vector_of(json.at("case").at("y")).unaryExpr([](double v) { return v > 0.0 ? 1.0 : 0.0; });
-    prior_mean = vector_of(json.at("case").at("prior_mean"));
-    prior_variance = vector_of(json.at("case").at("prior_var"));
-    options.link = json.at("case").at("kind") == "svm" ? Link::svm : Link::logistic;
-    options.tolerance = 1e-10;
+    json_ = *found;
+    x_ = matrix_of(json_.at("case").at("X"));
+    y_ = vector_of(json_.at("case").at("y")).unaryExpr([](double v) { return v > 0.0 ? 1.0 : 0.0; });
+    prior_mean_ = vector_of(json_.at("case").at("prior_mean"));
+    prior_variance_ = vector_of(json_.at("case").at("prior_var"));
+    options_.link = json_.at("case").at("kind") == "svm" ? Link::svm : Link::logistic;
+    options_.tolerance = 1e-10;
   }
-  nlohmann::json json;
-  MatrixXd x;
-  VectorXd y, prior_mean, prior_variance;
-  ExpertOptions options;
+  nlohmann::json json_;
+  MatrixXd x_;
+  VectorXd y_, prior_mean_, prior_variance_;
+  ExpertOptions options_;
 };
 
 TEST_P(ExpertReference, VariationalPosterior) {
   Stream stream({1, 0, 0}, Purpose::test);
-  const Expert expert = fit_full(x, y, prior_mean, prior_variance, options, stream);
-  const nlohmann::json& result = json.at("result");
+  const Expert expert = fit_full(x_, y_, prior_mean_, prior_variance_, options_, stream);
+  const nlohmann::json& result = json_.at("result");
   expect_near(expert.mean, vector_of(result.at("vb_mean")), 1e-8);
   expect_near(expert.covariance, matrix_of(result.at("vb_cov")), 1e-8);
   EXPECT_NEAR(expert.elbo, result.at("vb_elbo").get<double>(), 1e-8);
@@ -78,59 +78,59 @@ TEST_P(ExpertReference, VariationalPosterior) {
 }
 
 TEST_P(ExpertReference, DiagonalFormIsTheBestOfItsKind) {
-  const std::vector<double> labels(y.data(), y.data() + y.size());
+  const std::vector<double> labels(y_.data(), y_.data() + y_.size());
   std::vector<double> gap = labels;
   gap[3] = kMissing;
   const std::vector<Expert> experts =
-      fit_diagonal(sparse(x), std::vector{labels, gap}, std::vector(2, &prior_variance), options);
-  const nlohmann::json& result = json.at("result");
+      fit_diagonal(sparse(x_), std::vector{labels, gap}, std::vector(2, &prior_variance_), options_);
+  const nlohmann::json& result = json_.at("result");
   if (result.contains("vb_diag")) {
     const nlohmann::json& diagonal = result.at("vb_diag");
     expect_near(experts[0].mean, vector_of(diagonal.at("mean")), 1e-8);
     expect_near(experts[0].variance, vector_of(diagonal.at("var")), 1e-8);
     EXPECT_NEAR(experts[0].elbo, diagonal.at("elbo").get<double>(), 1e-8);
   }
-  if (x.cols() != 1) return;
+  if (x_.cols() != 1) return;
   // A covariance of one weight is diagonal.
   expect_near(experts[0].mean, vector_of(result.at("vb_mean")), 1e-8);
   EXPECT_NEAR(experts[0].elbo, result.at("vb_elbo").get<double>(), 1e-8);
   // A label that is not known is a row that is not there.
-  MatrixXd less(x.rows() - 1, x.cols());
-  VectorXd less_y(x.rows() - 1);
-  for (Eigen::Index i = 0, to = 0; i < x.rows(); ++i)
+  MatrixXd less(x_.rows() - 1, x_.cols());
+  VectorXd less_y(x_.rows() - 1);
+  for (Eigen::Index i = 0, to = 0; i < x_.rows(); ++i)
     if (i != 3) {
-      less.row(to) = x.row(i);
-      less_y[to++] = y[i];
+      less.row(to) = x_.row(i);
+      less_y[to++] = y_[i];
     }
   Stream stream({1, 0, 0}, Purpose::test);
-  const Expert without = fit_full(less, less_y, prior_mean, prior_variance, options, stream);
+  const Expert without = fit_full(less, less_y, prior_mean_, prior_variance_, options_, stream);
   EXPECT_NEAR(experts[1].mean[0], without.mean[0], 1e-8);
   EXPECT_NEAR(experts[1].elbo, without.elbo, 1e-8);
 }
 
 TEST_P(ExpertReference, GibbsHasTheExactMoments) {
-  options.method = Method::gibbs;
-  options.burn_in = 500;
-  options.draws = 40'000;
+  options_.method = Method::gibbs;
+  options_.burn_in = 500;
+  options_.draws = 40'000;
   Stream stream({2, 0, 0}, Purpose::test);
-  const Expert expert = fit_full(x, y, prior_mean, prior_variance, options, stream);
-  const nlohmann::json& result = json.at("result");
+  const Expert expert = fit_full(x_, y_, prior_mean_, prior_variance_, options_, stream);
+  const nlohmann::json& result = json_.at("result");
   const VectorXd mean = vector_of(result.at("posterior_mean"));
   const MatrixXd covariance = matrix_of(result.at("posterior_cov"));
   for (Eigen::Index i = 0; i < mean.size(); ++i) {
     // Successive draws are correlated; five draws count as one.
-    const double error = std::sqrt(5.0 * covariance(i, i) / static_cast<double>(options.draws));
+    const double error = std::sqrt(5.0 * covariance(i, i) / static_cast<double>(options_.draws));
     EXPECT_NEAR(expert.mean[i], mean[i], 4.0 * error);
     EXPECT_NEAR(expert.covariance(i, i), covariance(i, i), 0.05 * covariance(i, i));
   }
 }
 
 TEST_P(ExpertReference, PointIsTheMode) {
-  options.method = Method::map;
-  options.iterations = 20'000;
+  options_.method = Method::map;
+  options_.iterations = 20'000;
   Stream stream({3, 0, 0}, Purpose::test);
-  const Expert expert = fit_full(x, y, prior_mean, prior_variance, options, stream);
-  expect_near(expert.mean, vector_of(json.at("result").at("map")), 1e-6);
+  const Expert expert = fit_full(x_, y_, prior_mean_, prior_variance_, options_, stream);
+  expect_near(expert.mean, vector_of(json_.at("result").at("map")), 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Logistic, ExpertReference,

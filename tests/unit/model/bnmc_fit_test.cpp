@@ -232,7 +232,7 @@ TEST(BnmcFit, OneUpdateOfNothingLearnedIsASweepFromThere) {
   old.sampler->init({3, 0, 0});
   old.finish();
   std::vector<std::vector<double>> weights;
-  for (const std::size_t batch : {60, 20}) {
+  for (const std::size_t batch : {60U, 20U}) {
     Fitting grown(rows, {"inputs=\"features\""});
     grown.sampler->load_first(old.sampler->save(), 60);
     for (std::size_t done = 0; done < 60; done += batch) grown.sampler->insert(batch, {3, 0, 0});

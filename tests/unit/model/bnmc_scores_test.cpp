@@ -10,7 +10,7 @@
 namespace coppice::bnmc {
 namespace {
 
-Options options_with(std::vector<std::string> settings) {
+Options options_with(const std::vector<std::string>& settings) {
   return Options(ParameterValues(parameter_table(), test::settings_from(settings)));
 }
 

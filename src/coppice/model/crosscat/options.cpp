@@ -1,26 +1,9 @@
 #include "coppice/model/crosscat/options.hpp"
 
-#include <algorithm>
-
 #include "coppice/base/error.hpp"
 #include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::crosscat {
-
-namespace {
-
-bool learns(const ParameterValues& parameters, const std::string& name) {
-  if (!parameters.has("learn")) return false;
-  const std::vector<std::string> words = parameters.words("learn");
-  return std::find(words.begin(), words.end(), name) != words.end();
-}
-
-GammaPrior prior_of(const ParameterValues& parameters, const char* name) {
-  const std::vector<double>& numbers = parameters.numbers(name);
-  return {numbers[0], numbers[1]};
-}
-
-}  // namespace
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
@@ -70,8 +53,8 @@ Options::Options(const ParameterValues& parameters)
       alpha_columns(parameters.real("alpha-columns")),
       learns_rows(learns(parameters, "alpha-rows")),
       learns_columns(learns(parameters, "alpha-columns")),
-      rows_prior(prior_of(parameters, "alpha-rows-prior")),
-      columns_prior(prior_of(parameters, "alpha-columns-prior")),
+      rows_prior(gamma_prior_of(parameters, "alpha-rows-prior")),
+      columns_prior(gamma_prior_of(parameters, "alpha-columns-prior")),
       temperatures(parameters.numbers("temperatures")),
       column_sweeps(parameters.integer("column-sweeps")),
       row_sweeps(parameters.integer("row-sweeps")),

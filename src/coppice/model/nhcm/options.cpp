@@ -1,7 +1,5 @@
 #include "coppice/model/nhcm/options.hpp"
 
-#include <algorithm>
-
 #include "coppice/base/error.hpp"
 #include "coppice/model/parameter_rows.hpp"
 
@@ -9,17 +7,6 @@ namespace coppice::nhcm {
 namespace {
 
 const std::vector<std::string> kLearned{"alpha-clusters", "alpha-subclusters", "spread"};
-
-bool learns(const ParameterValues& parameters, const std::string& name) {
-  if (!parameters.has("learn")) return false;
-  const std::vector<std::string> words = parameters.words("learn");
-  return std::find(words.begin(), words.end(), name) != words.end();
-}
-
-GammaPrior prior_of(const ParameterValues& parameters, const char* name) {
-  const std::vector<double>& numbers = parameters.numbers(name);
-  return {numbers[0], numbers[1]};
-}
 
 }  // namespace
 
@@ -32,9 +19,9 @@ Options::Options(const ParameterValues& parameters)
       learn_clusters(learns(parameters, "alpha-clusters")),
       learn_subclusters(learns(parameters, "alpha-subclusters")),
       learn_spread(learns(parameters, "spread")),
-      clusters_prior(prior_of(parameters, "alpha-clusters-prior")),
-      subclusters_prior(prior_of(parameters, "alpha-subclusters-prior")),
-      spread_prior(prior_of(parameters, "spread-prior")),
+      clusters_prior(gamma_prior_of(parameters, "alpha-clusters-prior")),
+      subclusters_prior(gamma_prior_of(parameters, "alpha-subclusters-prior")),
+      spread_prior(gamma_prior_of(parameters, "spread-prior")),
       published(parameters.choice("sampler") == "published"),
       interleaved(parameters.flag("interleave")),
       subcluster_moves(parameters.integer("subcluster-moves")),

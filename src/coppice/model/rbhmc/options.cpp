@@ -23,11 +23,6 @@ const std::vector<std::string> kStarts{"sequential", "single-path", "each-alone"
 const std::vector<std::string> kMoves{"paths",     "components",    "weights",
                                       "structure", "discriminants", "shift"};
 
-GammaPrior prior_from(const ParameterValues& parameters, const char* name) {
-  const std::vector<double>& numbers = parameters.numbers(name);
-  return {numbers.at(0), numbers.at(1)};
-}
-
 std::size_t number_or_by_rows(const ParameterValues& parameters, const char* name) {
   return parameters.has(name) ? parameters.integer(name) : Options::kByRows;
 }
@@ -40,9 +35,9 @@ Options::Options(const ParameterValues& parameters)
       alpha(parameters.real("alpha")),
       gamma(parameters.real("gamma")),
       gamma0(parameters.real("gamma0")),
-      alpha_prior(prior_from(parameters, "alpha-prior")),
-      gamma_prior(prior_from(parameters, "gamma-prior")),
-      gamma0_prior(prior_from(parameters, "gamma0-prior")),
+      alpha_prior(gamma_prior_of(parameters, "alpha-prior")),
+      gamma_prior(gamma_prior_of(parameters, "gamma-prior")),
+      gamma0_prior(gamma_prior_of(parameters, "gamma0-prior")),
       regularizer(place_in<Regularizer>(kRegularizers, parameters.choice("regularizer"))),
       penalty(parameters.is_word("penalty") ? 0.0 : parameters.real("penalty")),
       margin(parameters.real("margin")),
