@@ -196,9 +196,17 @@ class LabelClassifier(ClassifierMixin, Estimator):
         if self._one_per_row:
             logs = np.log(np.maximum(self._of_classes(answers["probabilities"]), np.finfo(np.float64).tiny))
             return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
-        margin = answers["scores"] - self.thresholds_
-        # A score at its threshold is enough.
-        return np.where(answers["chosen"] == 1, np.maximum(margin, np.finfo(np.float64).tiny), margin)
+        scores, chosen = answers["scores"], answers["chosen"] == 1
+        thresholds = self.thresholds_
+        if np.isnan(thresholds).any():  # the best labels of each row are chosen: halfway to the next one
+            lowest = np.where(chosen, scores, np.inf).min(axis=1)
+            highest = np.where(chosen, -np.inf, scores).max(axis=1)
+            middle = (np.where(np.isinf(lowest), highest, lowest) + np.where(np.isinf(highest), lowest, highest)) / 2
+            thresholds = middle[:, np.newaxis]
+        # A score at its threshold is enough, and the best label of a row may be chosen below it.
+        smallest = np.finfo(np.float64).tiny
+        margin = scores - thresholds
+        return np.where(chosen, np.maximum(margin, smallest), np.minimum(margin, -smallest))
 
     def predict_clusters(self, X: Any) -> np.ndarray:
         """The probability of each cluster of rows, given their features.
@@ -282,7 +290,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
 
     @property
     def thresholds_(self) -> np.ndarray:
-        """The score from which on each label is predicted."""
+        """The score from which on each label is predicted; NaN with `threshold="top-k"`, which looks at each row alone."""
         run = self.run_
         return run._once("thresholds", run._native.thresholds)
 

@@ -239,3 +239,37 @@ def test_what_the_report_says_reproduces_the_fit(coppice):
     coppice.write("run.toml", data["reproduce"]["toml"])
     coppice("fit", "--config", "run.toml", "--overwrite", "-q")
     assert coppice("predict", "r.coppice", "train.csv").stdout == predictions
+
+
+def test_thresholds_that_look_at_each_row(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 16))
+    write(coppice.folder / "test.csv", *documents(80, 17))
+
+    def predicted(*flags):
+        coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, *flags, "-o", "r.coppice", "--overwrite", "-q")
+        rows = coppice.json("predict", "r.coppice", "test.csv")
+        assert coppice.json("score", "r.coppice", "test.csv")["micro_f1"] > 0.5
+        return [row["labels"] for row in rows], rows
+
+    micro, rows = predicted("--threshold", "micro", "--combine", "mixture")
+    best = [max(row["by_label"], key=lambda label: row["by_label"][label]["score"]) for row in rows]
+    at_least_one, _ = predicted("--threshold", "at-least-one", "--combine", "mixture")
+    assert at_least_one == [labels or [label] for labels, label in zip(micro, best)]
+    two, rows = predicted("--threshold", "top-k", "--top", 2)
+    assert all(len(labels) == 2 for labels in two)
+    for row in rows:
+        ranked = sorted(row["by_label"], key=lambda label: -row["by_label"][label]["score"])
+        assert set(row["labels"]) == set(ranked[:2])
+    expected, _ = predicted("--threshold", "top-k")
+    assert {len(labels) for labels in expected} <= {1, 2, 3}
+    report = coppice.json("report", "r.coppice", "-o", "-")["labels"]
+    assert report["thresholds"] == [None] * 4 and "as many labels" in report["rule"]
+    refused = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", "--top", 2, "-o", "r.coppice", code=78)
+    assert "--threshold top-k" in refused.stderr
+
+
+def test_one_label_is_not_one_labels(coppice):
+    write(coppice.folder / "train.csv", *documents(40, 18))
+    note = coppice("fit", "bnmc", "train.csv", "--labels", "label_0", "--drop", "label_1", "--drop", "label_2", "--drop", "label_3",
+                   *SMALL, "-o", "r.coppice").stderr
+    assert "; 1 label;" in note

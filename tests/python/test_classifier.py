@@ -289,3 +289,20 @@ def test_a_label_that_was_renamed_is_warned_of(data):
     model = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :2], columns=["u", "v"]))
     with pytest.warns(UserWarning, match="'U'.*are new and.*'u'.*are not there"):
         model.partial_fit(X[:20], pd.DataFrame(Y[:20, :2], columns=["U", "v"]))
+
+
+def test_thresholds_that_look_at_each_row(data):
+    fresh, truth = documents(100, 2)
+    top = coppice.BNMC(**SMALL, threshold="top-k", top=2).fit(*data)
+    chosen, margin = top.predict(fresh), top.decision_function(fresh)
+    assert (chosen.sum(axis=1) == 2).all() and np.isnan(top.thresholds_).all()
+    np.testing.assert_array_equal(margin > 0, chosen == 1)
+    np.testing.assert_array_equal(np.argsort(margin, axis=1), np.argsort(top.predict_proba(fresh), axis=1))
+    one = coppice.BNMC(**SMALL, threshold="at-least-one", combine="mixture").fit(*data)
+    chosen = one.predict(fresh)
+    assert (chosen.sum(axis=1) >= 1).all() and np.isfinite(one.thresholds_).all()
+    np.testing.assert_array_equal(one.decision_function(fresh) > 0, chosen == 1)
+    everything = coppice.BNMC(**SMALL, threshold="top-k", top=4).fit(*data)
+    assert (everything.decision_function(fresh) > 0).all()
+    with pytest.raises(ValueError, match="top-k"):
+        coppice.BNMC(**SMALL, top=2).fit(*data)

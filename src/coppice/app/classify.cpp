@@ -4,6 +4,7 @@
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/base/extremes.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/label_answers.hpp"
@@ -12,10 +13,6 @@ namespace coppice::app {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::size_t likeliest(const std::vector<double>& values) {
-  return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
-}
 
 /// The labels of the run in the rows of a file, in the order of the run; nobody mentions an absent one in a
 /// sparse file.
@@ -79,7 +76,7 @@ int predict_labels(const Analysis& analysis, const std::string& data, const std:
       list.push_back({{"row", table.row_ids[row]},
                       {"labels", chosen},
                       {"by_label", all},
-                      {"cluster", likeliest(p.clusters)},
+                      {"cluster", first_maximum(p.clusters.data(), p.clusters.size())},
                       {"clusters", p.clusters},
                       {"log_density", p.log_density}});
     }
@@ -100,7 +97,7 @@ int predict_labels(const Analysis& analysis, const std::string& data, const std:
     writer.cell(table.row_ids[row]).cell(chosen);
     for (const double probability : p.probabilities) writer.cell(probability);
     for (const double score : p.scores) writer.cell(score);
-    const std::size_t cluster = likeliest(p.clusters);
+    const std::size_t cluster = first_maximum(p.clusters.data(), p.clusters.size());
     writer.cell(static_cast<std::int64_t>(cluster)).cell(p.clusters[cluster]).cell(p.log_density).end_row();
   }
   writer.close();

@@ -91,6 +91,7 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
         {"inputs=\"both\"", "topics=4"},
         {"expert-method=\"gibbs\"", "label-model=\"bernoulli\"", "calibration=0", "combine=\"logit\""},
         {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labelled\""},
+        {"threshold=\"at-least-one\""},
         {"expert=\"none\"", "threshold=\"macro\"", "grow=true", "truncation=2"}}) {
     SCOPED_TRACE(settings.empty() ? "defaults" : settings.front());
     Fitting run(rows, settings);
@@ -280,6 +281,8 @@ TEST(BnmcFit, SettingsThatExcludeEachOther) {
   const ModelEntry entry = bnmc_entry();
   for (const std::vector<std::string>& settings : {std::vector<std::string>{"combine=\"logit\""},
                                                    {"calibration=0"},
+                                                   {"top=3"},
+                                                   {"top=3", "threshold=\"micro\""},
                                                    {"expert=\"svm\"", "expert-method=\"map\""},
                                                    {"expert=\"none\"", "combine=\"product\""},
                                                    {"combine=\"stack\"", "calibration=0"},

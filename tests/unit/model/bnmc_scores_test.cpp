@@ -125,6 +125,63 @@ TEST(BnmcScores, CalibrationLooksBetweenTies) {
   }
 }
 
+std::vector<bool> chosen_with(std::vector<std::string> settings, const RowParts& row,
+                              std::vector<double> thresholds) {
+  settings.push_back("combine=\"linear\"");
+  Learned learned;
+  learned.base_rates.assign(row.linear.size(), 0.5);
+  Calibration calibration;
+  calibration.thresholds = std::move(thresholds);
+  return prediction_of(row, learned, options_with(settings), calibration).chosen;
+}
+
+TEST(BnmcScores, RowsHaveTheLabelsThatTheRuleGivesThem) {
+  using Chosen = std::vector<bool>;
+  RowParts row;
+  row.cardinality = 1.6;
+  row.mixture = {0.1, 0.2, 0.3, 0.4};
+  row.linear = {0.5, 0.1, 0.5, 0.4};
+  const std::vector<double> none(4, 0.9);
+  const std::vector<double> some{0.6, 0.05, 0.5, 0.9};
+  EXPECT_EQ(chosen_with({"threshold=0.5"}, row, none), (Chosen{false, false, false, false}));
+  EXPECT_EQ(chosen_with({"threshold=0.5"}, row, some), (Chosen{false, true, true, false}));
+  // The first of the best if none reaches its threshold, else nothing more.
+  EXPECT_EQ(chosen_with({"threshold=\"at-least-one\""}, row, none), (Chosen{true, false, false, false}));
+  EXPECT_EQ(chosen_with({"threshold=\"at-least-one\""}, row, some), (Chosen{false, true, true, false}));
+  // Thresholds have no say in how many there are.
+  EXPECT_EQ(chosen_with({"threshold=\"top-k\"", "top=1"}, row, none), (Chosen{true, false, false, false}));
+  EXPECT_EQ(chosen_with({"threshold=\"top-k\"", "top=3"}, row, none), (Chosen{true, false, true, true}));
+  EXPECT_EQ(chosen_with({"threshold=\"top-k\"", "top=9"}, row, none), (Chosen{true, true, true, true}));
+  // As many as are expected, rounded.
+  EXPECT_EQ(chosen_with({"threshold=\"top-k\""}, row, none), (Chosen{true, false, true, false}));
+  row.cardinality = 1.4;
+  EXPECT_EQ(chosen_with({"threshold=\"top-k\""}, row, none), (Chosen{true, false, false, false}));
+  row.cardinality = 0.3;
+  EXPECT_EQ(chosen_with({"threshold=\"top-k\""}, row, none), (Chosen{false, false, false, false}));
+}
+
+TEST(BnmcScores, OneLabelAtLeastHasTheThresholdOfMicroF1) {
+  LabelledRows rows;
+  rows.labels.columns = 1;
+  std::vector<RowParts> parts(300);
+  Learned learned;
+  learned.base_rates = {0.5};
+  for (std::size_t row = 0; row < parts.size(); ++row) {
+    parts[row].mixture = {0.0};
+    parts[row].linear = {(static_cast<double>(row) + 0.5) / 300.0};
+    if (row % 3 != 0 && row > 100) {
+      rows.labels.column.push_back(0);
+      rows.labels.value.push_back(1.0);
+    }
+    rows.labels.start.push_back(rows.labels.column.size());
+  }
+  const auto found = [&](const char* threshold) {
+    return calibrate(rows, parts, learned, options_with({"combine=\"linear\"", threshold})).thresholds[0];
+  };
+  EXPECT_EQ(found("threshold=\"at-least-one\""), found("threshold=\"micro\""));
+  EXPECT_TRUE(is_missing(found("threshold=\"top-k\"")));
+}
+
 TEST(BnmcScores, CardinalitiesAreMeansOfLabelledRowsAlone) {
   LabelledRows rows;
   rows.labels.columns = 2;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/extremes.hpp"
 #include "coppice/base/math.hpp"
 
 namespace coppice::bnmc {
@@ -71,6 +73,27 @@ std::vector<double> raw_scores(const RowParts& parts, const Learned& learned, co
   if (counts && total > 0.0)
     for (double& score : scores) score *= parts.cardinality / total;
   return scores;
+}
+
+/// The labels that are predicted of a row with these scores; `expected` is how many labels it should have.
+std::vector<bool> choose(const std::vector<double>& scores, double expected, const Options& options,
+                         const Calibration& calibration) {
+  const std::size_t labels = scores.size();
+  std::vector<bool> chosen(labels, false);
+  if (options.choice == Choice::top) {
+    const std::size_t wanted =
+        options.top != 0 ? options.top : static_cast<std::size_t>(std::lround(std::max(0.0, expected)));
+    std::vector<std::size_t> order(labels);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto better = [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; };
+    std::stable_sort(order.begin(), order.end(), better);
+    for (std::size_t i = 0; i < std::min(wanted, labels); ++i) chosen[order[i]] = true;
+    return chosen;
+  }
+  for (std::size_t c = 0; c < labels; ++c) chosen[c] = scores[c] >= calibration.thresholds[c];
+  if (options.choice == Choice::at_least_one && std::find(chosen.begin(), chosen.end(), true) == chosen.end())
+    chosen[first_maximum(scores.data(), labels)] = true;
+  return chosen;
 }
 
 struct Counts {
@@ -312,8 +335,7 @@ LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Opti
   LabelPrediction result;
   result.scores = scores_of(parts, learned, options, calibration);
   result.probabilities = probabilities_of(parts, learned, options, calibration);
-  for (std::size_t c = 0; c < result.scores.size(); ++c)
-    result.chosen.push_back(result.scores[c] >= calibration.thresholds[c]);
+  result.chosen = choose(result.scores, parts.cardinality, options, calibration);
   result.clusters = std::move(parts.clusters);
   result.log_density = parts.log_density;
   return result;

@@ -89,10 +89,11 @@ std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   Parameter threshold{
       "threshold", Type::real, "micro",
-      "score from which on a label is predicted; a word: the one that is best by that measure "
-      "on rows held out",
+      "score from which on a label is predicted; micro, macro, hamming: the one that is best by that measure "
+      "on "
+      "rows held out; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
       0.0};
-  threshold.choices = {"micro", "macro", "hamming"};
+  threshold.choices = {"micro", "macro", "hamming", "at-least-one", "top-k"};
   return {
       {"truncation", Type::integer, "50", "clusters there can be", 1.0, 10000.0},
       {"alpha", Type::real, "1", "concentration: how readily rows open clusters", 0.0, 1e300, true},
@@ -127,6 +128,8 @@ std::vector<Parameter> parameter_table() {
        "parts of the rows, each predicted without it, on which scores are calibrated; 0: no calibration", 0.0,
        100.0},
       threshold,
+      {"top", Type::integer, "0", "labels of a row with --threshold top-k; 0: as many as are expected of it",
+       0.0, 1e9},
       {"keep", Type::real, "1", "share of what was learned that an update keeps for each batch of new rows",
        0.0, 1.0, true},
       {"min-positives", Type::integer, "5", "labels with fewer rows get no linear classifier", 1.0, 1e9},
@@ -156,6 +159,8 @@ void check_given(const Settings& given) {
     fail(ErrorCode::configuration,
          "--calibration 0 leaves no rows held out to learn --combine stack from; choose product, mixture or "
          "linear");
+  if (given.contains("top") && text_of(given, "threshold") != "top-k")
+    fail(ErrorCode::configuration, "--top is the number of labels that --threshold top-k predicts");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
     fail(ErrorCode::configuration, "--calibration 1 leaves no rows to learn from; 0 or at least 2");
 }
@@ -169,6 +174,7 @@ Options::Options(const ParameterValues& p)
       folds(p.integer("calibration")),
       least_positives(p.integer("min-positives")),
       topics(p.integer("topics")),
+      top(p.integer("top")),
       keep(p.real("keep")),
       alpha(p.real("alpha")),
       forgetting(p.real("forgetting")),
@@ -205,13 +211,18 @@ Options::Options(const ParameterValues& p)
             : how == "product"              ? Combine::product
                                             : Combine::stack;
   aim = Aim::fixed;
-  threshold = 0.35;
+  threshold = 0.35;  // of uncalibrated counts
+  choice = Choice::threshold;
   if (!p.is_word("threshold")) {
     threshold = p.real("threshold");
-  } else if (folds != 0) {
-    const std::string& word = p.choice("threshold");
-    aim = word == "macro" ? Aim::macro : word == "hamming" ? Aim::hamming : Aim::micro;
+    return;
   }
+  const std::string& word = p.choice("threshold");
+  choice = word == "top-k" ? Choice::top : word == "at-least-one" ? Choice::at_least_one : Choice::threshold;
+  if (choice == Choice::top)
+    threshold = kMissing;
+  else if (folds != 0)
+    aim = word == "macro" ? Aim::macro : word == "hamming" ? Aim::hamming : Aim::micro;
 }
 
 const LabelledRows& labelled_of(const Problem& problem) {

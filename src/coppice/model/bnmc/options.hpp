@@ -15,17 +15,22 @@ void check_given(const Settings& given);
 
 enum class Combine { product, mixture, linear, logit, stack };
 enum class Aim { micro, macro, hamming, fixed };
+/// Which labels of a row are chosen: those that reach their threshold, the same or else the best one, or as
+/// many of the best as the row is to have.
+enum class Choice { threshold, at_least_one, top };
 
 struct Options {
   explicit Options(const ParameterValues& parameters);
 
   std::size_t clusters, minibatch, epochs, restarts, sweeps, folds, least_positives, topics;
+  std::size_t top;  // labels of a row with Choice::top; 0: as many as are expected of it
   double keep, alpha, forgetting, delay, tolerance, feature_weight, label_weight, feature_prior, label_prior;
   bool grow, scales_by_labelled, has_expert, unobserved_is_missing;
   std::string features, covariance, inputs;
   Likelihood label_model;
   ExpertOptions expert;
   Combine combine;
+  Choice choice;
   Aim aim;
   double threshold;
 };
