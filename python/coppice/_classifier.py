@@ -137,47 +137,68 @@ class LabelClassifier(ClassifierMixin, Estimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _answers(self, X: Any) -> dict[str, np.ndarray]:
+    def _answers(self, X: Any, given: Any = None) -> dict[str, np.ndarray]:
         check_is_fitted(self, "run_")
         frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in self.run_.inputs])
-        return self.run_._native.predict_labels(frame, self._threads())
+        return self.run_._native.predict_labels(frame, None if given is None else self._known(given, frame), self._threads())
+
+    def _known(self, given: Any, frame: _native.Frame) -> _native.Frame:
+        """Labels that are known of rows, in the order of the run; those that nobody speaks of are not known."""
+        targets = self._as_learned(given)
+        check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
+        added = [name for name in targets.names if name not in self.run_.label_names]
+        if added:
+            raise ValueError(f"given has labels that were not learned: {added}")
+        values = targets.values.toarray() if hasattr(targets.values, "toarray") else targets.values
+        known = np.full((targets.rows, len(self.run_.label_names)), np.nan)
+        known[:, [self.run_.label_names.index(name) for name in targets.names]] = values
+        labels = _native.Frame(frame.row_ids())
+        for c, name in enumerate(self.run_.label_names):
+            labels.add_numbers(name, np.ascontiguousarray(known[:, c]))
+        return labels
 
     def _of_classes(self, probabilities: np.ndarray) -> np.ndarray:
         """Probabilities of labels, as those of the one class of each row if rows have one."""
         return probabilities / probabilities.sum(axis=1, keepdims=True) if self._one_per_row else probabilities
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, given: Any = None) -> np.ndarray:
         """The labels of new rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             New rows.
+        given : array-like, sparse matrix, DataFrame or None
+            Labels of these rows that are known already, as `y` of `fit`: 0 and 1, and NaN where the label is asked for. They help
+            to tell the clusters of the rows and come back as they are.
 
         Returns
         -------
         labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
             0 and 1: the labels whose score reaches the threshold; or the likeliest class of each row.
         """
-        answers = self._answers(X)
+        answers = self._answers(X, given)
         if self._one_per_row:
             return self.classes_[np.argmax(self._of_classes(answers["probabilities"]), axis=1)]
         return answers["chosen"]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, given: Any = None) -> np.ndarray:
         """The probability of each label of new rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             New rows.
+        given : array-like, sparse matrix, DataFrame or None
+            Labels of these rows that are known already, as `y` of `fit`: 0 and 1, and NaN where the label is asked for. They help
+            to tell the clusters of the rows and come back as they are.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_labels)
             In the order of `classes_`. Of several labels each is on its own; of classes they sum to one.
         """
-        return self._of_classes(self._answers(X)["probabilities"])
+        return self._of_classes(self._answers(X, given)["probabilities"])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far the score of each label is above its threshold.

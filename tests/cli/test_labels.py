@@ -273,3 +273,60 @@ def test_one_label_is_not_one_labels(coppice):
     note = coppice("fit", "bnmc", "train.csv", "--labels", "label_0", "--drop", "label_1", "--drop", "label_2", "--drop", "label_3",
                    *SMALL, "-o", "r.coppice").stderr
     assert "; 1 label;" in note
+
+
+def test_known_labels_are_taken_as_given_if_asked(coppice):
+    words, labels = documents(150, 19)
+    write(coppice.folder / "train.csv", words, labels)
+    write_svmlight(coppice.folder / "train.svm", words, labels)
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    # A row that could be of either topic: its one known label tells which.
+    head = "w0,w1,w2,w3,w4,w5,label_0,label_1,label_2,label_3\n"
+    coppice.write("new.csv", head + "1,0,0,1,0,0,1,,0,\n1,0,0,1,0,0,0,,1,\n1,0,0,1,0,0,,,,\n")
+    coppice.write("bare.csv", "w0,w1,w2,w3,w4,w5\n" + "1,0,0,1,0,0\n" * 3)
+    coppice.write("labels.csv", "label_2,label_0\n0,1\n1,0\n,\n")
+    assert coppice("predict", "r.coppice", "new.csv").stdout == coppice("predict", "r.coppice", "bare.csv").stdout
+    answer = coppice("predict", "r.coppice", "new.csv", "--given-labels")
+    assert "4 labels of 12 in 3 rows are taken as given" in answer.stderr
+    first, second, third = csv.DictReader(io.StringIO(answer.stdout))
+    assert (first["p_label_0"], first["p_label_2"], second["p_label_0"], second["p_label_2"]) == ("1", "0", "0", "1")
+    assert float(first["p_label_1"]) > float(third["p_label_1"]) > float(second["p_label_1"])
+    assert "label_0" in first["labels"] and "label_2" in second["labels"]
+    alone = list(csv.DictReader(io.StringIO(coppice("predict", "r.coppice", "bare.csv").stdout)))
+    assert third == alone[2]
+    apart = coppice("predict", "r.coppice", "bare.csv", "--given-labels", "--labels-file", "labels.csv")
+    assert apart.stdout == answer.stdout
+    rows = coppice.json("predict", "r.coppice", "new.csv", "--given-labels")
+    assert [entry["known"] for entry in rows[0]["by_label"].values()] == [True, False, True, False]
+    # Labels of a sparse file are those that are there; of the others nothing is known.
+    coppice("fit", "bnmc", "train.svm", *SMALL, "-o", "s.coppice", "-q")
+    coppice.write("new.svm", "0 1:1 4:1\n2 1:1 4:1\n")
+    first, second = coppice.json("predict", "s.coppice", "new.svm", "--given-labels")
+    assert first["by_label"]["0"]["probability"] == 1 and not first["by_label"]["2"]["known"]
+    assert first["by_label"]["1"]["probability"] > second["by_label"]["1"]["probability"]
+    assert "--labels-file" in coppice("predict", "r.coppice", "bare.csv", "--given-labels", code=78).stderr
+    assert "--given-labels" in coppice("predict", "r.coppice", "bare.csv", "--labels-file", "labels.csv", code=2).stderr
+
+
+def test_new_rows_need_only_the_columns_that_were_learned_from(coppice):
+    words, labels = documents(80, 20)
+    lines = ["name,note,w0,w1,w2,w3,w4,w5,label_0,label_1,label_2,label_3"]
+    lines += [",".join(map(str, [f"r{i}", i, *row, *known])) for i, (row, known) in enumerate(zip(words, labels))]
+    coppice.write("train.csv", "\n".join(lines) + "\n")
+    coppice("fit", "bnmc", "train.csv", "--id", "name", "--drop", "note", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    write(coppice.folder / "test.csv", words, labels)
+    assert coppice.json("score", "r.coppice", "test.csv") == coppice.json("score", "r.coppice", "train.csv")
+    refused = coppice("update", "r.coppice", "test.csv", code=78).stderr
+    assert "'name'" in refused and "--id" not in refused
+
+
+def test_clusters_of_new_rows_as_in_a_local_update(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 21))
+    write(coppice.folder / "test.csv", *documents(80, 22))
+    answers = []
+    for how in ("predictive", "variational"):
+        coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--cluster-posterior", how, "-o", f"{how}.coppice", "-q")
+        assert coppice.json("score", f"{how}.coppice", "test.csv")["micro_f1"] > 0.7
+        answers.append(coppice.json("predict", f"{how}.coppice", "test.csv"))
+    assert answers[0] != answers[1]
+    assert [row["log_density"] for row in answers[0]] == [row["log_density"] for row in answers[1]]

@@ -78,9 +78,11 @@ void DataFlags::add_to(CLI::App& command) {
 namespace {
 
 /// Every column of another file but the one of row names, which then decides on the order.
-Table read_labels(const std::string& path, const std::string& id, const Table& table) {
+Table read_labels(const std::string& path, const ReadOptions& of_rows, const Table& table) {
   ReadOptions options;
-  options.id = id;
+  options.id = of_rows.id;
+  options.as_in_a_fit = of_rows.as_in_a_fit;
+  options.id_may_be_absent = of_rows.id_may_be_absent;
   options.labels = {"*"};
   const Dataset data = read_dataset(path, options);
   return in_order_of(data.labels, table.row_ids, path);
@@ -121,6 +123,8 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
   options.truth = truth;
   options.drop = drop;
   options.labels_may_be_absent = labels_may_be_absent;
+  options.as_in_a_fit = as_in_a_fit;
+  options.id_may_be_absent = id_may_be_absent;
   if (learns_labels)
     options.labels = labels.empty() && labels_file.empty() ? std::vector<std::string>{""} : labels;
   options.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
@@ -132,7 +136,7 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
-  if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
+  if (!labels_file.empty()) data.labels = read_labels(labels_file, options, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
   if (!learns_labels) hint_at_labels(data.table, book, context);
   return data;

@@ -92,6 +92,7 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
         {"expert-method=\"gibbs\"", "label-model=\"bernoulli\"", "calibration=0", "combine=\"logit\""},
         {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labelled\""},
         {"threshold=\"at-least-one\""},
+        {"cluster-posterior=\"variational\""},
         {"expert=\"none\"", "threshold=\"macro\"", "grow=true", "truncation=2"}}) {
     SCOPED_TRACE(settings.empty() ? "defaults" : settings.front());
     Fitting run(rows, settings);

@@ -203,13 +203,8 @@ class BaselineClassifier final : public Classifier {
   }
 
   LabelPrediction predict(const SparseRows& features, std::size_t row) const override {
-    SparseRows one;
-    one.columns = features.columns;
-    one.column.assign(features.columns_of(row).begin(), features.columns_of(row).end());
-    one.value.assign(features.values_of(row).begin(), features.values_of(row).end());
-    one.start.push_back(one.column.size());
     LabelPrediction result;
-    result.probabilities = all_->probabilities(inputs_.transform(one, nullptr, 1), 0);
+    result.probabilities = all_->probabilities(inputs_.transform(some_rows(features, row), nullptr, 1), 0);
     result.scores = result.probabilities;
     for (std::size_t c = 0; c < thresholds_.size(); ++c)
       result.chosen.push_back(result.scores[c] >= thresholds_[c]);

@@ -145,7 +145,7 @@ double Fit::held_out_density() const {
   Learned now;
   now.statistics = best_.statistics.counts.empty() ? statistics_ : best_.statistics;
   now.cardinality.assign(clusters_, 0.0);
-  const Scorer scorer(*mixture_, now);
+  const Scorer scorer(*mixture_, now, options_);
   for (std::size_t row = 0; row < rows() && count < kMost; ++row) {
     if (fold_of_[row] != progress_.stage) continue;
     total += scorer(items_.features, experts_.rows_of_inputs(), row).log_density;
@@ -305,7 +305,7 @@ void Fit::end_stage() {
 }
 
 void Fit::predict_fold() {
-  const Scorer scorer(*mixture_, best_);
+  const Scorer scorer(*mixture_, best_, options_);
   parallel_for(rows(), threads_, [&](std::size_t row) {
     if (fold_of_[row] != progress_.stage) return;
     held_out_[row] = scorer(items_.features, experts_.rows_of_inputs(), row);

@@ -75,7 +75,8 @@ std::vector<double> raw_scores(const RowParts& parts, const Learned& learned, co
   return scores;
 }
 
-/// The labels that are predicted of a row with these scores; `expected` is how many labels it should have.
+/// The labels that are predicted of a row with these scores, which are infinite where a label is known;
+/// `expected` is how many labels the row should have.
 std::vector<bool> choose(const std::vector<double>& scores, double expected, const Options& options,
                          const Calibration& calibration) {
   const std::size_t labels = scores.size();
@@ -87,12 +88,17 @@ std::vector<bool> choose(const std::vector<double>& scores, double expected, con
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto better = [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; };
     std::stable_sort(order.begin(), order.end(), better);
-    for (std::size_t i = 0; i < std::min(wanted, labels); ++i) chosen[order[i]] = true;
+    for (std::size_t i = 0; i < labels; ++i) {
+      const double score = scores[order[i]];
+      chosen[order[i]] = score > kMinusInfinity && (i < wanted || score == -kMinusInfinity);
+    }
     return chosen;
   }
   for (std::size_t c = 0; c < labels; ++c) chosen[c] = scores[c] >= calibration.thresholds[c];
-  if (options.choice == Choice::at_least_one && std::find(chosen.begin(), chosen.end(), true) == chosen.end())
-    chosen[first_maximum(scores.data(), labels)] = true;
+  const std::size_t best = first_maximum(scores.data(), labels);
+  if (options.choice == Choice::at_least_one && scores[best] > kMinusInfinity &&
+      std::find(chosen.begin(), chosen.end(), true) == chosen.end())
+    chosen[best] = true;
   return chosen;
 }
 
@@ -252,11 +258,17 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
   for (std::size_t c = 0; c < labels; ++c) learned.base_rates[c] = (positive[c] + 0.5) / (known[c] + 1.0);
 }
 
-Scorer::Scorer(const Mixture& mixture, const Learned& learned)
+Scorer::Scorer(const Mixture& mixture, const Learned& learned, const Options& options)
     : mixture_(mixture),
       learned_(learned),
       log_weights_(mixture.log_mean_weights(learned.statistics.counts)),
-      predictive_(mixture.features(), learned.statistics.counts, learned.statistics.features) {
+      predictive_(mixture.features(), learned.statistics.counts, learned.statistics.features),
+      label_predictive_(mixture.labels(), learned.statistics.counts, learned.statistics.labels) {
+  if (options.is_variational) {
+    expected_log_weights_ = mixture.expected_log_weights(learned.statistics.counts);
+    expected_.emplace(mixture.features(), learned.statistics.counts, learned.statistics.features);
+    label_expected_.emplace(mixture.labels(), learned.statistics.counts, learned.statistics.labels);
+  }
   for (std::size_t k = 0; k < mixture.clusters(); ++k) {
     const std::vector<double> means =
         mixture.labels().means(learned.statistics.counts, learned.statistics.labels, k);
@@ -264,7 +276,8 @@ Scorer::Scorer(const Mixture& mixture, const Learned& learned)
   }
 }
 
-RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row) const {
+RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row,
+                            const SparseRows* known) const {
   const std::size_t clusters = mixture_.clusters();
   const std::size_t labels = learned_.base_rates.size();
   RowParts parts;
@@ -273,10 +286,24 @@ RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, s
   parts.clusters.resize(clusters);
   for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] = log_weights_[k] + scores[k];
   parts.log_density = log_sum_exp(parts.clusters);
+  if (expected_) {
+    std::fill(scores.begin(), scores.end(), 0.0);
+    expected_->add(items.columns_of(row), items.values_of(row), scores.data());
+    for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] = expected_log_weights_[k] + scores[k];
+  }
+  if (known != nullptr) {
+    std::fill(scores.begin(), scores.end(), 0.0);
+    if (label_expected_)
+      label_expected_->add(known->columns_of(row), known->values_of(row), scores.data());
+    else
+      label_predictive_.add(known->columns_of(row), known->values_of(row), scores.data());
+    for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] += scores[k];
+  }
+  const double log_total = log_sum_exp(parts.clusters);
   parts.mixture.assign(labels, 0.0);
   for (std::size_t k = 0; k < clusters; ++k) {
     double& r = parts.clusters[k];
-    r = std::exp(r - parts.log_density);
+    r = std::exp(r - log_total);
     parts.cardinality += r * learned_.cardinality[k];
     if (r < 1e-9) continue;
     for (std::size_t c = 0; c < labels; ++c) parts.mixture[c] += r * label_means_[k * labels + c];
@@ -331,11 +358,17 @@ std::vector<double> scores_of(const RowParts& parts, const Learned& learned, con
 }
 
 LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Options& options,
-                              const Calibration& calibration) {
+                              const Calibration& calibration, std::span<const double> known) {
   LabelPrediction result;
   result.scores = scores_of(parts, learned, options, calibration);
   result.probabilities = probabilities_of(parts, learned, options, calibration);
-  result.chosen = choose(result.scores, parts.cardinality, options, calibration);
+  std::vector<double> ranks = result.scores;
+  for (std::size_t c = 0; c < known.size(); ++c) {
+    if (is_missing(known[c])) continue;
+    result.scores[c] = result.probabilities[c] = known[c];
+    ranks[c] = known[c] != 0.0 ? -kMinusInfinity : kMinusInfinity;
+  }
+  result.chosen = choose(ranks, parts.cardinality, options, calibration);
   result.clusters = std::move(parts.clusters);
   result.log_density = parts.log_density;
   return result;

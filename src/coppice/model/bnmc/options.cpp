@@ -106,6 +106,8 @@ std::vector<Parameter> parameter_table() {
       {"label-prior", Type::real, "0.5", "pseudo-count of each label", 0.0, 1e300, true},
       {"feature-weight", Type::real, "1", "power of the features' likelihood", 0.0, 1e6, true},
       {"label-weight", Type::real, "1", "power of the labels' likelihood", 0.0, 1e6, true},
+      choice("cluster-posterior", {"predictive", "variational"},
+             "of rows that are predicted: by what the clusters foretell, or as rows are learned from"),
       choice("expert", {"logistic", "svm", "none"}, "linear classifier of each label"),
       choice("expert-method", {"vb", "gibbs", "svi", "map"}, "how its weights are found"),
       choice("covariance", {"auto", "full", "diagonal"},
@@ -188,6 +190,7 @@ Options::Options(const ParameterValues& p)
       scales_by_labelled(p.choice("label-scale") == "labelled"),
       has_expert(p.choice("expert") != "none"),
       unobserved_is_missing(p.choice("unobserved") == "missing"),
+      is_variational(p.choice("cluster-posterior") == "variational"),
       features(p.choice("features")),
       covariance(p.choice("covariance")),
       inputs(p.choice("inputs")),
@@ -231,22 +234,25 @@ const LabelledRows& labelled_of(const Problem& problem) {
   return *problem.labelled;
 }
 
-LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
-  if (!options.unobserved_is_missing) return rows;
-  LabelledRows known = rows;
-  known.labels = {};
-  known.labels.columns = rows.labels.columns;
-  for (std::size_t row = 0; row < rows.labels.rows(); ++row) {
-    const auto which = rows.labels.columns_of(row);
-    const auto values = rows.labels.values_of(row);
-    for (std::size_t c = 0, at = 0; c < rows.labels.columns; ++c) {
+SparseRows labels_as_known(SparseRows labels, const Options& options) {
+  if (!options.unobserved_is_missing) return labels;
+  SparseRows known;
+  known.columns = labels.columns;
+  for (std::size_t row = 0; row < labels.rows(); ++row) {
+    const auto which = labels.columns_of(row);
+    const auto values = labels.values_of(row);
+    for (std::size_t c = 0, at = 0; c < labels.columns; ++c) {
       const bool is_there = at < which.size() && which[at] == c;
-      known.labels.column.push_back(static_cast<std::uint32_t>(c));
-      known.labels.value.push_back(is_there ? values[at++] : kMissing);
+      known.column.push_back(static_cast<std::uint32_t>(c));
+      known.value.push_back(is_there ? values[at++] : kMissing);
     }
-    known.labels.start.push_back(known.labels.column.size());
+    known.start.push_back(known.column.size());
   }
   return known;
+}
+
+LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
+  return {rows.features, rows.kinds, labels_as_known(rows.labels, options)};
 }
 
 Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size_t clusters,

@@ -25,7 +25,7 @@ struct Options {
   std::size_t clusters, minibatch, epochs, restarts, sweeps, folds, least_positives, topics;
   std::size_t top;  // labels of a row with Choice::top; 0: as many as are expected of it
   double keep, alpha, forgetting, delay, tolerance, feature_weight, label_weight, feature_prior, label_prior;
-  bool grow, scales_by_labelled, has_expert, unobserved_is_missing;
+  bool grow, scales_by_labelled, has_expert, unobserved_is_missing, is_variational;
   std::string features, covariance, inputs;
   Likelihood label_model;
   ExpertOptions expert;
@@ -40,7 +40,9 @@ inline constexpr std::size_t kMostDoublings = 10;
 /// Throws Error{configuration} if the problem has no labels.
 const LabelledRows& labelled_of(const Problem& problem);
 
-/// The rows as they are learned: with --unobserved missing no label is known to be absent.
+/// Labels as they are learned: with --unobserved missing none is known to be absent.
+SparseRows labels_as_known(SparseRows labels, const Options& options);
+/// Rows with such labels.
 LabelledRows rows_as_known(const LabelledRows& rows, const Options& options);
 
 /// The mixture for so many clusters; normal features are measured in the given units, or those of the rows.
