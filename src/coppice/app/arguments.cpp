@@ -96,7 +96,8 @@ void hint_at_labels(const Table& table, const Codebook& told, const Context& con
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const bool is_usual =
         name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
-    if (is_usual && column.kind == Kind::category && told.find(column.name) == nullptr)
+    const bool can_be_class = column.kind == Kind::category || column.kind == Kind::binary;
+    if (is_usual && can_be_class && told.find(column.name) == nullptr)
       context.note(fmt::format(
           "note: column '{}' is modelled like the others; if it holds known labels, keep it for scores with "
           "--truth {}",
