@@ -172,10 +172,10 @@ void get_statistics(ByteReader& in, const Mixture& mixture, MixtureStatistics& s
   get_block(in, statistics.labels);
 }
 
-void Learned::put(ByteWriter& out) const {
+void Learned::put(ByteWriter& out, std::size_t cluster_count, std::size_t labels) const {
   put_statistics(out, statistics);
-  put_vector(out, cardinality);
-  put_vector(out, base_rates);
+  put_vector(out, cardinality.empty() ? std::vector<double>(cluster_count, 0.0) : cardinality);
+  put_vector(out, base_rates.empty() ? std::vector<double>(labels, 0.0) : base_rates);
   out.put(static_cast<std::uint64_t>(experts.size()));
   for (const Expert& expert : experts) {
     out.put(expert.is_constant);
