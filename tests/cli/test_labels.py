@@ -330,3 +330,19 @@ def test_clusters_of_new_rows_as_in_a_local_update(coppice):
         answers.append(coppice.json("predict", f"{how}.coppice", "test.csv"))
     assert answers[0] != answers[1]
     assert [row["log_density"] for row in answers[0]] == [row["log_density"] for row in answers[1]]
+
+
+def test_labels_that_tell_nothing_apart_are_warned_of(coppice):
+    words, labels = documents(150, 23)
+    write(coppice.folder / "train.csv", words, labels)
+    write(coppice.folder / "test.csv", *documents(100, 24))
+    note = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice").stderr
+    assert "warning: no label is known to be absent" in note
+    scores = coppice.json("score", "r.coppice", "test.csv")
+    assert scores["log_loss"] < 1.5 and scores["ranking_loss"] < 0.25
+    lines = (coppice.folder / "train.csv").read_text().splitlines()
+    coppice.write("none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n")
+    note = coppice("fit", "bnmc", "none.csv", "--labels", "label_*", *SMALL, "-o", "n.coppice").stderr
+    assert "warning: no label of any row is known" in note and "1/4" in note
+    for row in coppice.json("predict", "n.coppice", "test.csv"):
+        assert all(abs(entry["probability"] - 0.25) < 1e-9 for entry in row["by_label"].values())

@@ -353,6 +353,8 @@ TEST(BnmcFit, SettingsThatExcludeEachOther) {
   for (const std::vector<std::string>& settings : {std::vector<std::string>{"combine=\"logit\""},
                                                    {"calibration=0"},
                                                    {"top=3"},
+                                                   {"unobserved=\"missing\"", "combine=\"linear\""},
+                                                   {"unobserved=\"missing\"", "label-model=\"bernoulli\""},
                                                    {"top=3", "threshold=\"micro\""},
                                                    {"expert=\"svm\"", "expert-method=\"map\""},
                                                    {"expert=\"none\"", "combine=\"product\""},

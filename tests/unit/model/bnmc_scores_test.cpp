@@ -285,6 +285,28 @@ TEST(BnmcScores, KnownLabelsComeBackAsTheyAre) {
   EXPECT_EQ(told(absent, {"threshold=\"top-k\"", "top=4"}).chosen, (Chosen{false, false, true, true}));
 }
 
+TEST(BnmcScores, LabelsThatAreNeverAbsentAreNotScaledUp) {
+  const Mixture mixture(1, 1.0, {Likelihood::multinomial, 1}, {Likelihood::multinomial, 4});
+  Responsibilities r(2 * mixture.stride(), 0.0);
+  r[0] = r[mixture.stride()] = 1.0;
+  const std::uint32_t which[] = {0, 1};
+  LabelledRows rows;
+  rows.features = {1, {0, 0, 0}, {}, {}};
+  rows.labels = {4, {0, 4, 8}, {0, 1, 2, 3, 0, 1, 2, 3}, std::vector<double>(8, kMissing)};
+  Learned learned;
+  learn_rates(rows, which, mixture, r, learned);
+  EXPECT_EQ(learned.base_rates, std::vector<double>(4, 0.25));  // nothing is known
+  rows.labels.value[0] = rows.labels.value[5] = rows.labels.value[6] = 1.0;
+  learn_rates(rows, which, mixture, r, learned);
+  EXPECT_NEAR(learned.cardinality[0], 1.5, 1e-12);
+  // Nor can scores be calibrated by them.
+  std::vector<RowParts> parts(2);
+  for (RowParts& part : parts) part.mixture = part.linear = {0.4, 0.3, 0.2, 0.1};
+  const Calibration found = calibrate(rows, parts, learned, options_with({}));
+  EXPECT_TRUE(found.coefficients.empty());
+  EXPECT_EQ(found.thresholds, std::vector<double>(4, 0.35));
+}
+
 TEST(BnmcScores, CardinalitiesAreMeansOfLabelledRowsAlone) {
   LabelledRows rows;
   rows.labels.columns = 2;

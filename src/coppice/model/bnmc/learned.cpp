@@ -102,6 +102,11 @@ std::vector<bool> choose(const std::vector<double>& scores, double expected, con
   return chosen;
 }
 
+bool has_known_zeros(const SparseRows& labels, std::span<const std::uint32_t> which) {
+  return std::any_of(which.begin(), which.end(),
+                     [&](std::uint32_t row) { return labels.columns_of(row).size() < labels.columns; });
+}
+
 struct Counts {
   double hit = 0.0, chosen = 0.0, positive = 0.0, all = 0.0;
   double f1() const { return chosen + positive > 0.0 ? 2.0 * hit / (chosen + positive) : 0.0; }
@@ -226,6 +231,8 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
   std::vector<double> count(clusters, 0.0);
   double all_sum = 0.0;
   double all_count = 0.0;
+  // Where no label is known to be absent, the share of labels that are there says nothing of the others.
+  const bool only_positives = !has_known_zeros(rows.labels, which);
   for (const std::uint32_t row : which) {
     const auto columns = rows.labels.columns_of(row);
     const auto values = rows.labels.values_of(row);
@@ -242,7 +249,7 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
       }
     }
     if (observed == 0.0) continue;
-    const double size = here * static_cast<double>(labels) / observed;
+    const double size = only_positives ? here : here * static_cast<double>(labels) / observed;
     all_sum += size;
     all_count += 1.0;
     for (std::size_t k = 0; k < clusters; ++k) {
@@ -255,7 +262,9 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
   learned.cardinality.resize(clusters);
   for (std::size_t k = 0; k < clusters; ++k) learned.cardinality[k] = (sum[k] + average) / (count[k] + 1.0);
   learned.base_rates.resize(labels);
-  for (std::size_t c = 0; c < labels; ++c) learned.base_rates[c] = (positive[c] + 0.5) / (known[c] + 1.0);
+  for (std::size_t c = 0; c < labels; ++c)
+    learned.base_rates[c] =
+        all_count > 0.0 ? (positive[c] + 0.5) / (known[c] + 1.0) : 1.0 / static_cast<double>(labels);
 }
 
 Scorer::Scorer(const Mixture& mixture, const Learned& learned, const Options& options)
@@ -405,7 +414,9 @@ Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts,
       answers.push_back(y[c]);
     }
   });
-  if (answers.empty()) return calibration;
+  // Labels that are all there, or all not, tell nothing apart.
+  const auto first = answers.begin();
+  if (std::all_of(first, answers.end(), [&](double answer) { return answer == *first; })) return calibration;
   const auto width = static_cast<Eigen::Index>(slopes);
   const auto height = static_cast<Eigen::Index>(answers.size());
   const Eigen::MatrixXd x =

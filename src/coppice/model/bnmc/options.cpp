@@ -1,5 +1,7 @@
 #include "coppice/model/bnmc/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -163,6 +165,12 @@ void check_given(const Settings& given) {
          "linear");
   if (given.contains("top") && text_of(given, "threshold") != "top-k")
     fail(ErrorCode::configuration, "--top is the number of labels that --threshold top-k predicts");
+  if (text_of(given, "unobserved") == "missing" &&
+      (combine == "linear" || combine == "logit" || text_of(given, "label-model") == "bernoulli"))
+    fail(ErrorCode::configuration,
+         "--unobserved missing leaves labels that are there alone, and {} needs some that are not; only the "
+         "clusters learn from them: --combine mixture",
+         combine == "linear" || combine == "logit" ? "--combine " + combine : "--label-model bernoulli");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
     fail(ErrorCode::configuration, "--calibration 1 leaves no rows to learn from; 0 or at least 2");
 }
@@ -253,6 +261,28 @@ SparseRows labels_as_known(SparseRows labels, const Options& options) {
 
 LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
   return {rows.features, rows.kinds, labels_as_known(rows.labels, options)};
+}
+
+std::vector<std::string> warnings_of(const LabelledRows& rows) {
+  bool any_known = false;
+  bool any_zero = false;
+  for (std::size_t row = 0; row < rows.labels.rows(); ++row) {
+    const auto values = rows.labels.values_of(row);
+    any_zero = any_zero || values.size() < rows.labels.columns;
+    any_known =
+        any_known || std::any_of(values.begin(), values.end(), [](double y) { return !is_missing(y); });
+  }
+  if (any_zero) return {};
+  if (!any_known)
+    return {fmt::format(
+        "warning: no label of any row is known: there is nothing to learn, and each of the {} labels has the "
+        "base rate 1/{}",
+        rows.labels.columns, rows.labels.columns)};
+  return {
+      "warning: no label is known to be absent anywhere: linear classifiers have nothing to tell apart, "
+      "scores come from "
+      "the clusters alone, they are not calibrated, and how many labels a row has is a guess from those that "
+      "are there"};
 }
 
 Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size_t clusters,

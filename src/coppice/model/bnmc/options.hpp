@@ -45,6 +45,9 @@ SparseRows labels_as_known(SparseRows labels, const Options& options);
 /// Rows with such labels.
 LabelledRows rows_as_known(const LabelledRows& rows, const Options& options);
 
+/// What labels that tell nothing apart mean for the answers, as warnings.
+std::vector<std::string> warnings_of(const LabelledRows& rows);
+
 /// The mixture for so many clusters; normal features are measured in the given units, or those of the rows.
 struct Units {
   std::vector<double> origin, scale;
