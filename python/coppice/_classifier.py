@@ -137,47 +137,68 @@ class LabelClassifier(ClassifierMixin, Estimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _answers(self, X: Any) -> dict[str, np.ndarray]:
+    def _answers(self, X: Any, given: Any = None) -> dict[str, np.ndarray]:
         check_is_fitted(self, "run_")
         frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in self.run_.inputs])
-        return self.run_._native.predict_labels(frame, self._threads())
+        return self.run_._native.predict_labels(frame, None if given is None else self._known(given, frame), self._threads())
+
+    def _known(self, given: Any, frame: _native.Frame) -> _native.Frame:
+        """Labels that are known of rows, in the order of the run; those that nobody speaks of are not known."""
+        targets = self._as_learned(given)
+        check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
+        added = [name for name in targets.names if name not in self.run_.label_names]
+        if added:
+            raise ValueError(f"given has labels that were not learned: {added}")
+        values = targets.values.toarray() if hasattr(targets.values, "toarray") else targets.values
+        known = np.full((targets.rows, len(self.run_.label_names)), np.nan)
+        known[:, [self.run_.label_names.index(name) for name in targets.names]] = values
+        labels = _native.Frame(frame.row_ids())
+        for c, name in enumerate(self.run_.label_names):
+            labels.add_numbers(name, np.ascontiguousarray(known[:, c]))
+        return labels
 
     def _of_classes(self, probabilities: np.ndarray) -> np.ndarray:
         """Probabilities of labels, as those of the one class of each row if rows have one."""
         return probabilities / probabilities.sum(axis=1, keepdims=True) if self._one_per_row else probabilities
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, given: Any = None) -> np.ndarray:
         """The labels of new rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             New rows.
+        given : array-like, sparse matrix, DataFrame or None
+            Labels of these rows that are known already, as `y` of `fit`: 0 and 1, and NaN where the label is asked for. They help
+            to tell the clusters of the rows and come back as they are.
 
         Returns
         -------
         labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
             0 and 1: the labels whose score reaches the threshold; or the likeliest class of each row.
         """
-        answers = self._answers(X)
+        answers = self._answers(X, given)
         if self._one_per_row:
             return self.classes_[np.argmax(self._of_classes(answers["probabilities"]), axis=1)]
         return answers["chosen"]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, given: Any = None) -> np.ndarray:
         """The probability of each label of new rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             New rows.
+        given : array-like, sparse matrix, DataFrame or None
+            Labels of these rows that are known already, as `y` of `fit`: 0 and 1, and NaN where the label is asked for. They help
+            to tell the clusters of the rows and come back as they are.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_labels)
             In the order of `classes_`. Of several labels each is on its own; of classes they sum to one.
         """
-        return self._of_classes(self._answers(X)["probabilities"])
+        return self._of_classes(self._answers(X, given)["probabilities"])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far the score of each label is above its threshold.
@@ -196,9 +217,17 @@ class LabelClassifier(ClassifierMixin, Estimator):
         if self._one_per_row:
             logs = np.log(np.maximum(self._of_classes(answers["probabilities"]), np.finfo(np.float64).tiny))
             return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
-        margin = answers["scores"] - self.thresholds_
-        # A score at its threshold is enough.
-        return np.where(answers["chosen"] == 1, np.maximum(margin, np.finfo(np.float64).tiny), margin)
+        scores, chosen = answers["scores"], answers["chosen"] == 1
+        thresholds = self.thresholds_
+        if np.isnan(thresholds).any():  # the best labels of each row are chosen: halfway to the next one
+            lowest = np.where(chosen, scores, np.inf).min(axis=1)
+            highest = np.where(chosen, -np.inf, scores).max(axis=1)
+            middle = (np.where(np.isinf(lowest), highest, lowest) + np.where(np.isinf(highest), lowest, highest)) / 2
+            thresholds = middle[:, np.newaxis]
+        # A score at its threshold is enough, and the best label of a row may be chosen below it.
+        smallest = np.finfo(np.float64).tiny
+        margin = scores - thresholds
+        return np.where(chosen, np.maximum(margin, smallest), np.minimum(margin, -smallest))
 
     def predict_clusters(self, X: Any) -> np.ndarray:
         """The probability of each cluster of rows, given their features.
@@ -282,7 +311,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
 
     @property
     def thresholds_(self) -> np.ndarray:
-        """The score from which on each label is predicted."""
+        """The score from which on each label is predicted; NaN with `threshold="top-k"`, which looks at each row alone."""
         run = self.run_
         return run._once("thresholds", run._native.thresholds)
 

@@ -171,8 +171,8 @@ class Estimator(BaseEstimator):
     def _tell(self, end: str) -> None:
         run = self.run_
         for note in run.notes:
-            if "left out" in note:
-                warnings.warn(note, UserWarning, stacklevel=_CALLER)
+            if "left out" in note or note.startswith("warning: "):
+                warnings.warn(note.removeprefix("warning: "), UserWarning, stacklevel=_CALLER)
             else:
                 _log.info(note)
         if end != "finished":

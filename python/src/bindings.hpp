@@ -39,6 +39,9 @@ struct Frame {
 /// Where a cell is and what it says, for messages.
 Place place_of(const Frame& frame, std::size_t row, std::size_t column);
 
+/// Columns of 0, 1 and NaN: what is known of labels.
+Table label_table(const Frame& frame);
+
 void add_catalogue(nb::module_& module);
 void add_frame(nb::module_& module);
 void add_fit(nb::module_& module);

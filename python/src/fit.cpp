@@ -118,15 +118,6 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
   return settings;
 }
 
-/// Columns of 0, 1 and NaN that are to be learned.
-Table label_table(const Frame& frame) {
-  Table labels;
-  labels.row_ids = frame.row_ids;
-  for (const RawColumn& column : frame.raw.columns)
-    labels.columns.push_back({column.name, Kind::binary, column.values, {}});
-  return labels;
-}
-
 /// The columns with their kinds, and the labels if there are any to learn.
 Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text) {
   ReadOptions reading;
@@ -257,6 +248,14 @@ std::string update(const std::string& path, const Frame& frame, const Frame& lab
 }
 
 }  // namespace
+
+Table label_table(const Frame& frame) {
+  Table labels;
+  labels.row_ids = frame.row_ids;
+  for (const RawColumn& column : frame.raw.columns)
+    labels.columns.push_back({column.name, Kind::binary, column.values, {}});
+  return labels;
+}
 
 void add_fit(nb::module_& module) {
   module.def("fit", &fit, nb::arg("model"), nb::arg("frame"), nb::arg("labels").none(), nb::arg("parameters"),

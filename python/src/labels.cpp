@@ -36,9 +36,12 @@ nb::dict arrays_of(const std::vector<LabelPrediction>& rows, std::size_t labels)
   return answer;
 }
 
-nb::dict predicted_labels(const Run& run, const Frame& frame, std::size_t threads) {
+/// `given`, which may be null, has all labels of the run in its order.
+nb::dict predicted_labels(const Run& run, const Frame& frame, const Frame* given, std::size_t threads) {
   const std::vector<LabelPrediction> rows = run.ask([&](const Analysis& analysis) {
-    return predict_labels(analysis.run(), new_rows(analysis.run(), frame), threads);
+    const Table known = given == nullptr ? Table() : label_table(*given);
+    return predict_labels(analysis.run(), new_rows(analysis.run(), frame), threads,
+                          given == nullptr ? nullptr : &known);
   });
   return arrays_of(rows, run.analysis().run().contents().labels.columns.size());
 }
@@ -123,7 +126,7 @@ void add_label_answers(nb::module_& module, nb::class_<Run>& run) {
   using nb::arg;
   module.def("label_scores", &scores, arg("truth"), arg("scores"), arg("probabilities"), arg("chosen"),
              "The measures of coppice score: rows x labels each.");
-  run.def("predict_labels", &predicted_labels, arg("frame"), arg("threads"))
+  run.def("predict_labels", &predicted_labels, arg("frame"), arg("given").none(), arg("threads"))
       .def("own_rows", &own_rows, arg("threads"))
       .def("held_out", &held_out)
       .def("thresholds", &thresholds)

@@ -142,3 +142,9 @@ def test_write_errors_of_outputs(coppice):
     small_run(coppice)
     coppice("export", "r.coppice", "--what", "labels", "-o", "nowhere/x.csv", code=74)
     assert "trace" in one_line(coppice("export", "r.coppice", "--what", "trace", "--to", "netcdf", "-o", "x.nc", code=2))
+
+
+def test_columns_of_bits_that_are_called_a_class_are_asked_about(coppice):
+    coppice.write("bits.csv", "x,class\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(12)))
+    note = coppice("fit", "nrmm", "bits.csv", "--chains", 1, "--warmup", 2, "--draws", 2, "-o", "bits.coppice").stderr
+    assert "--truth class" in note

@@ -239,3 +239,110 @@ def test_what_the_report_says_reproduces_the_fit(coppice):
     coppice.write("run.toml", data["reproduce"]["toml"])
     coppice("fit", "--config", "run.toml", "--overwrite", "-q")
     assert coppice("predict", "r.coppice", "train.csv").stdout == predictions
+
+
+def test_thresholds_that_look_at_each_row(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 16))
+    write(coppice.folder / "test.csv", *documents(80, 17))
+
+    def predicted(*flags):
+        coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, *flags, "-o", "r.coppice", "--overwrite", "-q")
+        rows = coppice.json("predict", "r.coppice", "test.csv")
+        assert coppice.json("score", "r.coppice", "test.csv")["micro_f1"] > 0.5
+        return [row["labels"] for row in rows], rows
+
+    micro, rows = predicted("--threshold", "micro", "--combine", "mixture")
+    best = [max(row["by_label"], key=lambda label: row["by_label"][label]["score"]) for row in rows]
+    at_least_one, _ = predicted("--threshold", "at-least-one", "--combine", "mixture")
+    assert at_least_one == [labels or [label] for labels, label in zip(micro, best)]
+    two, rows = predicted("--threshold", "top-k", "--top", 2)
+    assert all(len(labels) == 2 for labels in two)
+    for row in rows:
+        ranked = sorted(row["by_label"], key=lambda label: -row["by_label"][label]["score"])
+        assert set(row["labels"]) == set(ranked[:2])
+    expected, _ = predicted("--threshold", "top-k")
+    assert {len(labels) for labels in expected} <= {1, 2, 3}
+    report = coppice.json("report", "r.coppice", "-o", "-")["labels"]
+    assert report["thresholds"] == [None] * 4 and "as many labels" in report["rule"]
+    refused = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", "--top", 2, "-o", "r.coppice", code=78)
+    assert "--threshold top-k" in refused.stderr
+
+
+def test_one_label_is_not_one_labels(coppice):
+    write(coppice.folder / "train.csv", *documents(40, 18))
+    note = coppice("fit", "bnmc", "train.csv", "--labels", "label_0", "--drop", "label_1", "--drop", "label_2", "--drop", "label_3",
+                   *SMALL, "-o", "r.coppice").stderr
+    assert "; 1 label;" in note
+
+
+def test_known_labels_are_taken_as_given_if_asked(coppice):
+    words, labels = documents(150, 19)
+    write(coppice.folder / "train.csv", words, labels)
+    write_svmlight(coppice.folder / "train.svm", words, labels)
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    # A row that could be of either topic: its one known label tells which.
+    head = "w0,w1,w2,w3,w4,w5,label_0,label_1,label_2,label_3\n"
+    coppice.write("new.csv", head + "1,0,0,1,0,0,1,,0,\n1,0,0,1,0,0,0,,1,\n1,0,0,1,0,0,,,,\n")
+    coppice.write("bare.csv", "w0,w1,w2,w3,w4,w5\n" + "1,0,0,1,0,0\n" * 3)
+    coppice.write("labels.csv", "label_2,label_0\n0,1\n1,0\n,\n")
+    assert coppice("predict", "r.coppice", "new.csv").stdout == coppice("predict", "r.coppice", "bare.csv").stdout
+    answer = coppice("predict", "r.coppice", "new.csv", "--given-labels")
+    assert "4 labels of 12 in 3 rows are taken as given" in answer.stderr
+    first, second, third = csv.DictReader(io.StringIO(answer.stdout))
+    assert (first["p_label_0"], first["p_label_2"], second["p_label_0"], second["p_label_2"]) == ("1", "0", "0", "1")
+    assert float(first["p_label_1"]) > float(third["p_label_1"]) > float(second["p_label_1"])
+    assert "label_0" in first["labels"] and "label_2" in second["labels"]
+    alone = list(csv.DictReader(io.StringIO(coppice("predict", "r.coppice", "bare.csv").stdout)))
+    assert third == alone[2]
+    apart = coppice("predict", "r.coppice", "bare.csv", "--given-labels", "--labels-file", "labels.csv")
+    assert apart.stdout == answer.stdout
+    rows = coppice.json("predict", "r.coppice", "new.csv", "--given-labels")
+    assert [entry["known"] for entry in rows[0]["by_label"].values()] == [True, False, True, False]
+    # Labels of a sparse file are those that are there; of the others nothing is known.
+    coppice("fit", "bnmc", "train.svm", *SMALL, "-o", "s.coppice", "-q")
+    coppice.write("new.svm", "0 1:1 4:1\n2 1:1 4:1\n")
+    first, second = coppice.json("predict", "s.coppice", "new.svm", "--given-labels")
+    assert first["by_label"]["0"]["probability"] == 1 and not first["by_label"]["2"]["known"]
+    assert first["by_label"]["1"]["probability"] > second["by_label"]["1"]["probability"]
+    assert "--labels-file" in coppice("predict", "r.coppice", "bare.csv", "--given-labels", code=78).stderr
+    assert "--given-labels" in coppice("predict", "r.coppice", "bare.csv", "--labels-file", "labels.csv", code=2).stderr
+
+
+def test_new_rows_need_only_the_columns_that_were_learned_from(coppice):
+    words, labels = documents(80, 20)
+    lines = ["name,note,w0,w1,w2,w3,w4,w5,label_0,label_1,label_2,label_3"]
+    lines += [",".join(map(str, [f"r{i}", i, *row, *known])) for i, (row, known) in enumerate(zip(words, labels))]
+    coppice.write("train.csv", "\n".join(lines) + "\n")
+    coppice("fit", "bnmc", "train.csv", "--id", "name", "--drop", "note", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    write(coppice.folder / "test.csv", words, labels)
+    assert coppice.json("score", "r.coppice", "test.csv") == coppice.json("score", "r.coppice", "train.csv")
+    refused = coppice("update", "r.coppice", "test.csv", code=78).stderr
+    assert "'name'" in refused and "--id" not in refused
+
+
+def test_clusters_of_new_rows_as_in_a_local_update(coppice):
+    write(coppice.folder / "train.csv", *documents(120, 21))
+    write(coppice.folder / "test.csv", *documents(80, 22))
+    answers = []
+    for how in ("predictive", "variational"):
+        coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--cluster-posterior", how, "-o", f"{how}.coppice", "-q")
+        assert coppice.json("score", f"{how}.coppice", "test.csv")["micro_f1"] > 0.7
+        answers.append(coppice.json("predict", f"{how}.coppice", "test.csv"))
+    assert answers[0] != answers[1]
+    assert [row["log_density"] for row in answers[0]] == [row["log_density"] for row in answers[1]]
+
+
+def test_labels_that_tell_nothing_apart_are_warned_of(coppice):
+    words, labels = documents(150, 23)
+    write(coppice.folder / "train.csv", words, labels)
+    write(coppice.folder / "test.csv", *documents(100, 24))
+    note = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice").stderr
+    assert "warning: no label is known to be absent" in note
+    scores = coppice.json("score", "r.coppice", "test.csv")
+    assert scores["log_loss"] < 1.5 and scores["ranking_loss"] < 0.25
+    lines = (coppice.folder / "train.csv").read_text().splitlines()
+    coppice.write("none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n")
+    note = coppice("fit", "bnmc", "none.csv", "--labels", "label_*", *SMALL, "-o", "n.coppice").stderr
+    assert "warning: no label of any row is known" in note and "1/4" in note
+    for row in coppice.json("predict", "n.coppice", "test.csv"):
+        assert all(abs(entry["probability"] - 0.25) < 1e-9 for entry in row["by_label"].values())

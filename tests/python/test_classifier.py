@@ -289,3 +289,44 @@ def test_a_label_that_was_renamed_is_warned_of(data):
     model = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :2], columns=["u", "v"]))
     with pytest.warns(UserWarning, match="'U'.*are new and.*'u'.*are not there"):
         model.partial_fit(X[:20], pd.DataFrame(Y[:20, :2], columns=["U", "v"]))
+
+
+def test_thresholds_that_look_at_each_row(data):
+    fresh, truth = documents(100, 2)
+    top = coppice.BNMC(**SMALL, threshold="top-k", top=2).fit(*data)
+    chosen, margin = top.predict(fresh), top.decision_function(fresh)
+    assert (chosen.sum(axis=1) == 2).all() and np.isnan(top.thresholds_).all()
+    np.testing.assert_array_equal(margin > 0, chosen == 1)
+    np.testing.assert_array_equal(np.argsort(margin, axis=1), np.argsort(top.predict_proba(fresh), axis=1))
+    one = coppice.BNMC(**SMALL, threshold="at-least-one", combine="mixture").fit(*data)
+    chosen = one.predict(fresh)
+    assert (chosen.sum(axis=1) >= 1).all() and np.isfinite(one.thresholds_).all()
+    np.testing.assert_array_equal(one.decision_function(fresh) > 0, chosen == 1)
+    everything = coppice.BNMC(**SMALL, threshold="top-k", top=4).fit(*data)
+    assert (everything.decision_function(fresh) > 0).all()
+    with pytest.raises(ValueError, match="top-k"):
+        coppice.BNMC(**SMALL, top=2).fit(*data)
+
+
+def test_known_labels_are_taken_as_given(model):
+    row = np.array([[1.0, 0, 0, 1, 0, 0]] * 3)
+    given = np.array([[1, np.nan, 0, np.nan], [0, np.nan, 1, np.nan], [np.nan] * 4])
+    probabilities = model.predict_proba(row, given=given)
+    np.testing.assert_array_equal(probabilities[:2, [0, 2]], given[:2, [0, 2]])
+    np.testing.assert_array_equal(model.predict(row, given=given)[:2, [0, 2]], given[:2, [0, 2]])
+    np.testing.assert_array_equal(probabilities[2], model.predict_proba(row)[2])
+    assert probabilities[0, 1] > probabilities[2, 1] > probabilities[1, 1]
+    part = model.predict_proba(row, given=pd.DataFrame(given[:, [2, 0]], columns=["y2", "y0"]))
+    np.testing.assert_array_equal(part, probabilities)
+    with pytest.raises(ValueError, match="not learned"):
+        model.predict(row, given=pd.DataFrame({"other": [1, 0, 1]}))
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.predict(row, given=given[:2])
+
+
+def test_cluster_posterior(model, data):
+    fresh, truth = documents(100, 2)
+    other = coppice.BNMC(**SMALL, cluster_posterior="variational").fit(*data)
+    assert f1_score(truth, other.predict(fresh), average="micro") > 0.8
+    assert not np.allclose(other.predict_clusters(fresh), model.predict_clusters(fresh), atol=1e-6)
+    np.testing.assert_array_equal(other.score_samples(fresh), model.score_samples(fresh))

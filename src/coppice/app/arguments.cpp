@@ -92,9 +92,11 @@ Settings FamilyFlags::settings() const {
 namespace {
 
 /// Every column of another file but the one of row names, which then decides on the order.
-Table read_labels(const std::string& path, const std::string& id, const Table& table) {
+Table read_labels(const std::string& path, const ReadOptions& of_rows, const Table& table) {
   ReadOptions options;
-  options.id = id;
+  options.id = of_rows.id;
+  options.as_in_a_fit = of_rows.as_in_a_fit;
+  options.id_may_be_absent = of_rows.id_may_be_absent;
   options.labels = {"*"};
   const Dataset data = read_dataset(path, options);
   return in_order_of(data.labels, table.row_ids, path);
@@ -108,7 +110,8 @@ void hint_at_labels(const Table& table, const Codebook& told, const Context& con
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const bool is_usual =
         name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
-    if (is_usual && column.kind == Kind::category && told.find(column.name) == nullptr)
+    const bool can_be_class = column.kind == Kind::category || column.kind == Kind::binary;
+    if (is_usual && can_be_class && told.find(column.name) == nullptr)
       context.note(fmt::format(
           "note: column '{}' is modelled like the others; if it holds known labels, keep it for scores with "
           "--truth {}",
@@ -135,6 +138,8 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
   options.truth = truth;
   options.drop = drop;
   options.labels_may_be_absent = labels_may_be_absent;
+  options.as_in_a_fit = as_in_a_fit;
+  options.id_may_be_absent = id_may_be_absent;
   if (learns_labels)
     options.labels = labels.empty() && labels_file.empty() ? std::vector<std::string>{""} : labels;
   options.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
@@ -146,7 +151,7 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
-  if (!labels_file.empty()) data.labels = read_labels(labels_file, id, data.table);
+  if (!labels_file.empty()) data.labels = read_labels(labels_file, options, data.table);
   for (const std::string& remark : data.notes) context.note("note: " + remark);
   if (!learns_labels) hint_at_labels(data.table, book, context);
   return data;

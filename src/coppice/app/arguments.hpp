@@ -35,6 +35,8 @@ struct DataFlags {
   std::vector<std::string> labels;
   std::string labels_file;
   bool labels_may_be_absent = false;  // not a flag: of rows whose labels nobody needs to know
+  /// Not flags: the others are those of a fit (see ReadOptions).
+  bool as_in_a_fit = false, id_may_be_absent = false;
   std::string codebook;
   std::string header = "auto";
 

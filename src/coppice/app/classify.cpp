@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/base/extremes.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/label_answers.hpp"
@@ -13,14 +15,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::size_t likeliest(const std::vector<double>& values) {
-  return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
-}
+/// What it means that a file of rows does not speak of a label.
+enum class Unmentioned { absent, unknown };
 
-/// The labels of the run in the rows of a file, in the order of the run; nobody mentions an absent one in a
-/// sparse file.
+/// The labels of the run in the rows of a file, in the order of the run. Labels of a sparse file are those
+/// that are there: the others are unmentioned.
 Table known_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
-                   const std::string& labels_file, const Context& context) {
+                   const std::string& labels_file, Unmentioned unmentioned, const Context& context) {
   const Table& learned = run.contents().labels;
   const RunConfig& config = run.config();
   DataFlags flags;
@@ -30,6 +31,7 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
   flags.labels_file = labels_file;
   if (labels_file.empty()) flags.labels = config.labels;
   flags.labels_may_be_absent = true;  // what is missing is said below
+  flags.as_in_a_fit = flags.id_may_be_absent = true;
   Context silent = context;
   silent.quiet = true;
   const Dataset read = flags.read_bytes(bytes, name, silent, true);
@@ -41,14 +43,31 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
   result.row_ids = read.table.row_ids;
   for (const Column& column : learned.columns) {
     const Column* found = read.labels.find(column.name);
-    if (found == nullptr && !own)
+    if (found == nullptr && !own && unmentioned == Unmentioned::absent)
       fail(ErrorCode::bad_data, "{}: there is no label '{}', which the run has", name, column.name);
+    const double value = unmentioned == Unmentioned::absent ? 0.0 : kMissing;
     result.columns.push_back(
         found != nullptr
             ? *found
-            : Column{column.name, Kind::binary, std::vector<double>(read.table.rows(), 0.0), {}});
+            : Column{column.name, Kind::binary, std::vector<double>(read.table.rows(), value), {}});
+    if (own)
+      std::replace(result.columns.back().values.begin(), result.columns.back().values.end(), 0.0, value);
   }
   return result;
+}
+
+/// The labels that are taken as given, and a note of how many there are.
+Table given_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
+                   const LabelQuestion& question, const Context& context) {
+  Table known = known_labels(run, bytes, name, question.labels_file, Unmentioned::unknown, context);
+  std::size_t cells = 0;
+  for (const Column& column : known.columns)
+    cells += static_cast<std::size_t>(
+        std::count_if(column.values.begin(), column.values.end(), [](double y) { return !is_missing(y); }));
+  context.note(fmt::format("{} of {} in {} {} taken as given", counted(cells, "label"),
+                           known.rows() * known.columns.size(), counted(known.rows(), "row"),
+                           cells == 1 ? "is" : "are"));
+  return known;
 }
 
 }  // namespace
@@ -60,11 +79,22 @@ void refuse_classifier(const Analysis& analysis, std::string_view what) {
        analysis.run().model().name, what);
 }
 
-int predict_labels(const Analysis& analysis, const std::string& data, const std::string& id,
-                   const std::string& output, std::size_t threads, const Context& context) {
+int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context) {
   const SavedRun& run = analysis.run();
-  const Table table = run.read_new_rows(data, id);
-  const std::vector<LabelPrediction> predictions = coppice::predict_labels(run, table, threads);
+  if (!question.labels_file.empty() && !question.given_labels)
+    fail(ErrorCode::usage, "--labels-file belongs to --given-labels: labels that are known of the new rows");
+  if (question.data == "-" && question.labels_file == "-")
+    fail(ErrorCode::usage, "rows and labels cannot both come from stdin");
+  const FileBytes bytes = load_file(question.data);
+  const std::string name = question.data == "-" ? "stdin" : question.data;
+  const Table table = run.read_new_rows_bytes(bytes.view(), name, question.id);
+  Table known;
+  if (question.given_labels) known = given_labels(run, bytes.view(), name, question, context);
+  const std::vector<LabelPrediction> predictions =
+      coppice::predict_labels(run, table, question.threads, question.given_labels ? &known : nullptr);
+  const auto is_known = [&](std::size_t row, std::size_t label) {
+    return question.given_labels && !is_missing(known.columns[label].values[row]);
+  };
   const std::vector<Column>& labels = run.contents().labels.columns;
   if (context.json) {
     ordered_json list = ordered_json::array();
@@ -75,15 +105,16 @@ int predict_labels(const Analysis& analysis, const std::string& data, const std:
       for (std::size_t c = 0; c < labels.size(); ++c) {
         if (p.chosen[c]) chosen.push_back(labels[c].name);
         all[labels[c].name] = {{"probability", p.probabilities[c]}, {"score", p.scores[c]}};
+        if (question.given_labels) all[labels[c].name]["known"] = is_known(row, c);
       }
       list.push_back({{"row", table.row_ids[row]},
                       {"labels", chosen},
                       {"by_label", all},
-                      {"cluster", likeliest(p.clusters)},
+                      {"cluster", first_maximum(p.clusters.data(), p.clusters.size())},
                       {"clusters", p.clusters},
                       {"log_density", p.log_density}});
     }
-    write_json(output, list);
+    write_json(question.output, list);
     return 0;
   }
   std::string text;
@@ -100,11 +131,11 @@ int predict_labels(const Analysis& analysis, const std::string& data, const std:
     writer.cell(table.row_ids[row]).cell(chosen);
     for (const double probability : p.probabilities) writer.cell(probability);
     for (const double score : p.scores) writer.cell(score);
-    const std::size_t cluster = likeliest(p.clusters);
+    const std::size_t cluster = first_maximum(p.clusters.data(), p.clusters.size());
     writer.cell(static_cast<std::int64_t>(cluster)).cell(p.clusters[cluster]).cell(p.log_density).end_row();
   }
   writer.close();
-  write_output(output, text);
+  write_output(question.output, text);
   return 0;
 }
 
@@ -150,8 +181,8 @@ LabelledPredictions judged_rows(const SavedRun& run, const std::string& data, co
     fail(ErrorCode::usage, "rows and labels cannot both come from stdin");
   const FileBytes bytes = load_file(data);
   const std::string name = data == "-" ? "stdin" : data;
-  const Table truth = known_labels(run, bytes.view(), name, labels_file, context);
-  const Table table = run.read_new_rows_bytes(bytes.view(), name, run.config().id);
+  const Table truth = known_labels(run, bytes.view(), name, labels_file, Unmentioned::absent, context);
+  const Table table = run.read_new_rows_bytes(bytes.view(), name, "");
   return with_truth(truth, coppice::predict_labels(run, table, 0));
 }
 

@@ -11,8 +11,14 @@ namespace coppice::app {
 /// Throws Error{configuration} for a run that learned labels: what was asked for has no meaning there.
 void refuse_classifier(const Analysis& analysis, std::string_view what);
 
-int predict_labels(const Analysis& analysis, const std::string& data, const std::string& id,
-                   const std::string& output, std::size_t threads, const Context& context);
+/// New rows whose labels are asked for; with `given_labels` those labels that stand in the data, or in a file
+/// of their own, are known.
+struct LabelQuestion {
+  std::string data, id, labels_file, output;
+  bool given_labels = false;
+  std::size_t threads = 0;
+};
+int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context);
 nlohmann::ordered_json to_json(const LabelScores& scores);
 /// Against the labels that stand in the data, or in a file of their own; without data, the rows of the run as
 /// fits without them predicted them.

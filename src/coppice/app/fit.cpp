@@ -122,21 +122,22 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   RunFile::check_creatable(arguments.output, arguments.overwrite);
   for (const Parameter& parameter : model.parameters)
     if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
-        setup->problem.parameters.is_word(parameter.name))
+        setup->problem.parameters.is_word(parameter.name) &&
+        setup->problem.parameters.choice(parameter.name) == "auto")
       context.note(fmt::format("choosing --{} from the data", parameter.name));
   choose_settings(contents, setup, arguments.running, guard);
   settle_run_length(contents.config, *setup);
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
       model.greedy_steps != nullptr
-          ? (model.make_classifier != nullptr ? fmt::format("{} labels", setup->labelled.labels.columns)
+          ? (model.make_classifier != nullptr ? counted(setup->labelled.labels.columns, "label")
                                               : "one greedy fit")
           : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
                         contents.config.chains == 1 ? "" : "s", contents.config.warmup,
                         contents.config.draws * contents.config.thin);
   context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
                            model.make_classifier != nullptr
-                               ? fmt::format("{} features", contents.table.columns.size())
+                               ? counted(contents.table.columns.size(), "feature")
                                : setup->plan.description(),
                            length, size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);

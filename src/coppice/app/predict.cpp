@@ -21,8 +21,8 @@ namespace {
 using nlohmann::ordered_json;
 
 struct PredictArguments {
-  std::string path, data, output, id, codebook;
-  bool columns = false;
+  std::string path, data, output, id, codebook, labels_file;
+  bool columns = false, given_labels = false;
   std::size_t threads = 0;
   SelectionFlags selecting;
 };
@@ -121,8 +121,13 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
   if (!arguments.codebook.empty()) fail(ErrorCode::usage, "--codebook belongs to --columns");
   const Analysis analysis(arguments.path, context);
   if (analysis.is_classifier())
-    return predict_labels(analysis, arguments.data, arguments.id, arguments.output, arguments.threads,
+    return predict_labels(analysis,
+                          {arguments.data, arguments.id, arguments.labels_file, arguments.output,
+                           arguments.given_labels, arguments.threads},
                           context);
+  if (arguments.given_labels || !arguments.labels_file.empty())
+    fail(ErrorCode::usage,
+         "the run learned no labels: --given-labels and --labels-file belong to classifiers");
   const SavedRun& run = analysis.run();
   const Table table = run.read_new_rows(arguments.data, arguments.id);
   analysis.note_caveat(context);
@@ -319,6 +324,11 @@ void add_predict(CLI::App& application, Context& context) {
       "the table has new columns: how probable are their cells, given the clusters of the rows");
   command->add_option("--codebook", arguments->codebook,
                       "TOML file with kinds, families and hyper-parameters of new columns");
+  command->add_flag(
+      "--given-labels", arguments->given_labels,
+      "of a classifier: the labels that stand in the table are known, and those of empty cells asked for");
+  command->add_option("--labels-file", arguments->labels_file,
+                      "file of the known labels, if not in the table");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--id", arguments->id, "column of row names [as in the fit, if it is there]");
   command->add_option("--threads", arguments->threads, "threads; 0: all cores [0]");

@@ -192,6 +192,10 @@ std::string duration_words(double seconds) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string size_words(std::size_t bytes) {
   const double megabytes = static_cast<double>(bytes) / 1e6;
   if (megabytes < 1.0) return fmt::format("{:.0f} kB", 1000.0 * megabytes);

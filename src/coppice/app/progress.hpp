@@ -16,5 +16,7 @@ std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t c
 std::string duration_words(double seconds);
 /// "1 MB", "12 MB", "3.4 GB".
 std::string size_words(std::size_t bytes);
+/// "1 label", "3 labels".
+std::string counted(std::size_t count, std::string_view noun);
 
 }  // namespace coppice::app

@@ -6,6 +6,7 @@
 
 #include "coppice/app/classify.hpp"
 #include "coppice/app/report_parts.hpp"
+#include "coppice/base/extremes.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/post/label_answers.hpp"
 
@@ -80,6 +81,7 @@ class LabelCollector {
     ordered_json answer{{"names", names},
                         {"held_out", is_held_out_},
                         {"stacked", has_thresholds_on_probabilities()},
+                        {"rule", rule()},
                         {"label_model", label_model()},
                         {"thresholds", rounded(classifier_->thresholds())},
                         {"scores", app::to_json(label_scores(all, depths))},
@@ -103,6 +105,25 @@ class LabelCollector {
   std::string label_model() const {
     const ParameterValues& parameters = run_.setup().problem.parameters;
     return parameters.has("label-model") ? parameters.choice("label-model") : "bernoulli";
+  }
+
+  /// Which labels are predicted, in a sentence.
+  std::string rule() const {
+    const std::string what = has_thresholds_on_probabilities() ? "probability" : "score";
+    const ParameterValues& parameters = run_.setup().problem.parameters;
+    const bool is_word = parameters.has("threshold") && parameters.is_word("threshold");
+    const std::string word = is_word ? parameters.choice("threshold") : "";
+    if (word == "top-k")
+      return parameters.integer("top") == 0
+                 ? fmt::format(
+                       "Of every row as many labels of highest {} are predicted as are expected of it.", what)
+                 : fmt::format("Of every row {} of highest {} predicted.",
+                               parameters.integer("top") == 1
+                                   ? "the label"
+                                   : fmt::format("the {} labels", parameters.integer("top")),
+                               what + (parameters.integer("top") == 1 ? " is" : " are"));
+    return fmt::format("A label is predicted where its {} reaches the threshold{}.", what,
+                       word == "at-least-one" ? ", and the best label of a row in which none does" : "");
   }
 
   static std::vector<double> rounded(const std::vector<double>& values) {
@@ -155,7 +176,7 @@ class LabelCollector {
   ordered_json patterns() const {
     ordered_json list = ordered_json::array();
     std::vector<std::size_t> sizes(patterns_.empty() ? 0 : own_.front().clusters.size(), 0);
-    for (const LabelPrediction& row : own_) ++sizes[likeliest(row.clusters)];
+    for (const LabelPrediction& row : own_) ++sizes[first_maximum(row.clusters.data(), row.clusters.size())];
     for (const auto& [cluster, pattern] : patterns_) {
       ordered_json features = ordered_json::array();
       for (const std::size_t d : largest(telling(pattern, run_.table()), kMostTraits))
@@ -169,10 +190,6 @@ class LabelCollector {
                       {"features", features}});
     }
     return list;
-  }
-
-  static std::size_t likeliest(const std::vector<double>& values) {
-    return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
   }
 
   /// Probability (of 65535), and whether it was known (1: has it not, 2: has it) and chosen (4 more), of

@@ -99,6 +99,7 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
   flags.labels_file = arguments.labels_file;
   const bool as_in_the_fit = arguments.labels.empty() && arguments.labels_file.empty();
   flags.labels_may_be_absent = as_in_the_fit;
+  flags.as_in_a_fit = true;
   if (arguments.unlabelled && !as_in_the_fit)
     fail(ErrorCode::usage, "--unlabelled says that no label of the new rows is known: leave out {}",
          arguments.labels.empty() ? "--labels-file" : "--labels");

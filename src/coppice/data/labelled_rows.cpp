@@ -53,20 +53,24 @@ SparseRows sparse_rows(const Table& table) {
   return rows;
 }
 
-LabelledRows some_rows(const LabelledRows& rows, std::span<const std::uint32_t> which) {
-  LabelledRows result;
-  result.kinds = rows.kinds;
-  const auto take = [&](const SparseRows& from, SparseRows& to) {
-    to.columns = from.columns;
-    for (const std::uint32_t row : which) {
-      to.column.insert(to.column.end(), from.columns_of(row).begin(), from.columns_of(row).end());
-      to.value.insert(to.value.end(), from.values_of(row).begin(), from.values_of(row).end());
-      to.start.push_back(to.column.size());
-    }
-  };
-  take(rows.features, result.features);
-  take(rows.labels, result.labels);
+SparseRows some_rows(const SparseRows& rows, std::span<const std::uint32_t> which) {
+  SparseRows result;
+  result.columns = rows.columns;
+  for (const std::uint32_t row : which) {
+    result.column.insert(result.column.end(), rows.columns_of(row).begin(), rows.columns_of(row).end());
+    result.value.insert(result.value.end(), rows.values_of(row).begin(), rows.values_of(row).end());
+    result.start.push_back(result.column.size());
+  }
   return result;
+}
+
+SparseRows some_rows(const SparseRows& rows, std::size_t row) {
+  const auto which = static_cast<std::uint32_t>(row);
+  return some_rows(rows, {&which, 1});
+}
+
+LabelledRows some_rows(const LabelledRows& rows, std::span<const std::uint32_t> which) {
+  return {some_rows(rows.features, which), rows.kinds, some_rows(rows.labels, which)};
 }
 
 LabelledRows labelled_rows(const Table& table, const Table& labels) {

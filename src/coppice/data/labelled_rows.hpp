@@ -26,6 +26,10 @@ struct SparseRows {
   }
 };
 
+/// One of the rows, or some of them in the order given.
+SparseRows some_rows(const SparseRows& rows, std::size_t row);
+SparseRows some_rows(const SparseRows& rows, std::span<const std::uint32_t> which);
+
 /// The cells of a row that are not missing.
 void present_cells(const SparseRows& rows, std::size_t row, std::vector<std::uint32_t>& columns,
                    std::vector<double>& values);

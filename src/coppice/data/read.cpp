@@ -142,9 +142,16 @@ struct Roles {
       taken = flag;
       return fresh ? std::optional(found->second) : std::nullopt;
     };
+    const auto is_wanted = [&](const std::string& name) {
+      return !options.as_in_a_fit || positions.contains(name);
+    };
     for (const std::string& name : options.drop)
-      if (const auto column = claim(name, "--drop")) raw.columns[*column].want = Want::nothing;
-    if (!options.id.empty()) {
+      if (is_wanted(name))
+        if (const auto column = claim(name, "--drop")) raw.columns[*column].want = Want::nothing;
+    if (!options.id.empty() && (positions.contains(options.id) || !options.id_may_be_absent)) {
+      if (options.as_in_a_fit && !positions.contains(options.id))
+        fail(ErrorCode::configuration, "{}: there is no column '{}' of row names; {}", raw.file,
+             text::display(options.id), text::suggest(options.id, names_of(raw)));
       id = claim(options.id, "--id");
       raw.columns[*id].want = Want::identity;
     }
@@ -158,7 +165,8 @@ struct Roles {
         if (const auto column = claim(one, "--labels")) labels.push_back(*column);
       }
     }
-    std::vector<std::string> known = options.truth;
+    std::vector<std::string> known;
+    std::copy_if(options.truth.begin(), options.truth.end(), std::back_inserter(known), is_wanted);
     if (raw.label && role[*raw.label].empty()) known.push_back(raw.columns[*raw.label].name);
     for (const std::string& name : known) {
       if (const auto column = claim(name, "--truth")) {
@@ -426,7 +434,9 @@ Table read_like_bytes(std::string_view bytes, const std::string& name, const Tab
   RawTable raw = parse(bytes, name, csv, [&](RawTable& table) {
     Roles roles;
     ReadOptions only_id;
-    if (id_required || positions_of(table).contains(id)) only_id.id = id;
+    only_id.id = id;
+    only_id.as_in_a_fit = true;
+    only_id.id_may_be_absent = !id_required;
     roles.assign(table, only_id);
     id_column = roles.id;
     matched = match_columns(table, fitted, id_column);

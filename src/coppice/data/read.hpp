@@ -24,6 +24,10 @@ struct ReadOptions {
   /// that has labels of its own, "" stands for each of them.
   std::vector<std::string> labels = {};
   bool labels_may_be_absent = false;  // names that no column has are passed over
+  /// Id, truth and drop are those of a fit: a file of new rows may lack columns that are not data, but for
+  /// that of row names, unless it may be absent too.
+  bool as_in_a_fit = false;
+  bool id_may_be_absent = false;
   Header header = Header::automatic;
   const Codebook* codebook = nullptr;
 };

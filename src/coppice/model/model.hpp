@@ -146,6 +146,12 @@ class Classifier {
  public:
   virtual ~Classifier() = default;
   virtual LabelPrediction predict(const SparseRows& features, std::size_t row) const = 0;
+  /// The same if some labels of the row are known: 1: has it, absent: has it not, NaN: nobody knows. They
+  /// have their say in the clusters and come back as they are, with the probability 0 or 1.
+  virtual LabelPrediction predict_given(const SparseRows&, const SparseRows& /*known*/,
+                                        std::size_t /*row*/) const {
+    fail(ErrorCode::bug, "this classifier does not take labels as given");
+  }
   /// In the order of LabelPrediction::clusters.
   virtual std::vector<LabelPattern> patterns() const = 0;
   /// Of each label: it is chosen from this score on.

@@ -19,12 +19,16 @@ std::unique_ptr<Classifier> classifier_of(const SavedRun& run) {
   return classifier;
 }
 
-std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& table, std::size_t threads) {
+std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& table, std::size_t threads,
+                                            const Table* known) {
   const std::unique_ptr<Classifier> classifier = classifier_of(run);
   const SparseRows rows = sparse_rows(table);
+  const SparseRows labels = known == nullptr ? SparseRows() : sparse_rows(*known);
   std::vector<LabelPrediction> predictions(rows.rows());
-  parallel_for(rows.rows(), threads,
-               [&](std::size_t row) { predictions[row] = classifier->predict(rows, row); });
+  parallel_for(rows.rows(), threads, [&](std::size_t row) {
+    predictions[row] =
+        known == nullptr ? classifier->predict(rows, row) : classifier->predict_given(rows, labels, row);
+  });
   return predictions;
 }
 

@@ -14,8 +14,10 @@ namespace coppice {
 /// Throws Error{configuration} for a run that learned no labels.
 std::unique_ptr<Classifier> classifier_of(const SavedRun& run);
 
-/// New rows as SavedRun::read_new_rows gives them.
-std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& rows, std::size_t threads);
+/// New rows as SavedRun::read_new_rows gives them. `known`, which may be null, has the labels of the run in
+/// its order, for the same rows: those that are not missing are taken as given.
+std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& rows, std::size_t threads,
+                                            const Table* known = nullptr);
 
 /// The rows of the run, each as predicted by a fit that had not seen it; rows that have no such prediction
 /// have no scores. Empty if the run keeps none: it was not calibrated, is not finished, or took in rows.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/load.hpp"
 #include "coppice/data/read.hpp"
 
 namespace coppice {
@@ -81,15 +82,15 @@ LabelMatrix SavedRun::labels(std::size_t level, std::size_t most_labels) const {
 }
 
 Table SavedRun::read_new_rows(const std::string& path, const std::string& id) const {
-  return apply(
-      transform_from_json(contents_.transform),
-      read_like(path, empty_table(contents_.input_codebook), id.empty() ? config().id : id, !id.empty()));
+  const FileBytes bytes = load_file(path);
+  return read_new_rows_bytes(bytes.view(), path == "-" ? "stdin" : path, id);
 }
 
 Table SavedRun::read_new_rows_bytes(std::string_view bytes, const std::string& name,
                                     const std::string& id) const {
   return apply(transform_from_json(contents_.transform),
-               read_like_bytes(bytes, name, empty_table(contents_.input_codebook), id));
+               read_like_bytes(bytes, name, empty_table(contents_.input_codebook),
+                               id.empty() ? config().id : id, !id.empty()));
 }
 
 }  // namespace coppice

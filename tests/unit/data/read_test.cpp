@@ -329,7 +329,7 @@ TEST(ReadLike, Errors) {
       "missing");
   EXPECT_EQ(message_of(ErrorCode::configuration,
                        [&] { read_like_bytes("x,colour\n1,red\n", "new.csv", fitted, "id"); }),
-            "--id id: new.csv has no such column; the columns are 'x', 'colour'");
+            "new.csv: there is no column 'id' of row names; the columns are 'x', 'colour'");
   EXPECT_EQ(read_like_bytes("x,colour\n1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "1");
   EXPECT_EQ(read_like_bytes("id,x,colour\nq,1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "q");
   EXPECT_EQ(message_of(ErrorCode::cannot_read, [&] { read_like("/nonexistent.csv", fitted, ""); }),

@@ -57,6 +57,7 @@ TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
   const LabelledRows rows = documents(40, 0.1, 1);
   for (const std::vector<std::string>& settings : {std::vector<std::string>{},
                                                    {"minibatch=16", "epochs=2", "combine=\"stack\""},
+                                                   {"grow=true", "truncation=2", "restarts=1"},
                                                    {"covariance=\"diagonal\"", "calibration=2"}}) {
     Fitting whole(rows, settings);
     whole.sampler->init({3, 0, 0});
@@ -91,6 +92,8 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
         {"inputs=\"both\"", "topics=4"},
         {"expert-method=\"gibbs\"", "label-model=\"bernoulli\"", "calibration=0", "combine=\"logit\""},
         {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labelled\""},
+        {"threshold=\"at-least-one\""},
+        {"cluster-posterior=\"variational\""},
         {"expert=\"none\"", "threshold=\"macro\"", "grow=true", "truncation=2"}}) {
     SCOPED_TRACE(settings.empty() ? "defaults" : settings.front());
     Fitting run(rows, settings);
@@ -266,6 +269,75 @@ TEST(BnmcFit, DegenerateDataDoNoHarm) {
   survives(documents(30, 0.0, 7), {"truncation=1"});
 }
 
+/// Six kinds of documents, each with words and a label of its own.
+LabelledRows six_kinds(std::size_t rows) {
+  Stream stream({21, 0, 0}, Purpose::test);
+  Table features;
+  Table labels;
+  for (int d = 0; d < 12; ++d) features.columns.push_back({fmt::format("w{}", d), Kind::count, {}, {}});
+  for (int c = 0; c < 6; ++c) labels.columns.push_back({fmt::format("l{}", c), Kind::binary, {}, {}});
+  for (std::size_t i = 0; i < rows; ++i) {
+    features.row_ids.push_back(fmt::format("{}", i));
+    labels.row_ids.push_back(fmt::format("{}", i));
+    for (std::size_t d = 0; d < 12; ++d)
+      features.columns[d].values.push_back(
+          static_cast<double>(draw_poisson(stream, d / 2 == i % 6 ? 8.0 : 0.2)));
+    for (std::size_t c = 0; c < 6; ++c) labels.columns[c].values.push_back(c == i % 6 ? 1.0 : 0.0);
+  }
+  return labelled_rows(features, labels);
+}
+
+TEST(BnmcFit, GrowingGoesOnFromTheClustersThereAre) {
+  const LabelledRows rows = six_kinds(240);
+  Fitting run(rows, {"truncation=2", "grow=true", "restarts=1", "expert=\"none\"", "calibration=0"});
+  run.sampler->init({3, 0, 0});
+  double before = 0.0;
+  std::size_t doublings = 0;
+  bool is_first = false;
+  for (std::size_t step = 1; !run.sampler->finished(); ++step) {
+    run.sampler->step({3, 0, step});
+    const double bound = run.sampler->log_joint();
+    if (bound == 0.0) {  // a start has no bound yet
+      ++doublings;
+      is_first = true;
+      continue;
+    }
+    // The last stick of before is now one that may go on: that costs log(1 + rows) at most, the start's tenth
+    // some more.
+    if (before != 0.0) {
+      const double noise = is_first ? std::log(241.0) + 0.12 * 240.0 : 1e-9 * std::abs(before);
+      EXPECT_GT(bound, before - noise);
+    }
+    is_first = false;
+    before = bound;
+  }
+  EXPECT_GE(doublings, 2u);
+  std::vector<double> traces(5);
+  run.sampler->traces(traces);
+  EXPECT_GE(traces[1], 6.0);
+  Fitting wide(rows, {"truncation=8", "restarts=5", "expert=\"none\"", "calibration=0"});
+  wide.sampler->init({3, 0, 0});
+  wide.finish();
+  EXPECT_GT(run.sampler->log_joint(), wide.sampler->log_joint() - 0.01 * std::abs(wide.sampler->log_joint()));
+}
+
+TEST(BnmcFit, StatesOfOtherVersionsAreRefused) {
+  const LabelledRows rows = documents(20, 0.0, 8);
+  Fitting run(rows, {});
+  run.sampler->init({3, 0, 0});
+  std::string state = run.sampler->save();
+  state[0] = static_cast<char>(state[0] + 1);
+  for (const bool first : {false, true}) {
+    try {
+      first ? run.sampler->load_first(state, 10) : run.sampler->load(state);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::bad_data);
+      EXPECT_NE(std::string(error.what()).find("another version"), std::string::npos);
+    }
+  }
+}
+
 TEST(BnmcFit, DamagedStatesAreRefused) {
   const LabelledRows rows = documents(20, 0.0, 8);
   Fitting run(rows, {});
@@ -280,6 +352,10 @@ TEST(BnmcFit, SettingsThatExcludeEachOther) {
   const ModelEntry entry = bnmc_entry();
   for (const std::vector<std::string>& settings : {std::vector<std::string>{"combine=\"logit\""},
                                                    {"calibration=0"},
+                                                   {"top=3"},
+                                                   {"unobserved=\"missing\"", "combine=\"linear\""},
+                                                   {"unobserved=\"missing\"", "label-model=\"bernoulli\""},
+                                                   {"top=3", "threshold=\"micro\""},
                                                    {"expert=\"svm\"", "expert-method=\"map\""},
                                                    {"expert=\"none\"", "combine=\"product\""},
                                                    {"combine=\"stack\"", "calibration=0"},

@@ -39,7 +39,8 @@ export interface LabelReportData {
     held_out: boolean;
     stacked: boolean;
     label_model: string;
-    thresholds: number[];
+    rule: string;
+    thresholds: (number | null)[];
     scores: Record<string, number>;
     by_label: LabelScores[];
     reliability: Reliability;

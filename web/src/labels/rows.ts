@@ -60,8 +60,9 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
         { fill: "var(--sure)", "fill-opacity": report.chosen(row, c) ? "1" : "0.35" }),
       svg("text", { x: left + wide + 6, y: y + 14 }, `${percent(p)}${truth === null ? " · ?" : truth ? " · has it" : ""}${report.chosen(row, c) !== (truth === true) && truth !== null ? " ✗" : ""}`),
     );
-    if (report.data.labels.stacked) {
-      const at = left + (width - left - 130) * Math.min(1, report.data.labels.thresholds[c]);
+    const threshold = report.data.labels.thresholds[c];
+    if (report.data.labels.stacked && threshold !== null) {
+      const at = left + (width - left - 130) * Math.min(1, threshold);
       drawing.append(styled(svg("line", { x1: at, x2: at, y1: y - 2, y2: y + 20, "stroke-dasharray": "2,2" }), { stroke: "currentColor" }));
     }
   });
@@ -94,7 +95,7 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
   const below = report.densities.reduce((count, value) => count + (value < report.densities[row] ? 1 : 0), 0) / report.rows;
   made.say(
     `Bars are probabilities${report.data.labels.held_out ? " by a fit that had not seen this row" : ""}, full where the label is predicted` +
-      `${report.data.labels.stacked ? " (dashed: the threshold)" : ""}; ✗ where that is wrong. Predicted: ${chosen.length === 0 ? "none" : chosen.join(", ")}. ` +
+      `${report.data.labels.stacked && report.data.labels.thresholds[0] !== null ? " (dashed: the threshold)" : ""}; ✗ where that is wrong. Predicted: ${chosen.length === 0 ? "none" : chosen.join(", ")}. ` +
       `Log density of its features ${brief(report.densities[row])}: ${percent(below)} of the rows are stranger.`,
   );
   return made.element;

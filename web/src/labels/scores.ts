@@ -1,6 +1,6 @@
 // How good are the predictions: measures, calibration, and each label on its own.
 import { chart, Plot } from "../chart";
-import { brief, percent } from "../data";
+import { brief, percent, plural } from "../data";
 import { h, scroller, table } from "../dom";
 import { figure } from "../figure";
 import type { State } from "../state";
@@ -36,7 +36,7 @@ export function scoresSection(report: LabelReport, state: State): HTMLElement {
         table(
           ["measure", "value", "what it is"],
           measures.filter(([name]) => name in scores).map(([name, label, words]) => [label, scores[name].toFixed(3), words]),
-          `Over ${scores.rows.toLocaleString("en")} rows and ${scores.labels.toLocaleString("en")} labels, ${report.whose}.`,
+          `Over ${plural(scores.rows, "row")} and ${plural(scores.labels, "label")}, ${report.whose}.`,
           [false, true, false],
         ),
       ),
@@ -182,7 +182,7 @@ function labelTable(report: LabelReport): HTMLElement {
             entry.log_loss.toFixed(3), brief(thresholds[c]),
           ];
         }),
-        `Over rows whose label is known, ${report.whose}. A label is predicted where its ${report.data.labels.stacked ? "probability" : "score"} reaches the threshold.` +
+        `Over rows whose label is known, ${report.whose}. ${report.data.labels.rule}` +
           (listed.length < report.names.length ? ` The ${listed.length} most frequent of ${report.names.length} labels; the CSV above has all.` : ""),
         [false, true, true, true, true, true, true, true, true],
       ),

@@ -59,10 +59,9 @@ SparseRows inputs_with_labels(const SparseRows& inputs, const SparseRows& labels
   return result;
 }
 
-/// A regression to fit: the label, the chain that it is in, and the prior of its weights.
+/// A regression to fit: the label, and the chain that it is in.
 struct Job {
   std::size_t chain, label;
-  Eigen::VectorXd variance;
 };
 
 class Regressions {
@@ -99,20 +98,22 @@ class Regressions {
     }
     // The regressions of a label are alike in all chains: they stand side by side and take as many steps.
     for (std::size_t label = 0; label < labels; ++label)
-      for (std::size_t chain = 0; varies[label] != 0 && chain < weights_.size(); ++chain) {
-        jobs.push_back({chain, label, variance});
-        if (is_chain) jobs.back().variance = variance_with_labels(variance, orders_[chain], label);
-      }
+      for (std::size_t chain = 0; varies[label] != 0 && chain < weights_.size(); ++chain)
+        jobs.push_back({chain, label});
     parallel_for((jobs.size() + kExpertsAtOnce - 1) / kExpertsAtOnce, threads, [&](std::size_t part) {
       heed(stop);
       const std::size_t end = std::min(jobs.size(), (part + 1) * kExpertsAtOnce);
       std::vector<std::vector<double>> fitted;
+      std::vector<Eigen::VectorXd> with_labels;
+      if (is_chain)
+        for (std::size_t at = part * kExpertsAtOnce; at < end; ++at)
+          with_labels.push_back(variance_with_labels(variance, orders_[jobs[at].chain], jobs[at].label));
       std::vector<const Eigen::VectorXd*> variances;
       std::vector<const Expert*> start;
       for (std::size_t at = part * kExpertsAtOnce; at < end; ++at) {
         const Job& job = jobs[at];
         fitted.push_back(answers[job.label]);
-        variances.push_back(&job.variance);
+        variances.push_back(is_chain ? &with_labels[at - part * kExpertsAtOnce] : &variance);
         const Expert* before = nearby == nullptr ? nullptr : &nearby->weights_[job.chain][job.label];
         start.push_back(before != nullptr && before->mean.size() > 0 ? before : nullptr);
       }
@@ -203,13 +204,8 @@ class BaselineClassifier final : public Classifier {
   }
 
   LabelPrediction predict(const SparseRows& features, std::size_t row) const override {
-    SparseRows one;
-    one.columns = features.columns;
-    one.column.assign(features.columns_of(row).begin(), features.columns_of(row).end());
-    one.value.assign(features.values_of(row).begin(), features.values_of(row).end());
-    one.start.push_back(one.column.size());
     LabelPrediction result;
-    result.probabilities = all_->probabilities(inputs_.transform(one, nullptr, 1), 0);
+    result.probabilities = all_->probabilities(inputs_.transform(some_rows(features, row), nullptr, 1), 0);
     result.scores = result.probabilities;
     for (std::size_t c = 0; c < thresholds_.size(); ++c)
       result.chosen.push_back(result.scores[c] >= thresholds_[c]);

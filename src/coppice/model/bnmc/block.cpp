@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "coppice/base/digamma.hpp"
 #include "coppice/base/error.hpp"
@@ -357,6 +358,20 @@ void BlockPredictive::add(std::span<const std::uint32_t> slots, std::span<const 
       store_lanes(out + g, load_lanes(out + g) + weight_ * value);
     }
   }
+}
+
+BlockExpectation::BlockExpectation(const Block& block, const AlignedVector& counts,
+                                   const BlockStatistics& statistics)
+    : weights_(block.slots() * block.stride()), base_(block.stride(), 0.0) {
+  std::vector<std::uint32_t> slots(block.slots());
+  std::iota(slots.begin(), slots.end(), 0u);
+  block.expectations(counts, statistics, slots, weights_.data(), base_.data());
+}
+
+void BlockExpectation::add(std::span<const std::uint32_t> slots, std::span<const double> values,
+                           double* out) const {
+  for (std::size_t k = 0; k < base_.size(); ++k) out[k] += base_[k];
+  add_scores(slots, values, weights_.data(), base_.size(), out);
 }
 
 }  // namespace coppice::bnmc

@@ -85,6 +85,17 @@ class BlockPredictive {
   AlignedVector base_;  // Dirichlet totals; or the base; or the densities' constants by column
 };
 
+/// Expected log p(items of a row | cluster) under the posterior, as in a local update, for many rows.
+class BlockExpectation {
+ public:
+  BlockExpectation(const Block& block, const AlignedVector& counts, const BlockStatistics& statistics);
+  /// Adds to out[k].
+  void add(std::span<const std::uint32_t> slots, std::span<const double> values, double* out) const;
+
+ private:
+  AlignedVector weights_, base_;
+};
+
 /// sum += value * weights[slot] for every item: the kernel of all local updates.
 void add_scores(std::span<const std::uint32_t> slots, std::span<const double> values, const double* weights,
                 std::size_t stride, double* sum);

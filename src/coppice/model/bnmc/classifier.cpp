@@ -26,20 +26,19 @@ class LabelClassifier final : public Classifier {
       topics_->get(in, false, 0);
     }
     in.end();
-    scorer_ = std::make_unique<Scorer>(*mixture_, learned_);
+    scorer_ = std::make_unique<Scorer>(*mixture_, learned_, options_);
   }
 
   LabelPrediction predict(const SparseRows& features, std::size_t row) const override {
-    SparseRows one;
-    one.columns = features.columns;
-    const auto columns = features.columns_of(row);
-    const auto values = features.values_of(row);
-    one.column.assign(columns.begin(), columns.end());
-    one.value.assign(values.begin(), values.end());
-    one.start.push_back(one.column.size());
-    RowParts parts = (*scorer_)(mixture_->features().encode(one),
-                                options_.has_expert ? inputs_.transform(one, topics_.get(), 1) : one, 0);
-    return prediction_of(std::move(parts), learned_, options_, calibration_);
+    return prediction_of(parts_of(features, row, nullptr), learned_, options_, calibration_);
+  }
+
+  LabelPrediction predict_given(const SparseRows& features, const SparseRows& known,
+                                std::size_t row) const override {
+    const SparseRows labels = labels_as_known(some_rows(known, row), options_);
+    std::vector<double> values(labels.columns, 0.0);
+    for (std::size_t i = 0; i < labels.column.size(); ++i) values[labels.column[i]] = labels.value[i];
+    return prediction_of(parts_of(features, row, &labels), learned_, options_, calibration_, values);
   }
 
   const std::vector<double>& thresholds() const override { return calibration_.thresholds; }
@@ -65,6 +64,16 @@ class LabelClassifier final : public Classifier {
   }
 
  private:
+  /// `known` has one row, of labels; or is null.
+  RowParts parts_of(const SparseRows& features, std::size_t row, const SparseRows* known) const {
+    const SparseRows one = some_rows(features, row);
+    const SparseRows items = mixture_->features().encode(one);
+    const SparseRows inputs = options_.has_expert ? inputs_.transform(one, topics_.get(), 1) : one;
+    if (known == nullptr) return (*scorer_)(items, inputs, 0);
+    const SparseRows label_items = mixture_->labels().encode(*known);
+    return (*scorer_)(items, inputs, 0, &label_items);
+  }
+
   Options options_;
   LabelledRows rows_;
   Inputs inputs_;

@@ -145,7 +145,7 @@ double Fit::held_out_density() const {
   Learned now;
   now.statistics = best_.statistics.counts.empty() ? statistics_ : best_.statistics;
   now.cardinality.assign(clusters_, 0.0);
-  const Scorer scorer(*mixture_, now);
+  const Scorer scorer(*mixture_, now, options_);
   for (std::size_t row = 0; row < rows() && count < kMost; ++row) {
     if (fold_of_[row] != progress_.stage) continue;
     total += scorer(items_.features, experts_.rows_of_inputs(), row).log_density;
@@ -195,13 +195,22 @@ void Fit::start() {
     return;
   }
   Stream stream(name(), Purpose::initialize, progress_.restart + 1000 * progress_.doublings);
+  const std::vector<std::uint32_t> first = start_rows(stream);
+  start_with(first, start_from_seeds(items_, first, *mixture_, stream));
+}
+
+std::vector<std::uint32_t> Fit::start_rows(Stream& stream) const {
   std::vector<std::uint32_t> first = which_;
   const bool stochastic = options_.minibatch != 0 && options_.minibatch < which_.size();
   if (stochastic && first.size() > kMostStartRows) {
     shuffle(stream, first);
     first.resize(kMostStartRows);
   }
-  statistics_ = mixture_->collect(items_, first, start_from_seeds(items_, first, *mixture_, stream));
+  return first;
+}
+
+void Fit::start_with(std::span<const std::uint32_t> first, const Responsibilities& r) {
+  statistics_ = mixture_->collect(items_, first, r);
   mixture_->scale(statistics_, static_cast<double>(which_.size()) / static_cast<double>(first.size()));
 }
 
@@ -250,7 +259,9 @@ void Fit::end_start() {
     progress_.best_elbo = elbo_;
     best_.statistics = statistics_;
   }
-  if (progress_.stage == 0 && ++progress_.restart < options_.restarts) return start();
+  // More clusters go on from those of the best start.
+  if (progress_.stage == 0 && progress_.doublings == 0 && ++progress_.restart < options_.restarts)
+    return start();
   if (best_.statistics.counts.empty())
     fail(ErrorCode::configuration,
          "no start gave a finite bound; the priors are beyond what numbers can hold");
@@ -265,13 +276,20 @@ void Fit::end_start() {
 }
 
 void Fit::double_truncation() {
+  ++progress_.doublings;
+  Stream stream(name(), Purpose::initialize, 1000 * progress_.doublings);
+  const std::vector<std::uint32_t> first = start_rows(stream);
+  const std::unique_ptr<Mixture> before = std::move(mixture_);
+  Responsibilities r(rows() * before->stride(), 0.0);
+  before->local_update(items_, first, best_.statistics, threads_, &r);
   clusters_ *= 2;
   set_mixture();
-  ++progress_.doublings;
   progress_.restart = 0;
+  progress_.sweep = 0;
   progress_.best_elbo = kMinusInfinity;
+  elbo_ = kMinusInfinity;
   best_ = Learned();
-  start();
+  start_with(first, start_with_more_clusters(items_, first, *before, r, *mixture_, stream));
 }
 
 void Fit::fit_experts() {
@@ -305,7 +323,7 @@ void Fit::end_stage() {
 }
 
 void Fit::predict_fold() {
-  const Scorer scorer(*mixture_, best_);
+  const Scorer scorer(*mixture_, best_, options_);
   parallel_for(rows(), threads_, [&](std::size_t row) {
     if (fold_of_[row] != progress_.stage) return;
     held_out_[row] = scorer(items_.features, experts_.rows_of_inputs(), row);

@@ -2,6 +2,20 @@
 #include "coppice/model/bnmc/sampler.hpp"
 
 namespace coppice::bnmc {
+namespace {
+
+// What save() writes begins with this; a change of the form is a change of the number.
+constexpr std::uint64_t kStateFormat = 0x626e6d6300000001;
+
+}  // namespace
+
+void Fit::check_format(ByteReader& in) {
+  if (in.get<std::uint64_t>() != kStateFormat)
+    fail(
+        ErrorCode::bad_data,
+        "this run was begun by another version and cannot go on; it can be asked for labels, to go on fit it "
+        "again");
+}
 
 std::string Fit::details() const {
   ByteWriter out;
@@ -12,7 +26,7 @@ std::string Fit::details() const {
   if (learned.cardinality.empty())
     learn_rates(rows_, all_rows_, *mixture_, responsibilities_of_all(), learned);
   put_units(out);
-  learned.put(out);
+  learned.put(out, clusters_, labels());
   calibration_.put(out);
   if (topics_ != nullptr) topics_->put(out, false);
   return out.take();
@@ -20,6 +34,7 @@ std::string Fit::details() const {
 
 std::string Fit::save() const {
   ByteWriter out;
+  out.put(kStateFormat);
   for (const std::size_t size : {clusters_, rows_.features.columns, labels()})
     out.put(static_cast<std::uint64_t>(size));
   put_units(out);
@@ -36,10 +51,7 @@ std::string Fit::save() const {
     if (!is_there) continue;
     const bool has_rates = !learned->cardinality.empty();
     out.put(has_rates);
-    Learned copy = *learned;
-    copy.cardinality.resize(clusters_);
-    copy.base_rates.resize(labels());
-    copy.put(out);
+    learned->put(out, clusters_, labels());
   }
   calibration_.put(out);
   for (const RowParts& parts : held_out_) {
@@ -55,6 +67,7 @@ std::string Fit::save() const {
 
 void Fit::load(std::string_view bytes) {
   ByteReader in(bytes);
+  check_format(in);
   clusters_ = in.get<std::uint64_t>();
   if (clusters_ < 1 || clusters_ > options_.clusters << kMostDoublings)
     fail(ErrorCode::bad_data, "the run file is damaged: it has {} clusters", clusters_);

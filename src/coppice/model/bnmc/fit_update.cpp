@@ -67,6 +67,7 @@ void widen(const Block& narrow, const BlockStatistics& from, const Block& wide, 
 
 void Fit::load_first(std::string_view bytes, std::size_t rows) {
   ByteReader in(bytes);
+  check_format(in);
   clusters_ = in.get<std::uint64_t>();
   const auto features = in.get<std::uint64_t>();
   const auto old_labels = in.get<std::uint64_t>();

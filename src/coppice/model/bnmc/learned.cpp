@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/extremes.hpp"
 #include "coppice/base/math.hpp"
 
 namespace coppice::bnmc {
@@ -71,6 +73,38 @@ std::vector<double> raw_scores(const RowParts& parts, const Learned& learned, co
   if (counts && total > 0.0)
     for (double& score : scores) score *= parts.cardinality / total;
   return scores;
+}
+
+/// The labels that are predicted of a row with these scores, which are infinite where a label is known;
+/// `expected` is how many labels the row should have.
+std::vector<bool> choose(const std::vector<double>& scores, double expected, const Options& options,
+                         const Calibration& calibration) {
+  const std::size_t labels = scores.size();
+  std::vector<bool> chosen(labels, false);
+  if (options.choice == Choice::top) {
+    const std::size_t wanted =
+        options.top != 0 ? options.top : static_cast<std::size_t>(std::lround(std::max(0.0, expected)));
+    std::vector<std::size_t> order(labels);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto better = [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; };
+    std::stable_sort(order.begin(), order.end(), better);
+    for (std::size_t i = 0; i < labels; ++i) {
+      const double score = scores[order[i]];
+      chosen[order[i]] = score > kMinusInfinity && (i < wanted || score == -kMinusInfinity);
+    }
+    return chosen;
+  }
+  for (std::size_t c = 0; c < labels; ++c) chosen[c] = scores[c] >= calibration.thresholds[c];
+  const std::size_t best = first_maximum(scores.data(), labels);
+  if (options.choice == Choice::at_least_one && scores[best] > kMinusInfinity &&
+      std::find(chosen.begin(), chosen.end(), true) == chosen.end())
+    chosen[best] = true;
+  return chosen;
+}
+
+bool has_known_zeros(const SparseRows& labels, std::span<const std::uint32_t> which) {
+  return std::any_of(which.begin(), which.end(),
+                     [&](std::uint32_t row) { return labels.columns_of(row).size() < labels.columns; });
 }
 
 struct Counts {
@@ -143,10 +177,10 @@ void get_statistics(ByteReader& in, const Mixture& mixture, MixtureStatistics& s
   get_block(in, statistics.labels);
 }
 
-void Learned::put(ByteWriter& out) const {
+void Learned::put(ByteWriter& out, std::size_t cluster_count, std::size_t labels) const {
   put_statistics(out, statistics);
-  put_vector(out, cardinality);
-  put_vector(out, base_rates);
+  put_vector(out, cardinality.empty() ? std::vector<double>(cluster_count, 0.0) : cardinality);
+  put_vector(out, base_rates.empty() ? std::vector<double>(labels, 0.0) : base_rates);
   out.put(static_cast<std::uint64_t>(experts.size()));
   for (const Expert& expert : experts) {
     out.put(expert.is_constant);
@@ -197,6 +231,8 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
   std::vector<double> count(clusters, 0.0);
   double all_sum = 0.0;
   double all_count = 0.0;
+  // Where no label is known to be absent, the share of labels that are there says nothing of the others.
+  const bool only_positives = !has_known_zeros(rows.labels, which);
   for (const std::uint32_t row : which) {
     const auto columns = rows.labels.columns_of(row);
     const auto values = rows.labels.values_of(row);
@@ -213,7 +249,7 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
       }
     }
     if (observed == 0.0) continue;
-    const double size = here * static_cast<double>(labels) / observed;
+    const double size = only_positives ? here : here * static_cast<double>(labels) / observed;
     all_sum += size;
     all_count += 1.0;
     for (std::size_t k = 0; k < clusters; ++k) {
@@ -226,14 +262,22 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
   learned.cardinality.resize(clusters);
   for (std::size_t k = 0; k < clusters; ++k) learned.cardinality[k] = (sum[k] + average) / (count[k] + 1.0);
   learned.base_rates.resize(labels);
-  for (std::size_t c = 0; c < labels; ++c) learned.base_rates[c] = (positive[c] + 0.5) / (known[c] + 1.0);
+  for (std::size_t c = 0; c < labels; ++c)
+    learned.base_rates[c] =
+        all_count > 0.0 ? (positive[c] + 0.5) / (known[c] + 1.0) : 1.0 / static_cast<double>(labels);
 }
 
-Scorer::Scorer(const Mixture& mixture, const Learned& learned)
+Scorer::Scorer(const Mixture& mixture, const Learned& learned, const Options& options)
     : mixture_(mixture),
       learned_(learned),
       log_weights_(mixture.log_mean_weights(learned.statistics.counts)),
-      predictive_(mixture.features(), learned.statistics.counts, learned.statistics.features) {
+      predictive_(mixture.features(), learned.statistics.counts, learned.statistics.features),
+      label_predictive_(mixture.labels(), learned.statistics.counts, learned.statistics.labels) {
+  if (options.is_variational) {
+    expected_log_weights_ = mixture.expected_log_weights(learned.statistics.counts);
+    expected_.emplace(mixture.features(), learned.statistics.counts, learned.statistics.features);
+    label_expected_.emplace(mixture.labels(), learned.statistics.counts, learned.statistics.labels);
+  }
   for (std::size_t k = 0; k < mixture.clusters(); ++k) {
     const std::vector<double> means =
         mixture.labels().means(learned.statistics.counts, learned.statistics.labels, k);
@@ -241,7 +285,8 @@ Scorer::Scorer(const Mixture& mixture, const Learned& learned)
   }
 }
 
-RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row) const {
+RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row,
+                            const SparseRows* known) const {
   const std::size_t clusters = mixture_.clusters();
   const std::size_t labels = learned_.base_rates.size();
   RowParts parts;
@@ -250,10 +295,24 @@ RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, s
   parts.clusters.resize(clusters);
   for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] = log_weights_[k] + scores[k];
   parts.log_density = log_sum_exp(parts.clusters);
+  if (expected_) {
+    std::fill(scores.begin(), scores.end(), 0.0);
+    expected_->add(items.columns_of(row), items.values_of(row), scores.data());
+    for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] = expected_log_weights_[k] + scores[k];
+  }
+  if (known != nullptr) {
+    std::fill(scores.begin(), scores.end(), 0.0);
+    if (label_expected_)
+      label_expected_->add(known->columns_of(row), known->values_of(row), scores.data());
+    else
+      label_predictive_.add(known->columns_of(row), known->values_of(row), scores.data());
+    for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] += scores[k];
+  }
+  const double log_total = log_sum_exp(parts.clusters);
   parts.mixture.assign(labels, 0.0);
   for (std::size_t k = 0; k < clusters; ++k) {
     double& r = parts.clusters[k];
-    r = std::exp(r - parts.log_density);
+    r = std::exp(r - log_total);
     parts.cardinality += r * learned_.cardinality[k];
     if (r < 1e-9) continue;
     for (std::size_t c = 0; c < labels; ++c) parts.mixture[c] += r * label_means_[k * labels + c];
@@ -308,12 +367,17 @@ std::vector<double> scores_of(const RowParts& parts, const Learned& learned, con
 }
 
 LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Options& options,
-                              const Calibration& calibration) {
+                              const Calibration& calibration, std::span<const double> known) {
   LabelPrediction result;
   result.scores = scores_of(parts, learned, options, calibration);
   result.probabilities = probabilities_of(parts, learned, options, calibration);
-  for (std::size_t c = 0; c < result.scores.size(); ++c)
-    result.chosen.push_back(result.scores[c] >= calibration.thresholds[c]);
+  std::vector<double> ranks = result.scores;
+  for (std::size_t c = 0; c < known.size(); ++c) {
+    if (is_missing(known[c])) continue;
+    result.scores[c] = result.probabilities[c] = known[c];
+    ranks[c] = known[c] != 0.0 ? -kMinusInfinity : kMinusInfinity;
+  }
+  result.chosen = choose(ranks, parts.cardinality, options, calibration);
   result.clusters = std::move(parts.clusters);
   result.log_density = parts.log_density;
   return result;
@@ -350,7 +414,9 @@ Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts,
       answers.push_back(y[c]);
     }
   });
-  if (answers.empty()) return calibration;
+  // Labels that are all there, or all not, tell nothing apart.
+  const auto first = answers.begin();
+  if (std::all_of(first, answers.end(), [&](double answer) { return answer == *first; })) return calibration;
   const auto width = static_cast<Eigen::Index>(slopes);
   const auto height = static_cast<Eigen::Index>(answers.size());
   const Eigen::MatrixXd x =

@@ -1,6 +1,7 @@
 // What a fit has learned from some rows, and what it says of others: the parts that scores are made of.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "coppice/base/byte_stream.hpp"
@@ -17,7 +18,8 @@ struct Learned {
   std::vector<double> base_rates;   // of the labels
   std::vector<Expert> experts;      // of the labels; none if there are no experts
 
-  void put(ByteWriter& out) const;
+  /// Rates that are not there yet are written as zeros, of so many clusters and labels.
+  void put(ByteWriter& out, std::size_t clusters, std::size_t labels) const;
   /// Throws Error{bad_data} if it does not fit the mixture and the experts' inputs.
   void get(ByteReader& in, const Mixture& mixture, std::size_t labels, std::size_t inputs);
 };
@@ -32,8 +34,8 @@ void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which,
 
 /// What the experts say of one row.
 struct RowParts {
-  std::vector<double> clusters;  // probabilities given the features
-  double log_density = 0.0;
+  std::vector<double> clusters;  // probabilities given the features, and the known labels if there are any
+  double log_density = 0.0;      // of the features
   double cardinality = 0.0;
   std::vector<double> mixture;  // psi_bar of each label
   std::vector<double> linear;   // sigma_bar of each label
@@ -41,16 +43,21 @@ struct RowParts {
 
 class Scorer {
  public:
-  /// All arguments outlive it.
-  Scorer(const Mixture& mixture, const Learned& learned);
-  /// Items of the features block, and inputs of the experts (unused if there are none).
-  RowParts operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row) const;
+  /// Mixture and learned outlive it.
+  Scorer(const Mixture& mixture, const Learned& learned, const Options& options);
+  /// Items of the features block, and inputs of the experts (unused if there are none). Items of the labels
+  /// block, if there are any, are labels that are known of the row.
+  RowParts operator()(const SparseRows& items, const SparseRows& inputs, std::size_t row,
+                      const SparseRows* known = nullptr) const;
 
  private:
   const Mixture& mixture_;
   const Learned& learned_;
   std::vector<double> log_weights_;
-  BlockPredictive predictive_;
+  BlockPredictive predictive_, label_predictive_;
+  // What a local update adds up instead, if clusters are to be shared as there.
+  std::vector<double> expected_log_weights_;
+  std::optional<BlockExpectation> expected_, label_expected_;
   std::vector<double> label_means_;  // clusters x labels
 };
 
@@ -69,9 +76,10 @@ std::vector<double> scores_of(const RowParts& parts, const Learned& learned, con
 /// Probabilities of a row's labels.
 std::vector<double> probabilities_of(const RowParts& parts, const Learned& learned, const Options& options,
                                      const Calibration& calibration);
-/// All that a row's parts say.
+/// All that a row's parts say. `known` has 0, 1 or NaN for each label, or is empty: a label that is known has
+/// that probability and score, and is chosen if it is there.
 LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Options& options,
-                              const Calibration& calibration);
+                              const Calibration& calibration, std::span<const double> known = {});
 /// Learns slopes, then thresholds, from rows that were predicted by what was not learned from them.
 Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
                       const Options& options);

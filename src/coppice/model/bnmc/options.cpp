@@ -1,5 +1,7 @@
 #include "coppice/model/bnmc/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -89,10 +91,11 @@ std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   Parameter threshold{
       "threshold", Type::real, "micro",
-      "score from which on a label is predicted; a word: the one that is best by that measure "
-      "on rows held out",
+      "score from which on a label is predicted; micro, macro, hamming: the one that is best by that measure "
+      "on "
+      "rows held out; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
       0.0};
-  threshold.choices = {"micro", "macro", "hamming"};
+  threshold.choices = {"micro", "macro", "hamming", "at-least-one", "top-k"};
   return {
       {"truncation", Type::integer, "50", "clusters there can be", 1.0, 10000.0},
       {"alpha", Type::real, "1", "concentration: how readily rows open clusters", 0.0, 1e300, true},
@@ -105,6 +108,8 @@ std::vector<Parameter> parameter_table() {
       {"label-prior", Type::real, "0.5", "pseudo-count of each label", 0.0, 1e300, true},
       {"feature-weight", Type::real, "1", "power of the features' likelihood", 0.0, 1e6, true},
       {"label-weight", Type::real, "1", "power of the labels' likelihood", 0.0, 1e6, true},
+      choice("cluster-posterior", {"predictive", "variational"},
+             "of rows that are predicted: by what the clusters foretell, or as rows are learned from"),
       choice("expert", {"logistic", "svm", "none"}, "linear classifier of each label"),
       choice("expert-method", {"vb", "gibbs", "svi", "map"}, "how its weights are found"),
       choice("covariance", {"auto", "full", "diagonal"},
@@ -127,6 +132,8 @@ std::vector<Parameter> parameter_table() {
        "parts of the rows, each predicted without it, on which scores are calibrated; 0: no calibration", 0.0,
        100.0},
       threshold,
+      {"top", Type::integer, "0", "labels of a row with --threshold top-k; 0: as many as are expected of it",
+       0.0, 1e9},
       {"keep", Type::real, "1", "share of what was learned that an update keeps for each batch of new rows",
        0.0, 1.0, true},
       {"min-positives", Type::integer, "5", "labels with fewer rows get no linear classifier", 1.0, 1e9},
@@ -156,6 +163,14 @@ void check_given(const Settings& given) {
     fail(ErrorCode::configuration,
          "--calibration 0 leaves no rows held out to learn --combine stack from; choose product, mixture or "
          "linear");
+  if (given.contains("top") && text_of(given, "threshold") != "top-k")
+    fail(ErrorCode::configuration, "--top is the number of labels that --threshold top-k predicts");
+  if (text_of(given, "unobserved") == "missing" &&
+      (combine == "linear" || combine == "logit" || text_of(given, "label-model") == "bernoulli"))
+    fail(ErrorCode::configuration,
+         "--unobserved missing leaves labels that are there alone, and {} needs some that are not; only the "
+         "clusters learn from them: --combine mixture",
+         combine == "linear" || combine == "logit" ? "--combine " + combine : "--label-model bernoulli");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
     fail(ErrorCode::configuration, "--calibration 1 leaves no rows to learn from; 0 or at least 2");
 }
@@ -169,6 +184,7 @@ Options::Options(const ParameterValues& p)
       folds(p.integer("calibration")),
       least_positives(p.integer("min-positives")),
       topics(p.integer("topics")),
+      top(p.integer("top")),
       keep(p.real("keep")),
       alpha(p.real("alpha")),
       forgetting(p.real("forgetting")),
@@ -182,6 +198,7 @@ Options::Options(const ParameterValues& p)
       scales_by_labelled(p.choice("label-scale") == "labelled"),
       has_expert(p.choice("expert") != "none"),
       unobserved_is_missing(p.choice("unobserved") == "missing"),
+      is_variational(p.choice("cluster-posterior") == "variational"),
       features(p.choice("features")),
       covariance(p.choice("covariance")),
       inputs(p.choice("inputs")),
@@ -205,13 +222,18 @@ Options::Options(const ParameterValues& p)
             : how == "product"              ? Combine::product
                                             : Combine::stack;
   aim = Aim::fixed;
-  threshold = 0.35;
+  threshold = 0.35;  // of uncalibrated counts
+  choice = Choice::threshold;
   if (!p.is_word("threshold")) {
     threshold = p.real("threshold");
-  } else if (folds != 0) {
-    const std::string& word = p.choice("threshold");
-    aim = word == "macro" ? Aim::macro : word == "hamming" ? Aim::hamming : Aim::micro;
+    return;
   }
+  const std::string& word = p.choice("threshold");
+  choice = word == "top-k" ? Choice::top : word == "at-least-one" ? Choice::at_least_one : Choice::threshold;
+  if (choice == Choice::top)
+    threshold = kMissing;
+  else if (folds != 0)
+    aim = word == "macro" ? Aim::macro : word == "hamming" ? Aim::hamming : Aim::micro;
 }
 
 const LabelledRows& labelled_of(const Problem& problem) {
@@ -220,22 +242,47 @@ const LabelledRows& labelled_of(const Problem& problem) {
   return *problem.labelled;
 }
 
-LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
-  if (!options.unobserved_is_missing) return rows;
-  LabelledRows known = rows;
-  known.labels = {};
-  known.labels.columns = rows.labels.columns;
-  for (std::size_t row = 0; row < rows.labels.rows(); ++row) {
-    const auto which = rows.labels.columns_of(row);
-    const auto values = rows.labels.values_of(row);
-    for (std::size_t c = 0, at = 0; c < rows.labels.columns; ++c) {
+SparseRows labels_as_known(SparseRows labels, const Options& options) {
+  if (!options.unobserved_is_missing) return labels;
+  SparseRows known;
+  known.columns = labels.columns;
+  for (std::size_t row = 0; row < labels.rows(); ++row) {
+    const auto which = labels.columns_of(row);
+    const auto values = labels.values_of(row);
+    for (std::size_t c = 0, at = 0; c < labels.columns; ++c) {
       const bool is_there = at < which.size() && which[at] == c;
-      known.labels.column.push_back(static_cast<std::uint32_t>(c));
-      known.labels.value.push_back(is_there ? values[at++] : kMissing);
+      known.column.push_back(static_cast<std::uint32_t>(c));
+      known.value.push_back(is_there ? values[at++] : kMissing);
     }
-    known.labels.start.push_back(known.labels.column.size());
+    known.start.push_back(known.column.size());
   }
   return known;
+}
+
+LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
+  return {rows.features, rows.kinds, labels_as_known(rows.labels, options)};
+}
+
+std::vector<std::string> warnings_of(const LabelledRows& rows) {
+  bool any_known = false;
+  bool any_zero = false;
+  for (std::size_t row = 0; row < rows.labels.rows(); ++row) {
+    const auto values = rows.labels.values_of(row);
+    any_zero = any_zero || values.size() < rows.labels.columns;
+    any_known =
+        any_known || std::any_of(values.begin(), values.end(), [](double y) { return !is_missing(y); });
+  }
+  if (any_zero) return {};
+  if (!any_known)
+    return {fmt::format(
+        "warning: no label of any row is known: there is nothing to learn, and each of the {} labels has the "
+        "base rate 1/{}",
+        rows.labels.columns, rows.labels.columns)};
+  return {
+      "warning: no label is known to be absent anywhere: linear classifiers have nothing to tell apart, "
+      "scores come from "
+      "the clusters alone, they are not calibrated, and how many labels a row has is a guess from those that "
+      "are there"};
 }
 
 Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size_t clusters,

@@ -15,17 +15,22 @@ void check_given(const Settings& given);
 
 enum class Combine { product, mixture, linear, logit, stack };
 enum class Aim { micro, macro, hamming, fixed };
+/// Which labels of a row are chosen: those that reach their threshold, the same or else the best one, or as
+/// many of the best as the row is to have.
+enum class Choice { threshold, at_least_one, top };
 
 struct Options {
   explicit Options(const ParameterValues& parameters);
 
   std::size_t clusters, minibatch, epochs, restarts, sweeps, folds, least_positives, topics;
+  std::size_t top;  // labels of a row with Choice::top; 0: as many as are expected of it
   double keep, alpha, forgetting, delay, tolerance, feature_weight, label_weight, feature_prior, label_prior;
-  bool grow, scales_by_labelled, has_expert, unobserved_is_missing;
+  bool grow, scales_by_labelled, has_expert, unobserved_is_missing, is_variational;
   std::string features, covariance, inputs;
   Likelihood label_model;
   ExpertOptions expert;
   Combine combine;
+  Choice choice;
   Aim aim;
   double threshold;
 };
@@ -35,8 +40,13 @@ inline constexpr std::size_t kMostDoublings = 10;
 /// Throws Error{configuration} if the problem has no labels.
 const LabelledRows& labelled_of(const Problem& problem);
 
-/// The rows as they are learned: with --unobserved missing no label is known to be absent.
+/// Labels as they are learned: with --unobserved missing none is known to be absent.
+SparseRows labels_as_known(SparseRows labels, const Options& options);
+/// Rows with such labels.
 LabelledRows rows_as_known(const LabelledRows& rows, const Options& options);
+
+/// What labels that tell nothing apart mean for the answers, as warnings.
+std::vector<std::string> warnings_of(const LabelledRows& rows);
 
 /// The mixture for so many clusters; normal features are measured in the given units, or those of the rows.
 struct Units {

@@ -67,6 +67,10 @@ class Fit final : public Sampler {
   double held_out_density() const;
 
   void start();
+  /// The rows that a start is made of: all of this stage, or some for stochastic steps.
+  std::vector<std::uint32_t> start_rows(Stream& stream) const;
+  /// Sweeps begin with these responsibilities of the given rows.
+  void start_with(std::span<const std::uint32_t> first, const Responsibilities& r);
   void sweep();
   void stochastic_step();
   /// Rows with labels over those of the part; 0 if it has none.
@@ -78,6 +82,8 @@ class Fit final : public Sampler {
   void end_stage();
   void predict_fold();
 
+  /// Throws Error{bad_data} for a state that another version wrote.
+  static void check_format(ByteReader& in);
   void put_units(ByteWriter& out) const;
 
   /// Begins with what another fit learned of the first rows, features and labels.

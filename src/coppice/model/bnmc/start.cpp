@@ -56,4 +56,21 @@ Responsibilities start_from_seeds(const MixtureRows& rows, std::span<const std::
   return r;
 }
 
+Responsibilities start_with_more_clusters(const MixtureRows& rows, std::span<const std::uint32_t> which,
+                                          const Mixture& before, const Responsibilities& old,
+                                          const Mixture& mixture, Stream& stream) {
+  constexpr double kNewShare = 0.1;
+  const std::size_t clusters = before.clusters();
+  const Responsibilities seeded = start_from_seeds(rows, which, before, stream);
+  Responsibilities r(rows.size() * mixture.stride(), 0.0);
+  for (const std::uint32_t row : which)
+    for (std::size_t k = 0; k < clusters; ++k) {
+      const std::size_t from = row * before.stride() + k;
+      const std::size_t to = row * mixture.stride() + k;
+      r[to] = (1.0 - kNewShare) * old[from];
+      r[to + clusters] = kNewShare * seeded[from];
+    }
+  return r;
+}
+
 }  // namespace coppice::bnmc

@@ -13,4 +13,10 @@ namespace coppice::bnmc {
 Responsibilities start_from_seeds(const MixtureRows& rows, std::span<const std::uint32_t> which,
                                   const Mixture& mixture, Stream& stream);
 
+/// Responsibilities of the given rows in a mixture of twice as many clusters: each row keeps most of what it
+/// has of the clusters so far, `old`, and gives a tenth to new clusters around seeds of their own.
+Responsibilities start_with_more_clusters(const MixtureRows& rows, std::span<const std::uint32_t> which,
+                                          const Mixture& before, const Responsibilities& old,
+                                          const Mixture& mixture, Stream& stream);
+
 }  // namespace coppice::bnmc
