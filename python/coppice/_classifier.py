@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pathlib
 import warnings
 from typing import Any
 
@@ -88,9 +89,15 @@ class LabelClassifier(ClassifierMixin, Estimator):
         check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
         frame.set_row_ids(self._new_names(frame.row_ids()))
         output = None if self.output is None else f"{os.fspath(self.output)}.part"
-        end = self._write(lambda path: self._watch(
-            _native.update, path=run.path, frame=frame, labels=targets.frame(frame.row_ids()), output=path,
-            overwrite=True), output)
+        try:
+            end = self._write(lambda path: self._watch(
+                _native.update, path=run.path, frame=frame, labels=targets.frame(frame.row_ids()), output=path,
+                overwrite=True), output)
+        except BaseException:
+            if output is not None:  # the run is as it was
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    pathlib.Path(output + suffix).unlink(missing_ok=True)
+            raise
         if output is not None:
             del run, self.run_  # nobody may have the file open
             _native.replace_run(output, os.fspath(self.output))

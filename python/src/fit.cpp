@@ -1,8 +1,10 @@
 // A fit on threads of its own, while the calling thread listens for Ctrl-C and reports progress.
 #include "coppice/run/fit.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -53,19 +55,16 @@ class LatestProgress final : public FitObserver {
   State state_;
 };
 
-/// Runs the chains on another thread and comes back with what stopped them. Python's signals are heard by the
-/// thread that calls, which must be free to hear them.
+/// Long work on another thread. Python's signals are heard by the thread that calls, which must be free to
+/// hear them.
 class Worker {
  public:
-  Worker(RunFile& file, ProblemSetup& setup, std::size_t threads, double time_limit) {
-    setup.problem.stop = &stop_;
-    options_.threads = threads;
-    options_.time_limit = time_limit;
-    options_.stop = &stop_;
-    options_.observer = &progress_;
-    thread_ = std::thread([this, &file, &setup] {
+  using Task = std::function<void(const std::atomic<bool>& stop)>;
+
+  explicit Worker(const Task& task) {
+    thread_ = std::thread([this, &task] {
       try {
-        end_ = continue_run(file, setup, options_);
+        task(stop_);
       } catch (...) {
         problem_ = std::current_exception();
       }
@@ -86,24 +85,41 @@ class Worker {
     std::unique_lock lock(mutex_);
     return wake_.wait_for(lock, time, [this] { return done_; });
   }
-  LatestProgress::State state() const { return progress_.state(); }
-  FitEnd end() {
+  void end() {
     thread_.join();
     if (problem_) std::rethrow_exception(problem_);
-    return end_;
   }
 
  private:
-  FitOptions options_;
   std::atomic<bool> stop_{false};
-  LatestProgress progress_;
   std::thread thread_;
   std::exception_ptr problem_;
-  FitEnd end_ = FitEnd::finished;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool done_ = false;
 };
+
+/// Does the task; the first Ctrl-C asks it to stop, a second one is KeyboardInterrupt. If anything is thrown
+/// here, the worker stops the task before it goes. `on_beat` is called by the calling thread now and then.
+void attend(const Worker::Task& task, const std::function<void()>& on_beat) {
+  constexpr std::chrono::milliseconds kBeat(100);
+  Worker worker(task);
+  bool stopping = false;
+  for (bool done = false; !done;) {
+    {
+      const nb::gil_scoped_release release;
+      done = worker.wait(kBeat);
+    }
+    if (PyErr_CheckSignals() != 0) {
+      if (stopping || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) throw nb::python_error();
+      PyErr_Clear();
+      worker.stop();
+      stopping = true;
+    }
+    on_beat();
+  }
+  worker.end();
+}
 
 Settings checked_values(const std::vector<Parameter>& table, const nb::dict& given,
                         const std::string& model) {
@@ -138,32 +154,26 @@ Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& 
   return data;
 }
 
-/// Runs the chains; the first Ctrl-C asks them to stop after the sweep, a second one is KeyboardInterrupt. If
-/// anything is thrown here, the worker stops the chains before it goes; what they drew is in the file.
+/// Runs the chains; what they drew is in the file, whatever stopped them.
 std::string run_chains(RunFile& file, ProblemSetup& setup, std::size_t threads, double time_limit,
                        const nb::object& progress) {
-  constexpr std::chrono::milliseconds kBeat(100);
   FitEnd end = FitEnd::finished;
-  {
-    Worker worker(file, setup, threads, time_limit);
-    bool stopping = false;
-    for (bool done = false; !done;) {
-      {
-        const nb::gil_scoped_release release;
-        done = worker.wait(kBeat);
-      }
-      if (PyErr_CheckSignals() != 0) {
-        if (stopping || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) throw nb::python_error();
-        PyErr_Clear();
-        worker.stop();
-        stopping = true;
-      }
-      if (progress.is_none()) continue;
-      const LatestProgress::State state = worker.state();
-      progress(state.done, state.total, state.clusters, state.log_joint);
-    }
-    end = worker.end();
-  }
+  LatestProgress latest;
+  attend(
+      [&](const std::atomic<bool>& stop) {
+        FitOptions options;
+        options.threads = threads;
+        options.time_limit = time_limit;
+        options.stop = &stop;
+        options.observer = &latest;
+        setup.problem.stop = &stop;
+        end = continue_run(file, setup, options);
+      },
+      [&] {
+        if (progress.is_none()) return;
+        const LatestProgress::State state = latest.state();
+        progress(state.done, state.total, state.clusters, state.log_joint);
+      });
   file.finish();
   return end == FitEnd::finished ? "finished" : end == FitEnd::interrupted ? "interrupted" : "out_of_time";
 }
@@ -221,28 +231,40 @@ std::string resume(const std::string& path, std::size_t draws, std::size_t threa
   return run_chains(*file, *setup, threads, time_limit, progress);
 }
 
-/// Takes labelled rows into a finished run, which stays as it is; the longer run goes to `output`.
+/// Takes labelled rows into a finished run, which stays as it is; the longer run goes to `output`. Stopped
+/// before all rows are in, it has written nothing.
 std::string update(const std::string& path, const Frame& frame, const Frame& labels,
                    const std::string& output, bool overwrite, std::size_t threads, double time_limit,
                    const nb::object& progress) {
   std::optional<RunFile> file;
   std::unique_ptr<ProblemSetup> setup;
-  {
-    const nb::gil_scoped_release release;
-    const SavedRun old(path);
-    const Dataset more = read_frames(frame, &labels, to_toml(old.contents().input_codebook));
-    RunContents contents = contents_with_labels(old, more, false);
-    std::copy(frame.row_ids.begin(), frame.row_ids.end(),
-              contents.table.row_ids.end() - static_cast<std::ptrdiff_t>(frame.row_ids.size()));
-    contents.labels.row_ids = contents.table.row_ids;
-    contents.config.notes.push_back(
-        fmt::format("{} rows were taken into a run of {} rows", frame.row_ids.size(), old.rows()));
-    setup = set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-    settle_run_length(contents.config, *setup);
-    std::vector<Checkpoint> states;
-    if (cannot_continue(old, contents).empty()) states = insert_rows(old, *setup, {0, threads});
-    file.emplace(RunFile::create(output, contents, overwrite));
-    if (!states.empty()) file->commit({}, states, {});
+  attend(
+      [&](const std::atomic<bool>& stop) {
+        const SavedRun old(path);
+        const Dataset more = read_frames(frame, &labels, to_toml(old.contents().input_codebook));
+        RunContents contents = contents_with_labels(old, more, false);
+        std::copy(frame.row_ids.begin(), frame.row_ids.end(),
+                  contents.table.row_ids.end() - static_cast<std::ptrdiff_t>(frame.row_ids.size()));
+        contents.labels.row_ids = contents.table.row_ids;
+        contents.config.notes.push_back(
+            fmt::format("{} rows were taken into a run of {} rows", frame.row_ids.size(), old.rows()));
+        setup = set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+        settle_run_length(contents.config, *setup);
+        std::vector<Checkpoint> states;
+        if (cannot_continue(old, contents).empty()) {
+          InsertOptions options;
+          options.threads = threads;
+          options.stop = &stop;
+          states = insert_rows(old, *setup, options);
+          if (states.empty()) return;
+        }
+        file.emplace(RunFile::create(output, contents, overwrite));
+        if (!states.empty()) file->commit({}, states, {});
+      },
+      [] {});
+  if (!file) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw nb::python_error();
   }
   return run_chains(*file, *setup, threads, time_limit, progress);
 }

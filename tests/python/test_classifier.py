@@ -269,6 +269,30 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
     assert result.returncode == 0 and result.stdout.strip() == "(5, 30)", result.stderr
 
 
+def test_ctrl_c_while_rows_come_in_leaves_the_run_as_it_was(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(f"""
+        import os, pathlib, signal, threading, time
+        import numpy as np, coppice
+        rng = np.random.default_rng(0)
+        X, Y = rng.poisson(2.0, size=(60000, 40)), rng.uniform(size=(60000, 3)) < 0.3
+        output = pathlib.Path({str(tmp_path)!r}) / "run.coppice"
+        model = coppice.BNMC(truncation=30, restarts=1, random_state=1, verbose=0, output=output).fit(X[:300], Y[:300])
+        update = coppice._native.update
+        def interrupted(**arguments):
+            threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+            return update(**arguments)
+        coppice._native.update = interrupted
+        try:
+            model.partial_fit(X, Y)
+        except KeyboardInterrupt:
+            print("interrupted", model.run_.complete, len(model.run_.row_ids), len(coppice.Run(output).row_ids),
+                  [path.name for path in sorted(output.parent.glob("run.*"))])
+        """), encoding="utf-8")
+    result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=900, check=False)
+    assert result.returncode == 0 and result.stdout.strip() == "interrupted True 300 300 ['run.coppice']", result.stdout + result.stderr
+
+
 def test_it_is_a_part_of_other_estimators(data):
     """A chain of scikit-learn's over one label each."""
     X, Y = data

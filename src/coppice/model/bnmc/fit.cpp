@@ -318,7 +318,8 @@ void Fit::end_stage() {
     start();
     return;
   }
-  if (options_.folds != 0 && !is_update_) calibration_ = calibrate(rows_, held_out_, final_, options_);
+  if (options_.folds != 0 && !is_update_)
+    calibration_ = calibrate(rows_, held_out_, final_, options_, threads_);
   elbo_ = log_joint_from_scratch();
 }
 

@@ -7,6 +7,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/extremes.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
 
 namespace coppice::bnmc {
 namespace {
@@ -384,7 +385,7 @@ LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Opti
 }
 
 Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
-                      const Options& options) {
+                      const Options& options, std::size_t threads) {
   const std::size_t labels = rows.labels.columns;
   std::vector<double> y(labels);
   const auto visit_rows = [&](auto&& on_row) {
@@ -432,11 +433,13 @@ Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts,
                               Eigen::VectorXd::Constant(width, 100.0), point, unused);
   calibration.coefficients.assign(map.mean.data(), map.mean.data() + map.mean.size());
   if (options.aim == Aim::fixed) return calibration;
+  std::vector<std::vector<double>> scores(parts.size());
+  parallel_for(parts.size(), threads,
+               [&](std::size_t row) { scores[row] = scores_of(parts[row], learned, options, calibration); });
   std::vector<std::vector<std::pair<double, double>>> scored(options.aim == Aim::macro ? labels : 1);
   visit_rows([&](std::size_t row) {
-    const std::vector<double> scores = scores_of(parts[row], learned, options, calibration);
     for (std::size_t c = 0; c < labels; ++c)
-      if (!is_missing(y[c])) scored[options.aim == Aim::macro ? c : 0].emplace_back(scores[c], y[c]);
+      if (!is_missing(y[c])) scored[options.aim == Aim::macro ? c : 0].emplace_back(scores[row][c], y[c]);
   });
   for (std::size_t c = 0; c < labels; ++c)
     if (options.aim == Aim::macro || c == 0)

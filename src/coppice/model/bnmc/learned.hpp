@@ -82,6 +82,6 @@ LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Opti
                               const Calibration& calibration, std::span<const double> known = {});
 /// Learns slopes, then thresholds, from rows that were predicted by what was not learned from them.
 Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
-                      const Options& options);
+                      const Options& options, std::size_t threads = 1);
 
 }  // namespace coppice::bnmc

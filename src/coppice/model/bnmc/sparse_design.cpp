@@ -1,5 +1,6 @@
 #include "coppice/model/bnmc/sparse_design.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace coppice::bnmc {
@@ -34,8 +35,14 @@ SparseDesign::Lines SparseDesign::transpose(const Lines& rows, std::size_t colum
       result.index[to] = static_cast<std::uint32_t>(row);
       result.value[to] = rows.value[i];
     }
-  result.float_value.assign(result.value.begin(), result.value.end());
+  settle(result);
   return result;
+}
+
+/// What follows from the values.
+void SparseDesign::settle(Lines& lines) {
+  lines.float_value.assign(lines.value.begin(), lines.value.end());
+  lines.are_ones = std::all_of(lines.value.begin(), lines.value.end(), [](double x) { return x == 1.0; });
 }
 
 /// Sum of value * vector[index] over the items of one row, or of one column.
@@ -47,6 +54,14 @@ Pack SparseDesign::gather(const Lines& lines, std::size_t line, const VectorOfLa
   const Number* value = lines.values(Number{});
   const std::size_t end = lines.start[line + 1];
   std::size_t i = lines.start[line];
+  if (lines.are_ones) {
+    for (; i + 2 <= end; i += 2) {
+      even += vector[index[i]];
+      odd += vector[index[i + 1]];
+    }
+    if (i < end) even += vector[index[i]];
+    return even + odd;
+  }
   for (; i + 2 <= end; i += 2) {
     even += power<Squared>(value[i]) * vector[index[i]];
     odd += power<Squared>(value[i + 1]) * vector[index[i + 1]];
@@ -86,7 +101,7 @@ SparseDesign::SparseDesign(const SparseRows& inputs, std::span<const std::uint32
     }
     rows_.start.push_back(rows_.index.size());
   }
-  rows_.float_value.assign(rows_.value.begin(), rows_.value.end());
+  settle(rows_);
   float_values_.assign(values_.begin(), values_.end());
   columns_ = transpose(rows_, inputs.columns);
 }

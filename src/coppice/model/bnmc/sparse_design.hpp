@@ -61,6 +61,7 @@ class SparseDesign {
     std::vector<std::uint32_t> index;
     std::vector<double> value;
     std::vector<float> float_value;
+    bool are_ones = false;  // all of them: bits need no products
 
     std::size_t lines() const { return start.size() - 1; }
     const double* values(double) const { return value.data(); }
@@ -70,6 +71,7 @@ class SparseDesign {
   const float* dense_values(std::size_t row, float) const {
     return float_values_.data() + row * dense_.size();
   }
+  static void settle(Lines& lines);
   static Lines transpose(const Lines& rows, std::size_t columns);
   template <bool Squared, typename Number, typename Pack>
   static Pack gather(const Lines& lines, std::size_t line, const VectorOfLanes<Number, Pack>& vector);
