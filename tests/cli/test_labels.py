@@ -93,7 +93,7 @@ def test_mistakes_are_one_line(coppice):
     coppice.write("three.csv", "x,l\n1,0\n2,1\n3,2\n")
     assert "--labels" in coppice("fit", "bnmc", "train.csv", "-o", "r.coppice", code=78).stderr
     assert "learn labels" in coppice("fit", "nrmm", "train.csv", "--labels", "label_0", "-o", "r.coppice", code=78).stderr
-    assert "'label_9'" in coppice("fit", "bnmc", "train.csv", "--labels", "label_9", "-o", "r.coppice", code=78).stderr
+    assert "--labels label_9" in coppice("fit", "bnmc", "train.csv", "--labels", "label_9", "-o", "r.coppice", code=78).stderr
     assert "'l'" in coppice("fit", "bnmc", "three.csv", "--labels", "l", "-o", "r.coppice", code=65).stderr
     assert "--combine" in coppice("fit", "bnmc", "train.csv", "--labels", "label_*", "--combine", "logit", "-o",
                                   "r.coppice", code=78).stderr
@@ -346,3 +346,65 @@ def test_labels_that_tell_nothing_apart_are_warned_of(coppice):
     assert "warning: no label of any row is known" in note and "1/4" in note
     for row in coppice.json("predict", "n.coppice", "test.csv"):
         assert all(abs(entry["probability"] - 0.25) < 1e-9 for entry in row["by_label"].values())
+
+
+def test_row_names_tell_two_files_apart(coppice):
+    """Names of rows decide which labels belong to which row, and are none of the labels."""
+    words, labels = documents(90, 21)
+    names = [f"r{i}" for i in range(90)]
+    def put(path, heads, cells, order):
+        with open(coppice.folder / path, "w", encoding="utf-8") as file:
+            file.write(",".join(["name", *heads]) + "\n")
+            file.writelines(",".join([names[i], *map(str, cells[i])]) + "\n" for i in order)
+    put("words.csv", [f"w{j}" for j in range(6)], words, range(90))
+    put("labels.csv", [f"label_{c}" for c in range(4)], labels, range(89, -1, -1))
+    put("both.csv", [f"w{j}" for j in range(6)] + [f"label_{c}" for c in range(4)], np.hstack([words, labels]), range(90))
+    coppice("fit", "bnmc", "words.csv", "--id", "name", "--labels-file", "labels.csv", *SMALL, "-o", "apart.coppice", "-q")
+    coppice("fit", "bnmc", "both.csv", "--id", "name", "--labels", "label_*", *SMALL, "-o", "both.coppice", "-q")
+    assert coppice("predict", "apart.coppice", "words.csv").stdout == coppice("predict", "both.coppice", "both.csv").stdout
+    # The labels of a run that has them from another file may stand in the table as well.
+    given = coppice.json("predict", "apart.coppice", "both.csv", "--given-labels")
+    assert all(row["by_label"]["label_0"]["known"] for row in given) and given[0]["row"] == "r0"
+    assert given == coppice.json("predict", "apart.coppice", "words.csv", "--given-labels", "--labels-file", "labels.csv")
+
+
+def test_given_labels_that_nobody_learned_are_told(coppice):
+    words, labels = documents(60, 22)
+    write(coppice.folder / "train.csv", words, labels)
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    (coppice.folder / "labels.csv").write_text("label_0,typo\n" + "1,0\n" * 60, encoding="utf-8")
+    told = coppice("predict", "r.coppice", "train.csv", "--given-labels", "--labels-file", "labels.csv").stderr
+    assert "the run has no label 'typo'" in told and "60 labels of 240" in told
+
+
+def test_an_absence_that_is_given_is_known(coppice):
+    """Also where the fit took absent labels for unknown ones."""
+    words, labels = documents(80, 23)
+    write(coppice.folder / "train.csv", words, labels)
+    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice", "-q")
+    for row, known in zip(coppice.json("predict", "r.coppice", "train.csv", "--given-labels"), labels):
+        assert [row["by_label"][f"label_{c}"]["probability"] for c in range(4)] == known.tolist()
+
+
+def test_labels_that_are_the_same_everywhere_have_a_likely_rate(coppice):
+    """Of 80 x 4 cells none, or all: half a case is added on each side."""
+    words, _ = documents(80, 24)
+    for value, rate in ((0, 0.5 / 321), (1, 320.5 / 321)):
+        write(coppice.folder / "train.csv", words, np.full((80, 4), value))
+        told = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", f"{value}.coppice", "--progress", "none").stderr
+        assert ("warning: no row is known to have any label" in told) == (value == 0)
+        for row in coppice.json("predict", f"{value}.coppice", "train.csv"):
+            assert all(abs(label["probability"] - rate) < 1e-9 for label in row["by_label"].values())
+
+
+def test_where_numbers_are_zero_means_nothing(coppice):
+    """Linear classifiers with diagonal covariances see numbers from their means on, as those with full ones do."""
+    rng = np.random.default_rng(25)
+    x = rng.normal(size=(300, 2))
+    y = (x @ [2.0, -1.0] + 0.3 * rng.normal(size=300) > 0).astype(int)
+    for shift in (0, 2015):
+        np.savetxt(coppice.folder / f"{shift}.csv", np.column_stack([x + shift, y]), delimiter=",", header="a,b,label", comments="",
+                   fmt=["%.6f", "%.6f", "%d"])
+        coppice("fit", "bnmc", f"{shift}.csv", "--labels", "label", *SMALL, "--covariance", "diagonal", "-o", f"{shift}.coppice", "-q")
+    near, far = (coppice.json("score", f"{shift}.coppice", f"{shift}.csv")["log_loss"] for shift in (0, 2015))
+    assert near < 0.2 and abs(near - far) < 1e-3

@@ -21,15 +21,18 @@ enum class Unmentioned { absent, unknown };
 /// The labels of the run in the rows of a file, in the order of the run. Labels of a sparse file are those
 /// that are there: the others are unmentioned.
 Table known_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
-                   const std::string& labels_file, Unmentioned unmentioned, const Context& context) {
+                   const std::string& id, const std::string& labels_file, Unmentioned unmentioned,
+                   const Context& context) {
   const Table& learned = run.contents().labels;
   const RunConfig& config = run.config();
   DataFlags flags;
-  flags.id = config.id;
+  flags.id = id.empty() ? config.id : id;
   flags.drop = config.drop;
   flags.truth = config.truth;
   flags.labels_file = labels_file;
   if (labels_file.empty()) flags.labels = config.labels;
+  if (labels_file.empty() && !config.labels_file.empty())
+    for (const Column& column : learned.columns) flags.labels.push_back(column.name);
   flags.labels_may_be_absent = true;  // what is missing is said below
   flags.as_in_a_fit = flags.id_may_be_absent = true;
   Context silent = context;
@@ -38,6 +41,9 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
   if (read.labels.columns.empty())
     fail(ErrorCode::configuration, "{}: its labels are not in the file; name theirs with --labels-file",
          name);
+  for (const Column& column : read.labels.columns)
+    if (learned.find(column.name) == nullptr)
+      context.note(fmt::format("note: {}: the run has no label '{}'; it is left out", name, column.name));
   const bool own = config.labels.empty() && config.labels_file.empty() && labels_file.empty();
   Table result;
   result.row_ids = read.table.row_ids;
@@ -59,7 +65,8 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
 /// The labels that are taken as given, and a note of how many there are.
 Table given_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
                    const LabelQuestion& question, const Context& context) {
-  Table known = known_labels(run, bytes, name, question.labels_file, Unmentioned::unknown, context);
+  Table known =
+      known_labels(run, bytes, name, question.id, question.labels_file, Unmentioned::unknown, context);
   std::size_t cells = 0;
   for (const Column& column : known.columns)
     cells += static_cast<std::size_t>(
@@ -181,7 +188,8 @@ LabelledPredictions judged_rows(const SavedRun& run, const std::string& data, co
     fail(ErrorCode::usage, "rows and labels cannot both come from stdin");
   const FileBytes bytes = load_file(data);
   const std::string name = data == "-" ? "stdin" : data;
-  const Table truth = known_labels(run, bytes.view(), name, labels_file, Unmentioned::absent, context);
+  const Table truth =
+      known_labels(run, bytes.view(), name, run.config().id, labels_file, Unmentioned::absent, context);
   const Table table = run.read_new_rows_bytes(bytes.view(), name, "");
   return with_truth(truth, coppice::predict_labels(run, table, 0));
 }

@@ -162,6 +162,7 @@ struct Roles {
       }
       for (const std::string& one : matching(name, raw, options.labels_may_be_absent)) {
         if (options.labels_may_be_absent && !positions.contains(one)) continue;
+        if (name.ends_with('*') && one == options.id) continue;  // which all others are told apart by
         if (const auto column = claim(one, "--labels")) labels.push_back(*column);
       }
     }

@@ -17,6 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kLeastSecondsBetweenCommits = 0.5;
+// Steps of greedy models are told of so often.
+constexpr double kSecondsOfABlock = 0.5;
 // A large state is written the less often: this share of the time goes into it at most.
 constexpr double kShareOfCommits = 0.05;
 
@@ -56,12 +58,16 @@ class Chain {
 
   std::size_t sweep() const { return sweep_; }
   bool finished() const { return sweep_ >= config_.total_sweeps(); }
-  bool owes_its_state() const { return greedy_ && !started_; }
+  bool has_begun() const { return started_; }
+  /// Whether a greedy model has gone on since its state was kept; a step that was broken off leaves none to
+  /// keep.
+  bool owes_its_state() const { return greedy_ && (!started_ || owes_); }
 
-  /// Sweeps to the end of the block, of the run, or until `stop()`; a greedy model for so many seconds.
+  /// Sweeps to the end of the block, of the run, or until `stop()`; a greedy model until progress is due.
   template <typename Stop>
-  void run_block(double seconds, Stop&& stop) {
+  void run_block(Stop&& stop) {
     const Clock::time_point begin = Clock::now();
+    owes_ = false;
     if (!started_) {
       sampler_->init(name(0));
       started_ = true;
@@ -76,16 +82,24 @@ class Chain {
       if (!greedy_ && is_draw(sweep_)) keep();
       if (sweep_ % block_length_ == 0) break;
       // Steps of greedy models may be long, and they need no rebuilding: progress is told in time.
-      if (greedy_ && seconds_since(begin) >= seconds) break;
+      if (greedy_ && seconds_since(begin) >= kSecondsOfABlock) break;
     }
-    if (greedy_) keep_state();
     if (sweep_ % block_length_ == 0) sampler_->rebuild();
     status_.sweeps = std::max(status_.sweeps, sweep_);
     status_.seconds += seconds_since(begin);
     status_.moves = sampler_->moves();
     sampler_->traces(values_);
+    owes_ = true;
   }
 
+  /// The one draw of a greedy model is where it stands now: kept when it is to be written.
+  void keep_state() {
+    draws_ = {};
+    draws_.chain = index_;
+    keep();
+    owes_ = false;
+  }
+  bool is_greedy() const { return greedy_; }
   /// A checkpoint is only possible where statistics were just rebuilt; greedy models have nothing to rebuild.
   bool at_checkpoint() const { return greedy_ || sweep_ % block_length_ == 0; }
   Checkpoint checkpoint() const { return {index_, sweep_, sampler_->save()}; }
@@ -105,11 +119,6 @@ class Chain {
   std::size_t first_draw_after(std::size_t sweep) const {
     return sweep <= config_.warmup ? 0 : (sweep - config_.warmup) / config_.thin;
   }
-  /// The one draw of a greedy model is where it stands now.
-  void keep_state() {
-    draws_.block = draws_.first = 0;
-    keep();
-  }
   void keep() {
     ++draws_.count;
     draws_.traces.resize(draws_.count * traces_);
@@ -127,6 +136,7 @@ class Chain {
   std::unique_ptr<Sampler> sampler_;
   std::size_t sweep_ = 0;
   bool started_ = false;
+  bool owes_ = false;
   DrawBlock draws_;
   ChainStatus status_;
   std::vector<double> values_;
@@ -149,12 +159,19 @@ class Scheduler {
   FitEnd run() {
     parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
                  [this](std::size_t) { work(); });
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) {
+      try {
+        write();  // what the other chains drew
+      } catch (const Error&) {
+        // The first failure, which is told, may well be that nothing can be written.
+      }
+      std::rethrow_exception(failure_);
+    }
     // A greedy model has an answer from the start, however early it was stopped.
     for (std::size_t index = 0; index < chains_.size(); ++index) {
       if (!chains_[index]->owes_its_state()) continue;
-      chains_[index]->run_block(0.0, [] { return true; });
-      collect(index);
+      if (!chains_[index]->has_begun()) chains_[index]->run_block([] { return true; });
+      collect(index, true);
     }
     write();
     const bool all =
@@ -181,11 +198,10 @@ class Scheduler {
       if (chosen == chains_.size()) return;  // the rest is in other hands
       busy_[chosen] = true;
       Chain& chain = *chains_[chosen];
-      const double seconds = seconds_between_commits_;
       lock.unlock();
       std::exception_ptr failure;
       try {
-        chain.run_block(seconds, [this] { return stopping(); });
+        chain.run_block([this] { return stopping(); });
       } catch (...) {
         failure = std::current_exception();
       }
@@ -214,23 +230,29 @@ class Scheduler {
     return chosen;
   }
 
-  void collect(std::size_t index) {
+  void collect(std::size_t index, bool is_last = false) {
     const Clock::time_point begin = Clock::now();
     Chain& chain = *chains_[index];
+    const bool is_due = seconds_since(last_commit_) >= seconds_between_commits_;
+    // The state of a greedy model may be large: it is asked for where it is written.
+    const bool is_wanted = !chain.is_greedy() || is_due || is_last || chain.finished();
+    if (chain.is_greedy() && is_wanted) chain.keep_state();
     DrawBlock draws = chain.take_draws();
     if (options_.observer != nullptr && draws.count != 0)
       options_.observer->on_draws(index, draws.first, draws.count, draws.traces);
-    // A greedy model replaces the draw of the block before.
-    std::erase_if(blocks_,
-                  [&](const DrawBlock& old) { return old.chain == index && old.block == draws.block; });
-    if (draws.count != 0) blocks_.push_back(std::move(draws));
-    if (chain.at_checkpoint()) {
+    if (draws.count != 0) {
+      // A greedy model replaces the draw of the block before.
+      std::erase_if(blocks_,
+                    [&](const DrawBlock& old) { return old.chain == index && old.block == draws.block; });
+      blocks_.push_back(std::move(draws));
+    }
+    if (chain.at_checkpoint() && is_wanted) {
       std::erase_if(checkpoints_, [&](const Checkpoint& old) { return old.chain == index; });
       checkpoints_.push_back(chain.checkpoint());
     }
     statuses_[index] = chain.status();
     progress_[index] = chain.progress();
-    if (seconds_since(last_commit_) >= seconds_between_commits_) {
+    if (is_due) {
       write();
       seconds_between_commits_ =
           std::max(kLeastSecondsBetweenCommits, seconds_since(begin) / kShareOfCommits);

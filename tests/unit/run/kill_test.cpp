@@ -47,7 +47,8 @@ TEST(Kill, AtAnyMomentLeavesAPrefixAndResumesIdentically) {
     const bool create = !std::filesystem::exists(path);
     if (create) before.assign(2, {});
     const pid_t child = start_child(path, create, contents);
-    // Around the commits, which come every half second, and sometimes while the file is being made or opened.
+    // Around the commits, which come every half second while they are quick, and sometimes while the file is
+    // being made or opened.
     const double delay = draw_uniform(stream) * (rounds % 4 == 0 ? 0.02 : 1.3);
     ::usleep(static_cast<useconds_t>(delay * 1e6));
     ::kill(child, SIGKILL);

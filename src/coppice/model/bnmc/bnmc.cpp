@@ -34,7 +34,7 @@ ModelEntry bnmc_entry() {
   entry.make_classifier = bnmc::make_classifier;
   entry.resolve = [](const Problem& problem, const Settings&, std::uint64_t, std::size_t) {
     const bnmc::Options options(problem.parameters);
-    return Resolution{{}, bnmc::warnings_of(bnmc::rows_as_known(bnmc::labelled_of(problem), options))};
+    return Resolution{{}, bnmc::warnings_of(bnmc::labelled_of(problem).labels, options)};
   };
   return entry;
 }

@@ -14,6 +14,7 @@ class LabelClassifier final : public Classifier {
         rows_(rows_as_known(labelled_of(problem), options_)),
         inputs_(rows_, options_) {
     ByteReader in(details);
+    check_format(in);
     const auto clusters = in.get<std::uint64_t>();
     if (clusters < 1 || clusters > options_.clusters << kMostDoublings)
       fail(ErrorCode::bad_data, "the run file is damaged: it has {} clusters", clusters);
@@ -35,7 +36,7 @@ class LabelClassifier final : public Classifier {
 
   LabelPrediction predict_given(const SparseRows& features, const SparseRows& known,
                                 std::size_t row) const override {
-    const SparseRows labels = labels_as_known(some_rows(known, row), options_);
+    const SparseRows labels = some_rows(known, row);
     std::vector<double> values(labels.columns, 0.0);
     for (std::size_t i = 0; i < labels.column.size(); ++i) values[labels.column[i]] = labels.value[i];
     return prediction_of(parts_of(features, row, &labels), learned_, options_, calibration_, values);

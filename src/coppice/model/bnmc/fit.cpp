@@ -355,7 +355,9 @@ std::size_t chain_bytes(const Problem& problem) {
   const std::size_t weights = 4 * rows.labels.columns * (rows.features.columns + 1);
   const std::size_t topics = has_topics(rows, options) ? options.topics : 0;
   const std::size_t shares = topics * (2 * rows.features.rows() + 10 * rows.features.columns);
-  return 48 * items + 8 * (14 * tables + parts + weights + shares);
+  // Rows as they are and as the mixture takes them; inputs by rows and columns in two precisions, of a fold
+  // too.
+  return (24 + 2 * 32) * items + 8 * (14 * tables + parts + weights + shares);
 }
 
 }  // namespace coppice::bnmc

@@ -2,23 +2,10 @@
 #include "coppice/model/bnmc/sampler.hpp"
 
 namespace coppice::bnmc {
-namespace {
-
-// What save() writes begins with this; a change of the form is a change of the number.
-constexpr std::uint64_t kStateFormat = 0x626e6d6300000001;
-
-}  // namespace
-
-void Fit::check_format(ByteReader& in) {
-  if (in.get<std::uint64_t>() != kStateFormat)
-    fail(
-        ErrorCode::bad_data,
-        "this run was begun by another version and cannot go on; it can be asked for labels, to go on fit it "
-        "again");
-}
 
 std::string Fit::details() const {
   ByteWriter out;
+  put_format(out);
   out.put(static_cast<std::uint64_t>(clusters_));
   Learned learned = progress_.stage == 0 ? best_ : final_;
   if (learned.statistics.counts.empty()) learned.statistics = statistics_;
@@ -34,7 +21,7 @@ std::string Fit::details() const {
 
 std::string Fit::save() const {
   ByteWriter out;
-  out.put(kStateFormat);
+  put_format(out);
   for (const std::size_t size : {clusters_, rows_.features.columns, labels()})
     out.put(static_cast<std::uint64_t>(size));
   put_units(out);

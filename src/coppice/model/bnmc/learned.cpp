@@ -12,6 +12,9 @@
 namespace coppice::bnmc {
 namespace {
 
+// A change of the form, or of what inputs experts have, is a change of the number.
+constexpr std::uint64_t kFormat = 0x626e6d6300000002;
+
 void put_vector(ByteWriter& out, std::span<const double> values) {
   out.put(static_cast<std::uint64_t>(values.size()));
   out.put(values.data(), values.size());
@@ -156,6 +159,14 @@ void Calibration::get(ByteReader& in, std::size_t labels) {
   if (size > 4) fail(ErrorCode::bad_data, "the run file is damaged: {} slopes of a calibration", size);
   coefficients.resize(size);
   in.get(coefficients.data(), size);
+}
+
+void put_format(ByteWriter& out) { out.put(kFormat); }
+
+void check_format(ByteReader& in) {
+  if (in.get<std::uint64_t>() != kFormat)
+    fail(ErrorCode::bad_data,
+         "this run was made by another version of bnmc, which understood inputs otherwise; fit it again");
 }
 
 Units get_units(ByteReader& in, std::size_t columns) {
@@ -405,7 +416,9 @@ Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts,
   std::vector<double> cells;
   std::vector<double> answers;
   std::vector<double> evidence;
+  bool any_missing = options.unobserved_is_missing;
   visit_rows([&](std::size_t row) {
+    any_missing = any_missing || std::any_of(y.begin(), y.end(), is_missing);
     if (row % every != 0) return;
     const std::vector<double> raw = raw_scores(parts[row], learned, options);
     for (std::size_t c = 0; c < labels; ++c) {
@@ -415,9 +428,17 @@ Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts,
       answers.push_back(y[c]);
     }
   });
+  const double positive = std::accumulate(answers.begin(), answers.end(), 0.0);
+  const auto known = static_cast<double>(answers.size());
+  // Where only labels that are there are known, counts by the clusters are all there is to say.
+  const bool only_positive = positive == known;
+  if (only_positive && any_missing) return calibration;
   // Labels that are all there, or all not, tell nothing apart.
-  const auto first = answers.begin();
-  if (std::all_of(first, answers.end(), [&](double answer) { return answer == *first; })) return calibration;
+  if (only_positive || positive == 0.0) {
+    calibration.coefficients.assign(slopes, 0.0);
+    calibration.coefficients[0] = std::log((positive + 0.5) / (known - positive + 0.5));
+    return calibration;
+  }
   const auto width = static_cast<Eigen::Index>(slopes);
   const auto height = static_cast<Eigen::Index>(answers.size());
   const Eigen::MatrixXd x =

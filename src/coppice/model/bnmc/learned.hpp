@@ -23,6 +23,10 @@ struct Learned {
   /// Throws Error{bad_data} if it does not fit the mixture and the experts' inputs.
   void get(ByteReader& in, const Mixture& mixture, std::size_t labels, std::size_t inputs);
 };
+/// What a fit keeps begins with the version of its form, which is also that of what the weights of experts
+/// mean. check_format throws Error{bad_data} for another.
+void put_format(ByteWriter& out);
+void check_format(ByteReader& in);
 /// Of normal features: origins, then scales.
 Units get_units(ByteReader& in, std::size_t columns);
 void put_statistics(ByteWriter& out, const MixtureStatistics& statistics);

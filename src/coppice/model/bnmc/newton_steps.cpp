@@ -37,7 +37,9 @@ NewtonSteps::NewtonSteps(const SparseDesign& design)
       solved_(design.inputs()),
       direction_(design.inputs()),
       image_(design.inputs()),
-      preconditioner_(design) {}
+      preconditioner_(design) {
+  for (std::size_t d = 0; d < precision_.size(); ++d) precision_.set(d, FloatLanes{} + 1.0f);
+}
 
 void NewtonSteps::set(std::size_t half, LanesInt wanted, const LaneVector& curvature,
                       const LaneVector& precision, const LaneVector& slope) {
@@ -80,8 +82,9 @@ void NewtonSteps::solve() {
     on &= curve > 0.0f;  // as it is but for rounding
     const FloatLanes length = on ? old / (on ? curve : zero + 1.0f) : zero;
     for (std::size_t d = 0; d < step_.size(); ++d) {
-      step_.set(d, step_[d] + length * direction_[d]);
-      residual_.set(d, residual_[d] - length * image_[d]);
+      // Lanes that are off must not even see what is not finite in theirs.
+      step_.set(d, on ? step_[d] + length * direction_[d] : step_[d]);
+      residual_.set(d, on ? residual_[d] - length * image_[d] : residual_[d]);
     }
     preconditioner_.solve(residual_, solved_);
     const FloatLanes next = dot(residual_, solved_);

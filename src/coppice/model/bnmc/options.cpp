@@ -92,8 +92,7 @@ std::vector<Parameter> parameter_table() {
   Parameter threshold{
       "threshold", Type::real, "micro",
       "score from which on a label is predicted; micro, macro, hamming: the one that is best by that measure "
-      "on "
-      "rows held out; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
+      "on rows held out; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
       0.0};
   threshold.choices = {"micro", "macro", "hamming", "at-least-one", "top-k"};
   return {
@@ -169,8 +168,9 @@ void check_given(const Settings& given) {
       (combine == "linear" || combine == "logit" || text_of(given, "label-model") == "bernoulli"))
     fail(ErrorCode::configuration,
          "--unobserved missing leaves labels that are there alone, and {} needs some that are not; only the "
-         "clusters learn from them: --combine mixture",
-         combine == "linear" || combine == "logit" ? "--combine " + combine : "--label-model bernoulli");
+         "clusters learn from them: {}",
+         combine == "linear" || combine == "logit" ? "--combine " + combine : "--label-model bernoulli",
+         combine == "linear" || combine == "logit" ? "--combine mixture" : "--label-model multinomial");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
     fail(ErrorCode::configuration, "--calibration 1 leaves no rows to learn from; 0 or at least 2");
 }
@@ -242,8 +242,9 @@ const LabelledRows& labelled_of(const Problem& problem) {
   return *problem.labelled;
 }
 
-SparseRows labels_as_known(SparseRows labels, const Options& options) {
-  if (!options.unobserved_is_missing) return labels;
+LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
+  if (!options.unobserved_is_missing) return rows;
+  const SparseRows& labels = rows.labels;
   SparseRows known;
   known.columns = labels.columns;
   for (std::size_t row = 0; row < labels.rows(); ++row) {
@@ -256,28 +257,39 @@ SparseRows labels_as_known(SparseRows labels, const Options& options) {
     }
     known.start.push_back(known.column.size());
   }
-  return known;
+  return {rows.features, rows.kinds, std::move(known)};
 }
 
-LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
-  return {rows.features, rows.kinds, labels_as_known(rows.labels, options)};
-}
-
-std::vector<std::string> warnings_of(const LabelledRows& rows) {
-  bool any_known = false;
-  bool any_zero = false;
-  for (std::size_t row = 0; row < rows.labels.rows(); ++row) {
-    const auto values = rows.labels.values_of(row);
-    any_zero = any_zero || values.size() < rows.labels.columns;
-    any_known =
-        any_known || std::any_of(values.begin(), values.end(), [](double y) { return !is_missing(y); });
+std::vector<std::string> warnings_of(const SparseRows& labels, const Options& options) {
+  std::vector<std::size_t> missing(labels.columns, 0);
+  bool any_one = false;
+  for (std::size_t i = 0; i < labels.value.size(); ++i) {
+    const bool is_known = !is_missing(labels.value[i]);
+    any_one = any_one || is_known;
+    missing[labels.column[i]] += is_known ? 0 : 1;
   }
-  if (any_zero) return {};
-  if (!any_known)
+  const bool any_zero =
+      !options.unobserved_is_missing && labels.value.size() < labels.rows() * labels.columns;
+  if (!any_one && !any_zero)
     return {fmt::format(
         "warning: no label of any row is known: there is nothing to learn, and each of the {} labels has the "
-        "base rate 1/{}",
-        rows.labels.columns, rows.labels.columns)};
+        "probability {}",
+        labels.columns,
+        options.label_model == Likelihood::multinomial ? fmt::format("1/{}", labels.columns) : "1/2")};
+  if (!any_one)
+    return {
+        "warning: no row is known to have any label: there is nothing to tell apart, and all have the same "
+        "small probability"};
+  const auto unknown = std::count(missing.begin(), missing.end(), labels.rows());
+  if (any_zero && unknown > 0)
+    return {fmt::format(
+        "warning: {} of the {} labels (the first is number {}) {} not known in any row: nothing is learned "
+        "of "
+        "{}, and {} probability means nothing",
+        unknown, labels.columns,
+        std::find(missing.begin(), missing.end(), labels.rows()) - missing.begin() + 1,
+        unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them", unknown == 1 ? "its" : "their")};
+  if (any_zero) return {};
   return {
       "warning: no label is known to be absent anywhere: linear classifiers have nothing to tell apart, "
       "scores come from "
@@ -330,15 +342,21 @@ Inputs::Inputs(const LabelledRows& rows, const Options& options)
   measure(rows.features, is_count_, mean_, scale_);
   for (std::size_t d = 0; d < rows.kinds.size(); ++d)
     if (rows.kinds[d] == Kind::binary) scale_[d] = 1.0;
+  // Centred columns have no zeros left: sparse ones stay as they are.
+  std::vector<std::size_t> nonzeros(mean_.size(), 0);
+  for (const std::uint32_t column : rows.features.column) ++nonzeros[column];
   shift_.assign(mean_.size(), 0.0);
-  for (std::size_t d = 0; full_ && d < shift_.size(); ++d)
-    if (rows.kinds[d] != Kind::binary) shift_[d] = mean_[d];
+  for (std::size_t d = 0; d < shift_.size(); ++d) {
+    const bool is_dense = rows.kinds[d] == Kind::real && 2 * nonzeros[d] >= rows.features.rows();
+    if (rows.kinds[d] == Kind::binary || !(full_ || is_dense)) continue;
+    shift_[d] = mean_[d];
+    centred_.push_back(static_cast<std::uint32_t>(d));
+  }
 }
 
 SparseRows Inputs::transform(const SparseRows& features, const Topics* topics, std::size_t threads) const {
   SparseRows result;
   result.columns = size();
-  std::vector<double> dense;
   std::vector<double> shares(features.rows() * topics_);
   parallel_for(topics_ == 0 ? 0 : features.rows(), threads, [&](std::size_t row) {
     std::vector<std::uint32_t> columns;
@@ -359,12 +377,15 @@ SparseRows Inputs::transform(const SparseRows& features, const Topics* topics, s
       return (value - shift_[d]) / scale_[d];
     };
     put(0, 1.0);
-    if (has_features_ && full_) {
-      dense.assign(features.columns, 0.0);
-      for (std::size_t i = 0; i < which.size(); ++i) dense[which[i]] = values[i];
-      for (std::size_t d = 0; d < features.columns; ++d) put(d + 1, scaled(d, dense[d]));
-    } else if (has_features_) {
-      for (std::size_t i = 0; i < which.size(); ++i) put(which[i] + 1, scaled(which[i], values[i]));
+    const auto at_or_end = [&](std::span<const std::uint32_t> columns, std::size_t i) {
+      return i < columns.size() ? columns[i] : static_cast<std::uint32_t>(features.columns);
+    };
+    for (std::size_t i = 0, j = 0; has_features_ && (i < which.size() || j < centred_.size());) {
+      const std::uint32_t d = std::min(at_or_end(which, i), at_or_end(centred_, j));
+      const bool is_there = at_or_end(which, i) == d;
+      put(d + 1, scaled(d, is_there ? values[i] : 0.0));
+      j += at_or_end(centred_, j) == d ? 1 : 0;
+      i += is_there ? 1 : 0;
     }
     for (std::size_t k = 0; k < topics_; ++k)
       put(size() - topics_ + k, kShareScale * shares[row * topics_ + k]);

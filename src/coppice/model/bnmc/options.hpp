@@ -40,13 +40,11 @@ inline constexpr std::size_t kMostDoublings = 10;
 /// Throws Error{configuration} if the problem has no labels.
 const LabelledRows& labelled_of(const Problem& problem);
 
-/// Labels as they are learned: with --unobserved missing none is known to be absent.
-SparseRows labels_as_known(SparseRows labels, const Options& options);
 /// Rows with such labels.
 LabelledRows rows_as_known(const LabelledRows& rows, const Options& options);
 
 /// What labels that tell nothing apart mean for the answers, as warnings.
-std::vector<std::string> warnings_of(const LabelledRows& rows);
+std::vector<std::string> warnings_of(const SparseRows& labels, const Options& options);
 
 /// The mixture for so many clusters; normal features are measured in the given units, or those of the rows.
 struct Units {
@@ -79,6 +77,7 @@ class Inputs {
   std::size_t topics_ = 0;
   std::vector<char> is_count_;
   std::vector<double> mean_, shift_, scale_;  // of the transformed columns
+  std::vector<std::uint32_t> centred_;        // columns that have a shift
 };
 
 }  // namespace coppice::bnmc

@@ -83,7 +83,6 @@ class Fit final : public Sampler {
   void predict_fold();
 
   /// Throws Error{bad_data} for a state that another version wrote.
-  static void check_format(ByteReader& in);
   void put_units(ByteWriter& out) const;
 
   /// Begins with what another fit learned of the first rows, features and labels.
