@@ -48,7 +48,7 @@ def test_settings_of_one_model(coppice, table):
     assert "2 of 4 folds" in text
 
 
-@pytest.mark.parametrize("models, words", [("nrmm:sise=1", "no setting 'sise'"), ("bhc-unlikely", "no model"),
+@pytest.mark.parametrize("models, words", [("nrmm:sise=1", "no setting 'sise'"), ("bhc-unlikely", "there is none of that name"),
                                            ("nrmm:alpha", "not SETTING=VALUE")])
 def test_what_is_refused(coppice, table, models, words):
     result = coppice("crossvalidate", table, "--models", models, *FLAGS, code=2)
