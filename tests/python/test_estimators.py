@@ -209,7 +209,7 @@ def test_an_output_file_is_kept_and_not_replaced(tmp_path):
 def test_mistakes_are_value_errors_in_the_words_of_the_package():
     X, _ = blobs()
     for settings, words in [({"process": "pitman"}, "process.*dp, ngg"), ({"alpha": -1.0}, "alpha"),
-                            ({"chains": 0}, "chains"), ({"family": "cauchy"}, "no family 'cauchy'"),
+                            ({"chains": 0}, "chains"), ({"family": "cauchy"}, "family cauchy: there is none of that name"),
                             ({"family_settings": {"nonsense": 1}}, "nonsense"), ({"n_jobs": 0}, "n_jobs"),
                             ({"pca": 9}, "9")]:
         with pytest.raises(ValueError, match=words) as caught:
