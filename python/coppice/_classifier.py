@@ -111,11 +111,11 @@ class LabelClassifier(ClassifierMixin, Estimator):
         self._tell(end)
         return self
 
-    def _as_learned(self, y: Any) -> Targets:
+    def _as_learned(self, y: Any, name: str = "Y") -> Targets:
         """Labels of more rows: columns without names are the labels of the run, in its order."""
         targets = targets_of(self, y, self.classes_ if self._one_per_row else None)
         if targets.one_per_row != self._one_per_row:
-            raise ValueError("y is a vector of classes where a matrix of labels was learned, or the other way round")
+            raise ValueError(f"{name} is a vector of classes where a matrix of labels was learned, or the other way round")
         if targets.named:
             absent = [name for name in self.run_.label_names if name not in targets.names]
             added = [name for name in targets.names if name not in self.run_.label_names]
@@ -124,7 +124,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         else:
             names = self.run_.label_names
             if len(targets.names) != len(names):
-                raise ValueError(f"Y has {len(targets.names)} columns where {len(names)} labels were learned; the columns of a "
+                raise ValueError(f"{name} has {len(targets.names)} columns where {len(names)} labels were learned; the columns of a "
                                  "frame say which they are")
             targets.names, targets.classes = names, self.classes_
         return targets
@@ -151,7 +151,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
 
     def _known(self, given: Any, frame: _native.Frame) -> _native.Frame:
         """Labels that are known of rows, in the order of the run; those that nobody speaks of are not known."""
-        targets = self._as_learned(given)
+        targets = self._as_learned(given, "given")
         check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
         added = [name for name in targets.names if name not in self.run_.label_names]
         if added:
