@@ -160,11 +160,7 @@ class Scheduler {
     parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
                  [this](std::size_t) { work(); });
     if (failure_) {
-      try {
-        write();  // what the other chains drew
-      } catch (const Error&) {
-        // The first failure, which is told, may well be that nothing can be written.
-      }
+      if (can_write_) write();  // what the other chains drew
       std::rethrow_exception(failure_);
     }
     // A greedy model has an answer from the start, however early it was stopped.
@@ -261,7 +257,9 @@ class Scheduler {
   }
 
   void write() {
+    can_write_ = false;
     file_.commit(blocks_, checkpoints_, statuses_);
+    can_write_ = true;
     blocks_.clear();
     checkpoints_.clear();
     last_commit_ = Clock::now();
@@ -272,6 +270,7 @@ class Scheduler {
   RunConfig config_;
   Clock::time_point begin_, last_commit_;
   double seconds_between_commits_ = kLeastSecondsBetweenCommits;
+  bool can_write_ = true;  // as far as was seen
   std::mutex mutex_;
   std::vector<std::unique_ptr<Chain>> chains_;
   std::vector<char> busy_;
