@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # another gains regressions of this size nothing, and its time counts
+
 import numpy as np
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
