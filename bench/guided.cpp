@@ -35,14 +35,14 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Gaussian clusters: centres far apart in relation to their own spread, which differs from cluster to
+/// Gaussian clusters: centers far apart in relation to their own spread, which differs from cluster to
 /// cluster.
 Table mixture(std::size_t n, std::size_t d, std::size_t k, double box, Labels* truth) {
   Stream stream({11, d, n}, Purpose::test);
-  std::vector<std::vector<double>> centre(k, std::vector<double>(d));
+  std::vector<std::vector<double>> center(k, std::vector<double>(d));
   std::vector<double> spread(k);
   for (std::size_t c = 0; c < k; ++c) {
-    for (double& x : centre[c]) x = box * draw_normal(stream);
+    for (double& x : center[c]) x = box * draw_normal(stream);
     spread[c] = 0.5 + draw_uniform(stream);
   }
   Table table;
@@ -53,7 +53,7 @@ Table mixture(std::size_t n, std::size_t d, std::size_t k, double box, Labels* t
     if (truth != nullptr) truth->push_back(static_cast<Label>(c));
     table.row_ids.push_back(fmt::format("{}", i + 1));
     for (std::size_t j = 0; j < d; ++j)
-      table.columns[j].values.push_back(centre[c][j] + spread[c] * draw_normal(stream));
+      table.columns[j].values.push_back(center[c][j] + spread[c] * draw_normal(stream));
   }
   return table;
 }
@@ -96,7 +96,7 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
       parse_assignment("alpha=1", settings);
       const Problem problem{data.plan.family.get(), &data.rows, ParameterValues(model.parameters, settings)};
       const double begin = cpu_seconds();
-      const std::unique_ptr<Sampler> chain = model.make_sampler(problem);
+      const std::unique_ptr<Inference> chain = model.make_inference(problem);
       chain->init({seed, 0, 0});
       std::vector<double> traces(model.traces(problem.parameters).size());
       double spent = cpu_seconds() - begin;
@@ -118,7 +118,7 @@ void race(double seconds, std::uint64_t seeds, const std::string& init, const st
         const bool is_best = traces[0] > best_traces[0];
         if (is_best) {
           std::copy_n(traces.begin(), 2, best_traces);
-          chain->shape(best);
+          chain->labels(best);
         }
         if (spent < next && sweep > 20 && !is_best) continue;
         fmt::print("{},{},{},{},{:.6f},{},{:.4f},{},,,,,\n", name, init, sampler, seed, spent, sweep,
@@ -185,10 +185,10 @@ void moves(std::size_t most) {
     Rows fewer = data.rows;
     fewer.cells.resize((n - added) * fewer.width);
     const Problem old{&family, &fewer, ParameterValues(model.parameters, settings)};
-    const std::unique_ptr<Sampler> before = model.make_sampler(old);
+    const std::unique_ptr<Inference> before = model.make_inference(old);
     before->init({1, 0, 0});
     const Problem problem{&family, &data.rows, ParameterValues(model.parameters, settings)};
-    const std::unique_ptr<Sampler> chain = model.make_sampler(problem);
+    const std::unique_ptr<Inference> chain = model.make_inference(problem);
     chain->load_first(before->save(), n - added);
     chain->insert(1, {1, 0, 0});  // builds the tree
     start = cpu_seconds();

@@ -36,7 +36,7 @@ double best(std::size_t repeats, Clock&& clock, Work&& work) {
 }
 
 /// Rows of `nonzeros` features of 1 among `features`, and three labels of `labels`.
-LabelledRows drawn(std::size_t rows, std::size_t features, std::size_t nonzeros, std::size_t labels) {
+LabeledRows drawn(std::size_t rows, std::size_t features, std::size_t nonzeros, std::size_t labels) {
   Stream stream({1, 0, 0}, Purpose::test);
   const auto draw = [&](std::size_t columns, std::size_t many) {
     SparseRows result;
@@ -87,7 +87,7 @@ struct Started {
   std::vector<std::uint32_t> all;
   bnmc::MixtureStatistics statistics;
 
-  Started(const LabelledRows& rows, const bnmc::Options& options)
+  Started(const LabeledRows& rows, const bnmc::Options& options)
       : mixture(bnmc::make_mixture(rows, options, options.clusters)),
         items(mixture.encode(rows)),
         all(rows.features.rows()) {
@@ -100,7 +100,7 @@ struct Started {
   }
 };
 
-void local_updates(const LabelledRows& rows, const bnmc::Options& options) {
+void local_updates(const LabeledRows& rows, const bnmc::Options& options) {
   Started state(rows, options);
   const auto update = [&](std::size_t threads) {
     return state.mixture.local_update(state.items, state.all, state.statistics, threads);
@@ -126,7 +126,7 @@ void local_updates(const LabelledRows& rows, const bnmc::Options& options) {
              one / two, same ? "the same bits" : "OTHER BITS");
 }
 
-void experts(const LabelledRows& rows, const bnmc::Options& options) {
+void experts(const LabeledRows& rows, const bnmc::Options& options) {
   bnmc::LabelExperts experts(rows, options);
   experts.set_design(rows.features, nullptr, 1);
   const std::size_t labels = std::min<std::size_t>(32, rows.labels.columns);
@@ -156,8 +156,8 @@ void experts(const LabelledRows& rows, const bnmc::Options& options) {
 
 void stochastic_steps(const bnmc::Options& options) {
   for (const std::size_t features : {1'000U, 10'000U, 100'000U, 1'000'000U}) {
-    const LabelledRows rows = drawn(256, 1000, 60, 50);
-    LabelledRows wide = rows;
+    const LabeledRows rows = drawn(256, 1000, 60, 50);
+    LabeledRows wide = rows;
     wide.features.columns = features;
     wide.kinds.assign(features, Kind::count);
     Started state(wide, options);
@@ -175,12 +175,12 @@ void stochastic_steps(const bnmc::Options& options) {
 
 int main(int count, char** arguments) {
   try {
-    LabelledRows rows;
+    LabeledRows rows;
     if (count > 1 && std::filesystem::exists(arguments[1])) {
       ReadOptions options;
       options.labels = {""};
       const Dataset data = read_dataset(arguments[1], options);
-      rows = labelled_rows(data.table, data.labels);
+      rows = labeled_rows(data.table, data.labels);
     } else {
       fmt::print("no file of rows with labels was given, so they are drawn at random\n");
       rows = drawn(7400, 1836, 68, 159);

@@ -31,31 +31,31 @@ struct Workload {
   std::vector<std::string> settings, family_settings;
 };
 
-/// Points around the leaves of a tree of centres, the spread halving from level to level.
+/// Points around the leaves of a tree of centers, the spread halving from level to level.
 Workload nested(const std::string& name, std::size_t n, std::size_t d,
                 const std::vector<std::size_t>& children, double spread, std::vector<std::string> settings) {
   Workload work{name, "gaussian-known",    {},
                 {},   std::move(settings), {"noise_variance=1", "prior_variance=60"}};
   Stream stream({11, d, 1000}, Purpose::test);
-  std::vector<std::vector<double>> centres{std::vector<double>(d, 0.0)};
+  std::vector<std::vector<double>> centers{std::vector<double>(d, 0.0)};
   for (const std::size_t count : children) {
     std::vector<std::vector<double>> next;
-    for (const std::vector<double>& centre : centres)
+    for (const std::vector<double>& center : centers)
       for (std::size_t child = 0; child < count; ++child) {
-        next.push_back(centre);
+        next.push_back(center);
         for (double& x : next.back()) x += spread * draw_normal(stream);
       }
-    centres = std::move(next);
+    centers = std::move(next);
     spread *= 0.55;
   }
   for (std::size_t j = 0; j < d; ++j)
     work.table.columns.push_back({fmt::format("c{}", j + 1), Kind::real, std::vector<double>(n), {}});
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t leaf = draw_index(stream, centres.size());
+    const std::size_t leaf = draw_index(stream, centers.size());
     work.truth.push_back(static_cast<Label>(leaf));
     work.table.row_ids.push_back(fmt::format("{}", i));
     for (std::size_t j = 0; j < d; ++j)
-      work.table.columns[j].values[i] = centres[leaf][j] + draw_normal(stream);
+      work.table.columns[j].values[i] = centers[leaf][j] + draw_normal(stream);
   }
   return work;
 }
@@ -128,7 +128,7 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
   for (const std::string& text : work.settings) parse_assignment(text, settings);
   for (const std::string& text : extra) parse_assignment(text, settings);
   const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings)};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   const std::vector<std::string> names = model.traces(problem.parameters);
   const auto trace = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -151,7 +151,7 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
     sampler->traces(values);
     components.push_back(values[trace("components")]);
     first_level.push_back(values[trace("entropy_1")]);
-    sampler->shape(labels);
+    sampler->labels(labels);
     pairs.add(std::span<const Label>(labels).first(rows.size()));
   }
   const std::span<const Label> leaves = std::span<const Label>(labels).last(rows.size());
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> all{
       {"bhmc", {"penalty=0"}},
       {"hinge .01", {"penalty=0.01", "regularizer=\"hinge\""}},
-      {"centred .1", {"penalty=0.1", "regularizer=\"centred\""}},
+      {"centered .1", {"penalty=0.1", "regularizer=\"centered\""}},
       {"own .1", {"penalty=0.1", "regularizer=\"own\""}},
       {"paper .1", {"penalty=0.1", "regularizer=\"paper\""}}};
   if (!folder.empty() && std::filesystem::exists(folder + "/w7.csv"))

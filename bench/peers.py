@@ -29,9 +29,9 @@ WORKLOADS = pathlib.Path(__file__).resolve().parents[2] / "shared" / "peers" / "
 
 def similar_mixture(seed, rows, columns, clusters, box):
     rng = np.random.RandomState(seed)
-    centres = rng.uniform(-box, box, size=(clusters, columns))
+    centers = rng.uniform(-box, box, size=(clusters, columns))
     labels = rng.choice(clusters, rows, p=rng.dirichlet(np.full(clusters, 10.0)))
-    return centres[labels] + rng.normal(size=(rows, columns)) * rng.uniform(0.6, 1.2, size=clusters)[labels, None], labels
+    return centers[labels] + rng.normal(size=(rows, columns)) * rng.uniform(0.6, 1.2, size=clusters)[labels, None], labels
 
 
 def tables(path):

@@ -20,12 +20,12 @@ CLICKS = 12
 
 def write_table(path):
     generator = random.Random(1)
-    centres = [[generator.gauss(0, 1.5) for _ in range(COLUMNS)] for _ in range(CLUSTERS)]
+    centers = [[generator.gauss(0, 1.5) for _ in range(COLUMNS)] for _ in range(CLUSTERS)]
     with open(path, "w", encoding="utf-8") as file:
         file.write(",".join(["id", *(f"measure_{j}" for j in range(COLUMNS))]) + "\n")
         for i in range(ROWS):
-            centre = centres[i % CLUSTERS]
-            file.write(",".join([f"sample {i}", *(f"{generator.gauss(mean, 1):.3f}" for mean in centre)]) + "\n")
+            center = centers[i % CLUSTERS]
+            file.write(",".join([f"sample {i}", *(f"{generator.gauss(mean, 1):.3f}" for mean in center)]) + "\n")
 
 
 def fit(folder):

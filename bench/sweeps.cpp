@@ -66,13 +66,13 @@ struct Workload {
   Settings settings = {};
 };
 
-/// A mixture: Gaussian clusters with centres in a box, or binary columns with Beta(1/2, 1/2) probabilities.
+/// A mixture: Gaussian clusters with centers in a box, or binary columns with Beta(1/2, 1/2) probabilities.
 Workload generate(const std::string& name, const std::string& family, std::size_t n, std::size_t d,
                   std::size_t k, double box, double target) {
   Workload work{name, family, {}, {}, target};
   Stream stream({7, d, n}, Purpose::test);
-  std::vector<std::vector<double>> centre(k, std::vector<double>(d));
-  for (auto& point : centre)
+  std::vector<std::vector<double>> center(k, std::vector<double>(d));
+  for (auto& point : center)
     for (double& x : point)
       x = family == "bernoulli" ? draw_beta(stream, 0.5, 0.5) : box * (2.0 * draw_uniform(stream) - 1.0);
   for (std::size_t j = 0; j < d; ++j)
@@ -84,8 +84,8 @@ Workload generate(const std::string& name, const std::string& family, std::size_
     work.table.row_ids.push_back(fmt::format("{}", i + 1));
     for (std::size_t j = 0; j < d; ++j)
       work.table.columns[j].values.push_back(family == "bernoulli"
-                                                 ? (draw_uniform(stream) < centre[c][j] ? 1.0 : 0.0)
-                                                 : centre[c][j] + draw_normal(stream));
+                                                 ? (draw_uniform(stream) < center[c][j] ? 1.0 : 0.0)
+                                                 : center[c][j] + draw_normal(stream));
   }
   return work;
 }
@@ -105,9 +105,9 @@ struct Prepared {
   const ModelEntry* model = &model_by_name("nrmm");
   explicit Prepared(const Workload& work)
       : plan(plan_family(work.table, {}, work.family, work.settings)), rows(encode(plan, work.table)) {}
-  std::unique_ptr<Sampler> sampler(const std::string& kind) const {
+  std::unique_ptr<Inference> sampler(const std::string& kind) const {
     const Settings settings{{"sampler", {Setting::Shape::text, {}, 0, kind}}};
-    return model->make_sampler({plan.family.get(), &rows, ParameterValues(model->parameters, settings)});
+    return model->make_inference({plan.family.get(), &rows, ParameterValues(model->parameters, settings)});
   }
 };
 
@@ -118,17 +118,17 @@ double bare_density(const Prepared& data, const Labels& labels) {
   clusters.assign(labels);
   const Family& family = *data.plan.family;
   const std::size_t chunks = clusters.weights_size() / kLanes;
-  const std::size_t stride = family.bank_size() * kLanes;
-  AlignedVector bank(chunks * stride);
+  const std::size_t stride = family.cache_size() * kLanes;
+  AlignedVector cache(chunks * stride);
   AlignedVector out(chunks * kLanes);
   for (std::size_t slot = 0; slot < clusters.weights_size(); ++slot)
-    family.fill_bank(clusters.stats(static_cast<Label>(std::min(slot, clusters.clusters() - 1))),
-                     bank.data() + slot / kLanes * stride + slot % kLanes);
+    family.fill_cache(clusters.stats(static_cast<Label>(std::min(slot, clusters.clusters() - 1))),
+                      cache.data() + slot / kLanes * stride + slot % kLanes);
   double best = 1e9;
   for (int repeat = 0; repeat < 7; ++repeat) {
     const auto start = Clock::now();
     for (std::size_t row = 0; row < data.rows.size(); ++row)
-      family.add_log_predictive(data.rows[row], bank.data(), stride, chunks, {}, out.data());
+      family.add_log_predictive(data.rows[row], cache.data(), stride, chunks, {}, out.data());
     best = std::min(best, seconds_since(start));
   }
   return best;
@@ -145,7 +145,7 @@ void measure(const Workload& work, const std::string& kind, int sweeps, int seed
   Labels labels(data.rows.size());
   std::vector<double> values(data.model->traces(ParameterValues(data.model->parameters, {})).size());
   for (int seed = 1; seed <= seeds; ++seed) {
-    const std::unique_ptr<Sampler> sampler = data.sampler(kind);
+    const std::unique_ptr<Inference> sampler = data.sampler(kind);
     const auto name = [&](int sweep) {
       return StreamName{static_cast<std::uint64_t>(seed), 0, static_cast<std::uint64_t>(sweep)};
     };
@@ -167,7 +167,7 @@ void measure(const Workload& work, const std::string& kind, int sweeps, int seed
         allocated += allocations - before;
         sampling_seconds += took;
       }
-      sampler->shape(labels);
+      sampler->labels(labels);
       if (std::isnan(reached) && adjusted_rand_index(work.truth, labels) >= work.target) reached = spent;
       if (settled) {
         sampler->traces(values);

@@ -1,4 +1,4 @@
-// Seconds of exact greedy and randomised trees: bench_trees DATA.npy FAMILY HOW REPEATS [THREADS [LABELS]].
+// Seconds of exact greedy and randomized trees: bench_trees DATA.npy FAMILY HOW REPEATS [THREADS [LABELS]].
 // Prints the best processor time of a whole fit, the lower bound, the number of clusters (trees of views: of
 // views) and the best time by the clock; writes the clusters of the rows to LABELS. Without arguments: a
 // small table of its own.
@@ -72,7 +72,7 @@ void run(Table table, const std::string& family, const std::string& how, int rep
         chosen.insert_or_assign(name, value);
       problem.parameters = ParameterValues(model.parameters, chosen);
     }
-    const std::unique_ptr<Sampler> fit = model.make_sampler(problem);
+    const std::unique_ptr<Inference> fit = model.make_inference(problem);
     fit->use_threads(threads);
     std::uint64_t step = 0;
     while (!fit->finished()) fit->step({1, 0, ++step});
@@ -81,9 +81,9 @@ void run(Table table, const std::string& family, const std::string& how, int rep
         best_wall, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_wall).count());
     bound = fit->log_joint();
     Labels labels(rows.size());
-    fit->shape(labels);
+    fit->labels(labels);
     groups =
-        model.views != nullptr ? model.views(problem, fit->details()).count() : cluster_sizes(labels).size();
+        model.views != nullptr ? model.views(problem, fit->payload()).count() : cluster_sizes(labels).size();
     if (labels_path != nullptr) {
       std::ofstream out(labels_path);
       for (const Label label : labels) out << label << '\n';

@@ -26,8 +26,8 @@ def binary(seed, rows, columns, clusters):
 
 def gaussian(seed, rows, columns, clusters):
     rng = np.random.RandomState(seed)
-    centres = rng.uniform(-5, 5, size=(clusters, columns))
-    return centres[rng.randint(clusters, size=rows)] + rng.normal(size=(rows, columns))
+    centers = rng.uniform(-5, 5, size=(clusters, columns))
+    return centers[rng.randint(clusters, size=rows)] + rng.normal(size=(rows, columns))
 
 
 def ours(data, family, how, folder):
@@ -92,7 +92,7 @@ def cross_lines(folder):
     sizes = [200, 400, 800, 1600, 3200, 6400]
     times = [cross(views(1, 100, n), "randomized", folder, repeats=1)[0] for n in sizes]
     slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
-    print(f"growth in columns, randomised: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} columns "
+    print(f"growth in columns, randomized: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} columns "
           f"({', '.join(f'{t:.2f}' for t in times)} s)", flush=True)
 
 
@@ -126,7 +126,7 @@ def main():
         for how in ("keep", "search"):
             seconds, bound, clusters = ours(binary(304, 500, 50, 8), "bernoulli", how, folder)
             print(f"binary 500 x 50, {how}: {1000 * seconds:.1f} ms, bound {bound:.1f}, {clusters} clusters", flush=True)
-        print(f"{'table':<26}{'kept':>12}{'recomputed':>12}{'randomised':>12}{'Ward':>12}{'clusters':>10}{'bound':>14}")
+        print(f"{'table':<26}{'kept':>12}{'recomputed':>12}{'randomized':>12}{'Ward':>12}{'clusters':>10}{'bound':>14}")
         every = ("randomized", "recompute", "keep")
         line("binary 100 x 100", binary(303, 100, 100, 6), "bernoulli", folder, every)
         line("binary 500 x 50", binary(304, 500, 50, 8), "bernoulli", folder, every)

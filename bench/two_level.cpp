@@ -25,13 +25,13 @@ Table clusters_of_clusters(std::size_t rows, std::size_t columns) {
   constexpr std::size_t kClusters = 8;
   constexpr std::size_t kParts = 3;
   Stream stream({7, columns, 0}, Purpose::test);
-  std::vector<std::vector<double>> centres;
+  std::vector<std::vector<double>> centers;
   for (std::size_t cluster = 0; cluster < kClusters; ++cluster) {
-    std::vector<double> centre(columns);
-    for (double& x : centre) x = 12.0 * draw_normal(stream);
+    std::vector<double> center(columns);
+    for (double& x : center) x = 12.0 * draw_normal(stream);
     for (std::size_t part = 0; part < kParts; ++part) {
-      centres.push_back(centre);
-      for (double& x : centres.back()) x += 3.0 * draw_normal(stream);
+      centers.push_back(center);
+      for (double& x : centers.back()) x += 3.0 * draw_normal(stream);
     }
   }
   Table table;
@@ -39,8 +39,8 @@ Table clusters_of_clusters(std::size_t rows, std::size_t columns) {
     table.columns.push_back({fmt::format("c{}", j + 1), Kind::real, std::vector<double>(rows), {}});
   for (std::size_t i = 0; i < rows; ++i) {
     table.row_ids.push_back(fmt::format("{}", i));
-    const std::vector<double>& centre = centres[draw_index(stream, centres.size())];
-    for (std::size_t j = 0; j < columns; ++j) table.columns[j].values[i] = centre[j] + draw_normal(stream);
+    const std::vector<double>& center = centers[draw_index(stream, centers.size())];
+    for (std::size_t j = 0; j < columns; ++j) table.columns[j].values[i] = center[j] + draw_normal(stream);
   }
   return table;
 }
@@ -56,7 +56,7 @@ Result measure(const std::string& name, const Problem& base, const std::vector<s
   Settings settings;
   for (const std::string& text : texts) parse_assignment(text, settings);
   const Problem problem{base.family, base.rows, ParameterValues(model.parameters, settings)};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   const std::vector<std::string> names = model.traces(problem.parameters);
   const auto place = [&](const std::string& trace) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), trace) - names.begin());

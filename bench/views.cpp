@@ -71,8 +71,8 @@ class Forecast {
         values_(values),
         sums_(cells.size() * values) {}
 
-  void add(const Labels& labels, const std::string& details) {
-    predictor_->set_draw(labels, {}, details);
+  void add(const Labels& labels, const std::string& payload) {
+    predictor_->set_draw(labels, {}, payload);
     std::vector<CellComponent> components;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       predictor_->cell_components(cells_[i].row, cells_[i].cell, components);
@@ -141,7 +141,7 @@ int held_out(const std::string& data, const std::string& full, const std::string
   fmt::print("{:>6}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}\n", "chain", "ms/sweep", "allocs",
              "to goal", "at sweep", "accuracy", "log pred", "views", "log joint");
   for (std::size_t chain = 0; chain < kChains; ++chain) {
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     Labels labels(rows.size());
     Forecast forecast(plan, problem, cells, values);
     std::vector<std::pair<Labels, std::string>> draws;
@@ -159,8 +159,8 @@ int held_out(const std::string& data, const std::string& full, const std::string
       spent += taken.back();
       if (sweep > sweeps / 2) allocated += allocations - before;
       times.push_back(spent);
-      sampler->shape(labels);
-      draws.emplace_back(labels, sampler->details());
+      sampler->labels(labels);
+      draws.emplace_back(labels, sampler->payload());
       if (reached >= 0.0 || sweep % 10 != 0) continue;
       forecast.reset();
       for (std::size_t i = sweep / 3; i < sweep; i += 3) forecast.add(draws[i].first, draws[i].second);
@@ -236,18 +236,18 @@ double bare_rows(const Family& family, const Rows& rows, const Views& views) {
     own->restrict_to(cells);
     const std::size_t clusters = cluster_sizes(views.rows[v]).size();
     const std::size_t chunks = (clusters + kLanes - 1) / kLanes;
-    const std::size_t stride = own->bank_size() * kLanes;
+    const std::size_t stride = own->cache_size() * kLanes;
     std::vector<double> stats(chunks * kLanes * own->stats_size());
-    AlignedVector bank(chunks * stride), out(chunks * kLanes);
+    AlignedVector cache(chunks * stride), out(chunks * kLanes);
     const auto stats_of = [&](std::size_t c) { return stats.data() + c * own->stats_size(); };
     for (std::size_t c = 0; c < chunks * kLanes; ++c) own->clear(stats_of(c));
     for (std::size_t row = 0; row < rows.size(); ++row)
       own->add(stats_of(static_cast<std::size_t>(views.rows[v][row])), rows[row]);
     for (std::size_t c = 0; c < chunks * kLanes; ++c)
-      own->fill_bank(stats_of(c), bank.data() + c / kLanes * stride + c % kLanes);
+      own->fill_cache(stats_of(c), cache.data() + c / kLanes * stride + c % kLanes);
     total += best_time(3, [&] {
       for (std::size_t row = 0; row < rows.size(); ++row)
-        own->add_log_predictive(rows[row], bank.data(), stride, chunks, {}, out.data());
+        own->add_log_predictive(rows[row], cache.data(), stride, chunks, {}, out.data());
     });
   }
   return total;
@@ -281,20 +281,20 @@ void mixed(std::size_t rows_of_table) {
   const ModelEntry model = crosscat_entry();
   const auto sampler_with = [&](const std::vector<std::string>& texts, auto&& use) {
     const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings_of(texts))};
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     return use(*sampler, problem);
   };
   std::string state;
   Views views;
   std::uint64_t sweep = 0;
-  sampler_with({}, [&](Sampler& sampler, const Problem& problem) {
+  sampler_with({}, [&](Inference& sampler, const Problem& problem) {
     sampler.init({1, 0, 0});
     for (int i = 0; i < 40; ++i) sampler.step({1, 0, ++sweep});
     state = sampler.save();
-    views = model.views(problem, sampler.details());
+    views = model.views(problem, sampler.payload());
   });
   const auto time_of = [&](const std::vector<std::string>& texts) {
-    return sampler_with(texts, [&](Sampler& sampler, const Problem&) {
+    return sampler_with(texts, [&](Inference& sampler, const Problem&) {
       sampler.load(state);
       return best_time(5, [&] { sampler.step({1, 0, ++sweep}); });
     });

@@ -25,7 +25,7 @@ int main() {
   for (std::uint64_t sweep = 1; sweep <= 2000; ++sweep) {
     sampler->step({seed, 0, sweep});
     if (sweep <= 500) continue;
-    sampler->shape(labels);
+    sampler->labels(labels);
     draws.push_back(labels);
   }
   const Consensus estimate = consensus(draws);

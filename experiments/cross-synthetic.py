@@ -1,6 +1,6 @@
 """Claims about views on synthetic tables: are they found (C1), what one-view models lose when there are several (C2), whether greedy,
-randomised and sampled views predict equally well (C3), what they cost (C4) and how that grows with the columns (C5), and how many filtering
-levels the randomised form needs (C6). Usage: cross-synthetic.py [SEEDS] [FOLDS of ten]. Writes build/experiments/cross-synthetic.json and
+randomized and sampled views predict equally well (C3), what they cost (C4) and how that grows with the columns (C5), and how many filtering
+levels the randomized form needs (C6). Usage: cross-synthetic.py [SEEDS] [FOLDS of ten]. Writes build/experiments/cross-synthetic.json and
 three pictures, prints tables."""
 
 import json

@@ -198,9 +198,9 @@ def claim_b(seed):
 
 def claim_c(seed):
     x, y, x_test, y_test = split(*patterns(seed, 1400)[:2], seed, 400, 1000)
-    for unlabelled in (0, 350):
-        known = np.vstack([y[:50], np.full((unlabelled, y.shape[1]), np.nan)])
-        yield "patterns", f"50 + {unlabelled} rows", ["bnmc", "bnmc mixture"], (x[:50 + unlabelled], known, x_test, y_test, "count")
+    for unlabeled in (0, 350):
+        known = np.vstack([y[:50], np.full((unlabeled, y.shape[1]), np.nan)])
+        yield "patterns", f"50 + {unlabeled} rows", ["bnmc", "bnmc mixture"], (x[:50 + unlabeled], known, x_test, y_test, "count")
 
 
 def claim_d(seed):

@@ -166,31 +166,31 @@ def expected_covariance(points, subs, prior_mean, strength, dof, scale, spread):
         weights.append(len(own) / (1 + spread * len(own)))
         psi += (own - means[-1]).T @ (own - means[-1])
     weights, means = np.array(weights), np.array(means)
-    centre = weights @ means / weights.sum()
-    psi += (means - centre).T @ ((means - centre) * weights[:, None])
+    center = weights @ means / weights.sum()
+    psi += (means - center).T @ ((means - center) * weights[:, None])
     pull = strength * weights.sum() / (strength + weights.sum())
-    psi += pull * np.outer(centre - prior_mean, centre - prior_mean)
+    psi += pull * np.outer(center - prior_mean, center - prior_mean)
     return psi / (dof + len(points) - d - 1)
 
 
-def ellipse(centre, covariance, colour):
+def ellipse(center, covariance, color):
     from matplotlib.patches import Ellipse
     values, vectors = np.linalg.eigh(covariance)
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
-    return Ellipse(centre, *(4 * np.sqrt(values[::-1])), angle=angle, edgecolor=colour, facecolor="none", linewidth=1)
+    return Ellipse(center, *(4 * np.sqrt(values[::-1])), angle=angle, edgecolor=color, facecolor="none", linewidth=1)
 
 
 def draw_clusters(axis, points, clusters, subs, prior):
     from matplotlib import pyplot
-    colours = pyplot.get_cmap("tab20")
+    colors = pyplot.get_cmap("tab20")
     order = np.argsort(-np.bincount(clusters))
     for rank, cluster in enumerate(order):
         rows = clusters == cluster
-        colour = colours((2 * rank) % 20 + (rank // 10) % 2)
-        axis.plot(*points[rows].T, ".", color=colour, markersize=2.5, alpha=0.6)
+        color = colors((2 * rank) % 20 + (rank // 10) % 2)
+        axis.plot(*points[rows].T, ".", color=color, markersize=2.5, alpha=0.6)
         covariance = expected_covariance(points[rows], subs[rows], *prior)
         for sub in np.unique(subs[rows]):
-            axis.add_patch(ellipse(points[subs == sub].mean(0), covariance, colour))
+            axis.add_patch(ellipse(points[subs == sub].mean(0), covariance, color))
     axis.set_xticks([])
     axis.set_yticks([])
     axis.set_aspect("equal", adjustable="datalim")
@@ -242,10 +242,10 @@ def figure_of_counts(known):
             results = known.get((data, name, sweeps))
             if not results:
                 continue
-            for what, width, colour in (("subclusters", 0.8, "#a6cee3"), ("clusters", 0.5, "#1f78b4")):
+            for what, width, color in (("subclusters", 0.8, "#a6cee3"), ("clusters", 0.5, "#1f78b4")):
                 mean, error = common.mean_and_error([values[what] for values in results.values()])
                 if np.isfinite(mean):
-                    axis.bar(position, mean, width, yerr=error, color=colour, capsize=2, error_kw={"linewidth": 0.8},
+                    axis.bar(position, mean, width, yerr=error, color=color, capsize=2, error_kw={"linewidth": 0.8},
                              label=what.replace("sub", "sub-") if position == 0 else None)
         axis.set_xticks(range(len(bars)), [f"{name}, {sweeps}" for name, sweeps in bars], rotation=90, fontsize=7)
         axis.set_title(f"bananas, {data}", fontsize=9)

@@ -1,4 +1,4 @@
-"""Which regulariser? Every data set, every setting, ten seeds: held-out log density, agreement with the classes
+"""Which regularizer? Every data set, every setting, ten seeds: held-out log density, agreement with the classes
 per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
 and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
 so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]; regularizers.py table prints what is known
@@ -21,24 +21,24 @@ SETTINGS = {
     "own .4": ("own", 0.4, []),
     "paper .1": ("paper", 0.1, []),
     "paper .4": ("paper", 0.4, []),
-    "centred .1": ("centred", 0.1, ["--intercept", "true"]),
-    "centred .4": ("centred", 0.4, ["--intercept", "true"]),
-    "centred .4 tempered": ("centred", 0.4, ["--intercept", "true", "--replicas", "3"]),
-    "centred 1 tempered": ("centred", 1.0, ["--intercept", "true", "--replicas", "4"]),
+    "centered .1": ("centred", 0.1, ["--intercept", "true"]),
+    "centered .4": ("centred", 0.4, ["--intercept", "true"]),
+    "centered .4 tempered": ("centred", 0.4, ["--intercept", "true", "--replicas", "3"]),
+    "centered 1 tempered": ("centred", 1.0, ["--intercept", "true", "--replicas", "4"]),
 }
 
 
 def synthetic(name, seed):
-    """Points around the leaves of a tree of centres; the class is the leaf."""
+    """Points around the leaves of a tree of centers; the class is the leaf."""
     rng = np.random.default_rng([seed, 5])
     children, rows, dimension = ((3, 3), 150, 4) if name == "nested9" else ((2, 2, 3), 240, 8)
-    centres = np.zeros((1, dimension))
+    centers = np.zeros((1, dimension))
     spread = 4.0
     for count in children:
-        centres = np.concatenate([centre + spread * rng.normal(size=(count, dimension)) for centre in centres])
+        centers = np.concatenate([center + spread * rng.normal(size=(count, dimension)) for center in centers])
         spread *= 0.6
-    leaf = rng.integers(len(centres), size=rows)
-    points = centres[leaf] + rng.normal(size=(rows, dimension))
+    leaf = rng.integers(len(centers), size=rows)
+    points = centers[leaf] + rng.normal(size=(rows, dimension))
     header = [f"x{i}" for i in range(dimension)] + ["label"]
     return header, [[f"{x:.6g}" for x in point] + [f"c{k}"] for point, k in zip(points, leaf)]
 

@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   block.count = size > 32 ? data[24] : 1;
   expect_value_or_error([&] { coppice::decode_traces(frame, block); });
   expect_value_or_error([&] { coppice::decode_labels(frame, block); });
-  expect_value_or_error([&] { coppice::decode_details(frame, block); });
+  expect_value_or_error([&] { coppice::decode_payloads(frame, block); });
   expect_value_or_error([&] { coppice::decode_checkpoint(0, 0, frame); });
   expect_value_or_error([&] { coppice::config_from_json(bytes); });
   return 0;

@@ -68,7 +68,7 @@ held_out_proba_ : ndarray of shape (n_samples, n_labels)
     The probability of each label of the rows that were learned from, by fits that had not seen them.
 patterns_ : list of dict
     Clusters, largest first: number (`cluster`), share of the rows (`weight`), expected value of all `labels` and
-    `features`, and `lifts` of the features over all rows.
+    `features`, and `log_ratios` of the features over all rows.
 membership_ : ndarray of shape (n_samples, n_possible_clusters)
     The probability of each cluster of the rows that were learned from, given their features.
 labels_ : ndarray of shape (n_samples,)

@@ -126,9 +126,9 @@ def distances(features, levels):
         centroid = {}
         for node in np.unique(labels):
             members = features[labels == node]
-            centre = members.mean(0)
-            centroid[node] = (centre, parent[labels == node][0])
-            spread = ((members - centre) ** 2).sum()
+            center = members.mean(0)
+            centroid[node] = (center, parent[labels == node][0])
+            spread = ((members - center) ** 2).sum()
             within.append(2 * spread / (len(members) - 1) if len(members) > 1 else 0.0)
         nodes = list(centroid)
         for i, a in enumerate(nodes):

@@ -1,6 +1,6 @@
 """The published protocol for BHMC and RBHMC on one data set: inner and outer distances over a grid of (C, eps0)
 against the plain mixture, F-measure per level of the tree of highest (R)CDLL, sharpness of the co-clustering, and
-traces, for the exact target (hinge), its centred form and the two published procedures (own, paper).
+traces, for the exact target (hinge), its centered form and the two published procedures (own, paper).
 
 Laptop scale by default; `full` repeats it with 25,000 + 50,000 sweeps, 30 repeats and 15 chains. Writes a table in
 Markdown to standard output and figures to build/experiments/."""
@@ -16,7 +16,7 @@ import numpy as np
 from shared import common
 
 REGULARIZERS = ["hinge", "own", "paper", "centred"]
-COLOURS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centred": "#009e73"}
+COLORS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centred": "#009e73"}
 
 
 class Protocol:
@@ -127,9 +127,9 @@ class Protocol:
             for level in range(self.levels):
                 values = [result["F"][level] for result in chosen[name]]
                 x = level + 0.15 * (i - (len(names) - 1) / 2)
-                axis.plot([x] * len(values), values, "o", color=COLOURS[name], alpha=0.5, markersize=4,
+                axis.plot([x] * len(values), values, "o", color=COLORS[name], alpha=0.5, markersize=4,
                           label=name if level == 0 else None)
-                axis.plot([x - 0.05, x + 0.05], [np.mean(values)] * 2, color=COLOURS[name], linewidth=2)
+                axis.plot([x - 0.05, x + 0.05], [np.mean(values)] * 2, color=COLORS[name], linewidth=2)
         axis.set_xticks(range(self.levels), [f"level {l + 1}" for l in range(self.levels)])
         axis.set_ylabel("F-measure of the best draw")
         axis.legend(fontsize=8, ncols=len(names), loc="lower right")
@@ -154,7 +154,7 @@ class Protocol:
                     axes[level, column].set_title(name, fontsize=9)
             axes[0, column].set_title(name, fontsize=9)
             trace_axes[column].plot(run.traces["cdll"], linewidth=0.6, color="#777777", label="CDLL")
-            trace_axes[column].plot(run.traces["rcdll"], linewidth=0.6, color=COLOURS[name], label="RCDLL")
+            trace_axes[column].plot(run.traces["rcdll"], linewidth=0.6, color=COLORS[name], label="RCDLL")
             trace_axes[column].set_ylabel(name, fontsize=8)
             trace_axes[column].legend(fontsize=6, loc="upper right")
         for level in range(self.levels):

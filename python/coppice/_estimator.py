@@ -180,8 +180,8 @@ class Estimator(BaseEstimator):
             where = (f"after {run.draws} of {run._head['asked_draws']} draws of each chain" if hasattr(self, "chains")
                      else "before the fit was finished")
             warnings.warn(f"{reason} {where}; resume() goes on", ConvergenceWarning, stacklevel=_CALLER)
-        if run.caveat and hasattr(self, "chains"):  # a greedy fit has no chains, and never claims to be a posterior
-            warnings.warn(run.caveat, UserWarning, stacklevel=_CALLER)
+        if run.inexactness_note and hasattr(self, "chains"):  # a greedy fit has no chains, and never claims to be a posterior
+            warnings.warn(run.inexactness_note, UserWarning, stacklevel=_CALLER)
         if not run.trusted:
             warnings.warn(run.verdict, ConvergenceWarning, stacklevel=_CALLER)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from coppice._tree import Node, Tree
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; grey stands for "many more".
+# Okabe and Ito's colors, which people with any kind of color vision can tell apart; gray stands for "many more".
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"]
 
 
@@ -19,8 +19,8 @@ def _axes(ax: Any, width: float = 7.0, height: float = 5.0) -> Any:
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def _colours(sizes: Any) -> list[str]:
-    """A colour for each of the largest clusters, grey for the others."""
+def _colors(sizes: Any) -> list[str]:
+    """A color for each of the largest clusters, gray for the others."""
     rank = np.argsort(np.argsort(-np.asarray(sizes), kind="stable"), kind="stable")
     return [PALETTE[place] if place < len(PALETTE) else "#999999" for place in rank]
 
@@ -155,7 +155,7 @@ def _leaf_order(linkage: np.ndarray) -> list[int]:
 
 
 def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) -> Any:
-    """Every trace, one colour for each chain, with R-hat and effective draws.
+    """Every trace, one color for each chain, with R-hat and effective draws.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
     lines = sum(1.6 + len(profile["traits"]) for profile in profiles)
     ax = _axes(ax, 8.0, max(2.0, 0.27 * lines + 0.8))
     y = 0.0
-    colours = _colours([profile["size"] for profile in sorted(profiles, key=lambda profile: profile["cluster"])])
+    colors = _colors([profile["size"] for profile in sorted(profiles, key=lambda profile: profile["cluster"])])
     largest = max((trait["divergence"] for profile in profiles for trait in profile["traits"]), default=1.0)
     for profile in profiles:
         size = profile["size"]
@@ -229,7 +229,7 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
                 color="black")
         y += 1.0
         for trait in profile["traits"]:
-            ax.barh(y, trait["divergence"], height=0.72, color=colours[profile["cluster"]], alpha=0.85)
+            ax.barh(y, trait["divergence"], height=0.72, color=colors[profile["cluster"]], alpha=0.85)
             ax.annotate(trait["words"], (trait["divergence"], y), xytext=(5, 0), textcoords="offset points", fontsize=8,
                         va="center")
             y += 1.0
@@ -295,9 +295,9 @@ def plot_views(model: Any, axes: Any = None) -> Any:
 
 
 def plot_clusters(model: Any, columns: tuple[str, str] | None = None, ax: Any = None) -> Any:
-    """Rows in two dimensions, coloured by cluster, with an ellipse of two standard deviations around each cluster.
+    """Rows in two dimensions, colored by cluster, with an ellipse of two standard deviations around each cluster.
 
-    With several levels, colours and thick ellipses are the clusters of the coarsest level, thin ones those of the finest.
+    With several levels, colors and thick ellipses are the clusters of the coarsest level, thin ones those of the finest.
 
     Parameters
     ----------
@@ -318,22 +318,22 @@ def plot_clusters(model: Any, columns: tuple[str, str] | None = None, ax: Any = 
     ax = _axes(ax, 6.5, 5.5)
     labels = run.consensus(1, model.select)["labels"]
     sizes = np.bincount(labels)
-    colours = _colours(sizes)
+    colors = _colors(sizes)
     for cluster in np.argsort(-sizes, kind="stable"):
         inside = labels == cluster
-        colour = colours[cluster]
-        ax.scatter(*points[inside].T, s=14, color=colour, alpha=0.65, linewidths=0,
-                   label=f"{cluster}: {sizes[cluster]} rows" if colour in PALETTE else None)
-        _ellipse(ax, points[inside], edgecolor=colour, linewidth=2.0)
+        color = colors[cluster]
+        ax.scatter(*points[inside].T, s=14, color=color, alpha=0.65, linewidths=0,
+                   label=f"{cluster}: {sizes[cluster]} rows" if color in PALETTE else None)
+        _ellipse(ax, points[inside], edgecolor=color, linewidth=2.0)
         if run.levels > 1:
             parts = run.consensus(run.levels, model.select)["labels"]
             members = np.unique(parts[inside])
             for part in members if len(members) > 1 else []:
-                _ellipse(ax, points[parts == part], edgecolor=colour, linewidth=1.0, linestyle=(0, (4, 2)))
+                _ellipse(ax, points[parts == part], edgecolor=color, linewidth=1.0, linestyle=(0, (4, 2)))
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
     more = max(0, len(sizes) - len(PALETTE))
-    title = f"{len(sizes)} clusters" + (f", the {more} smallest in grey" if more else "")
+    title = f"{len(sizes)} clusters" + (f", the {more} smallest in gray" if more else "")
     if run.levels > 1:
         finest = run.consensus(run.levels, model.select)["clusters"]
         title += f"; dashed: the {finest} clusters of the finest level"

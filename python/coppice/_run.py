@@ -41,7 +41,7 @@ class Run:
         Whether the chains agree and are long enough.
     verdict : str
         The same in a sentence.
-    caveat : str
+    inexactness_note : str
         Why the draws are not those of a posterior; empty if they are.
     notes : list of str
         What was chosen for the user.
@@ -130,8 +130,8 @@ class Run:
         return self._in_python_words(self._head["verdict"])
 
     @property
-    def caveat(self) -> str:
-        return self._in_python_words(self._head["caveat"])
+    def inexactness_note(self) -> str:
+        return self._in_python_words(self._head["inexactness_note"])
 
     @property
     def notes(self) -> list[str]:
@@ -151,12 +151,12 @@ class Run:
 
     @property
     def columns(self) -> list[dict[str, Any]]:
-        """Name, kind and levels of each column as it is modelled."""
+        """Name, kind and levels of each column as it is modeled."""
         return self._once("columns", self._native.columns)
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
-        """The same for the columns of new rows, before standardising and principal components."""
+        """The same for the columns of new rows, before standardizing and principal components."""
         return self._once("inputs", self._native.inputs)
 
     @property
@@ -209,7 +209,7 @@ class Run:
 
     def patterns(self) -> list[dict[str, Any]]:
         """Clusters of a run that learned labels, largest first: number, share of the rows, and the expected value of every
-        label and feature, with the features' lifts over all rows."""
+        label and feature, with the features' log_ratios over all rows."""
         return self._once("patterns", self._native.patterns)
 
     def _all_views(self, select: str) -> tuple[list[dict[str, Any]], np.ndarray]:
@@ -231,12 +231,12 @@ class Run:
         return self._once("imputed", self._native.imputed)
 
     def data(self, original: bool = True) -> np.ndarray:
-        """The table, rows x columns, in the units of the data or as modelled; categories as codes."""
+        """The table, rows x columns, in the units of the data or as modeled; categories as codes."""
         return self._once(("data", original), lambda: self._native.cells(original))
 
     def diagnostics(self) -> dict[str, Any]:
         """Verdict, trace summaries and acceptance rates."""
-        return {"trusted": self.trusted, "verdict": self.verdict, "caveat": self.caveat, "seconds": self._head["seconds"],
+        return {"trusted": self.trusted, "verdict": self.verdict, "inexactness_note": self.inexactness_note, "seconds": self._head["seconds"],
                 "traces": {entry.pop("name"): entry for entry in self._native.trace_summaries()},
                 "moves": self._native.moves()}
 

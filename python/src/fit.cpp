@@ -231,7 +231,7 @@ std::string resume(const std::string& path, std::size_t draws, std::size_t threa
   return run_chains(*file, *setup, threads, time_limit, progress);
 }
 
-/// Takes labelled rows into a finished run, which stays as it is; the longer run goes to `output`. Stopped
+/// Takes labeled rows into a finished run, which stays as it is; the longer run goes to `output`. Stopped
 /// before all rows are in, it has written nothing.
 std::string update(const std::string& path, const Frame& frame, const Frame& labels,
                    const std::string& output, bool overwrite, std::size_t threads, double time_limit,

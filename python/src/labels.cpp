@@ -79,7 +79,7 @@ nb::list patterns(const Run& run) {
     answer["weight"] = entry.pattern.weight;
     for (auto [name, values] :
          {std::pair{"labels", &entry.pattern.labels}, std::pair{"features", &entry.pattern.features},
-          std::pair{"lifts", &entry.pattern.lifts}}) {
+          std::pair{"log_ratios", &entry.pattern.log_ratios}}) {
       const std::size_t count = values->size();
       answer[name] = to_numpy(std::move(*values), {count});
     }
@@ -94,7 +94,7 @@ using Choices = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::d
 /// The measures of coppice score.
 nb::dict scores(const Matrix& truth, const Matrix& scores, const Matrix& probabilities,
                 const Choices& chosen) {
-  LabelledPredictions all;
+  LabeledPredictions all;
   all.labels = truth.shape(1);
   const auto take = [](const Matrix& from) {
     return std::vector<double>(from.data(), from.data() + from.size());

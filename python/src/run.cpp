@@ -38,7 +38,7 @@ nb::dict head(const Run& run) {
   answer["complete"] = saved.complete();
   answer["trusted"] = analysis.verdict().trusted;
   answer["verdict"] = analysis.verdict().sentence;
-  answer["caveat"] = analysis.caveat();
+  answer["inexactness_note"] = analysis.inexactness_note();
   answer["notes"] = saved.config().notes;
   answer["seconds"] = analysis.seconds();
   answer["family"] = saved.setup().plan.description();
@@ -241,7 +241,7 @@ nb::tuple views(const Run& run, const std::string& select) {
     entry["confidence"] = to_numpy(std::move(view.rows.row_confidence), {rows});
     list.append(entry);
   }
-  return nb::make_tuple(list, to_numpy(std::move(report.together), {report.columns, report.columns}));
+  return nb::make_tuple(list, to_numpy(std::move(report.coassignment), {report.columns, report.columns}));
 }
 
 /// The tree of a greedy model down to its clusters: joins are at level 0, clusters at level 1.
@@ -373,7 +373,7 @@ nb::list imputed_new_cells(const Run& run, const Frame& frame, std::size_t threa
   }));
 }
 
-/// rows x columns as modelled, or in the units of the data; categories as codes.
+/// rows x columns as modeled, or in the units of the data; categories as codes.
 nb::ndarray<nb::numpy, double> cells(const Run& run, bool original) {
   const SavedRun& saved = run.analysis().run();
   const Table& table = saved.table();

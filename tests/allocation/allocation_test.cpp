@@ -48,7 +48,7 @@ namespace {
 
 /// Every row in a cluster of its own: from then on no slot is new. Not every model keeps its labels at the
 /// end of a checkpoint; then warming up has to do.
-void open_all_slots(Sampler& sampler, std::size_t rows) {
+void open_all_slots(Inference& sampler, std::size_t rows) {
   Labels alone(rows);
   std::iota(alone.begin(), alone.end(), 0);
   const std::string state = sampler.save();

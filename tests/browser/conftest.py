@@ -101,11 +101,11 @@ def labels(folder):
 def hostile(folder):
     """A flat model on a table whose names try to break the page."""
     rows = [name.replace('"', '""') for name in STRANGE_ROWS]
-    lines = [f'id,"{HOSTILE}",colour,"{HOSTILE}2"']
+    lines = [f'id,"{HOSTILE}",color,"{HOSTILE}2"']
     for k in range(30):
         name = rows[k] if k < len(rows) else f"row {k}"
-        colour = ["red", "<b>blue</b>", ""][k % 3]
-        lines.append(f'"{name}",{(k % 2) * 10 + k * 0.01},{colour},{k % 2}')
+        color = ["red", "<b>blue</b>", ""][k % 3]
+        lines.append(f'"{name}",{(k % 2) * 10 + k * 0.01},{color},{k % 2}')
     table = folder / "hostile & <i>odd<i>.csv"
     table.write_text("\n".join(lines) + "\n", encoding="utf-8")
     run = folder / "hostile.coppice"

@@ -219,7 +219,7 @@ def test_greedy_trees_speak_of_partitions_not_of_draws(visit, greedy):
 def test_labels_have_scores_calibration_and_clusters(visit, labels):
     entry = visit(labels)
     page = entry.page
-    assert [text_of(link) for link in page.locator("nav.top a").all()] == ["Verdict", "How good", "Clusters", "Rows", "Together", "Reproduce"]
+    assert [text_of(link) for link in page.locator("nav.top a").all()] == ["Verdict", "How good", "Clusters", "Rows", "Co-occurrence", "Reproduce"]
     assert "5 labels" in text_of(page.locator("#verdict"))
     measures = {text_of(row.locator("th")): float(text_of(row.locator("td").first)) for row in
                 page.locator("#scores table").first.locator("tbody tr").all()}
@@ -279,7 +279,7 @@ def test_every_figure_of_labels_has_a_sentence_and_both_downloads(visit, labels)
     entry.page.get_by_role("searchbox").fill("text 17")
     entry.page.locator(".chip", has_text="text 17").first.click()
     names = check_figures(entry)
-    assert names == {"figure-calibration", "figure-labels", "figure-patterns", "figure-row", "figure-novelty", "figure-together"}
+    assert names == {"figure-calibration", "figure-labels", "figure-patterns", "figure-row", "figure-novelty", "figure-cooccurrence"}
 
 
 def test_no_serious_accessibility_fault(visit, animals, hostile, views, greedy):

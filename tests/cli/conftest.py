@@ -42,11 +42,11 @@ def coppice(tmp_path):
     return Coppice(tmp_path)
 
 
-def blobs(seed, rows=50, centres=((-4.0, -4.0), (4.0, 0.0), (0.0, 5.0)), sd=0.7):
-    """Standardised Gaussian blobs and their labels."""
+def blobs(seed, rows=50, centers=((-4.0, -4.0), (4.0, 0.0), (0.0, 5.0)), sd=0.7):
+    """Standardized Gaussian blobs and their labels."""
     rng = np.random.default_rng(seed)
-    labels = np.arange(rows) % len(centres)
-    points = np.array(centres)[labels] + sd * rng.normal(size=(rows, 2))
+    labels = np.arange(rows) % len(centers)
+    points = np.array(centers)[labels] + sd * rng.normal(size=(rows, 2))
     return (points - points.mean(0)) / points.std(0), labels
 
 

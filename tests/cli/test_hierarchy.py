@@ -14,12 +14,12 @@ SHORT = ("--chains", 2, "--warmup", 60, "--draws", 80)
 def nested_blobs(path, rows=40):
     """Two far groups of two near ones each."""
     rng = np.random.default_rng(3)
-    centres = {"a": (-8, -2), "b": (-8, 2), "c": (8, -2), "d": (8, 2)}
+    centers = {"a": (-8, -2), "b": (-8, 2), "c": (8, -2), "d": (8, 2)}
     with open(path, "w", encoding="utf-8") as file:
         file.write("id,x,y,side,blob\n")
         for i in range(rows):
             blob = "abcd"[i % 4]
-            x, y = np.array(centres[blob]) + 0.4 * rng.normal(size=2)
+            x, y = np.array(centers[blob]) + 0.4 * rng.normal(size=2)
             file.write(f"{blob}{i // 4},{x:.6f},{y:.6f},{'left' if blob in 'ab' else 'right'},{blob}\n")
 
 
@@ -211,7 +211,7 @@ def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
     for command in ("summary", "diagnose", "tree", "score", "profile"):
         assert "Not exact" in coppice(command, "t.coppice").stdout
         answer = coppice.json(command, "t.coppice")
-        assert answer["exact"] is False and "Not exact" in answer["caveat"]
+        assert answer["exact"] is False and "Not exact" in answer["inexactness_note"]
     for command in ("summary", "diagnose"):
         lines = coppice(command, "t.coppice").stdout.splitlines()
         assert lines[0].startswith("Not exact") and lines[1].startswith("Do not trust")
@@ -231,7 +231,7 @@ def test_exact_settings_carry_no_caveat(coppice):
         assert coppice.json("summary", "t.coppice")["exact"] is True
 
 
-def test_the_published_procedure_is_labelled_even_without_a_penalty(coppice):
+def test_the_published_procedure_is_labeled_even_without_a_penalty(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
     fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "--regularizer", "paper",
                   "--penalty", 0, "-o", "t.coppice", "--chains", 1, "--warmup", 10, "--draws", 10)
@@ -273,13 +273,13 @@ def test_the_penalty_is_chosen_and_told(coppice):
         labels.append(coppice("export", f"{name}.coppice", "--what", "labels").stdout)
     assert labels[0] == labels[1]
     refused = coppice("fit", "rbhmc", "data.csv", *flags, "--regularizer", "own", "-o", "x.coppice", code=78)
-    assert refused.stderr == "coppice: --penalty auto chooses among exact regularisers: give --regularizer own a --penalty\n"
+    assert refused.stderr == "coppice: --penalty auto chooses among exact regularizers: give --regularizer own a --penalty\n"
     # What cannot be written is said before the search, not after it.
     again = coppice("fit", "rbhmc", "data.csv", *flags, "-o", "one.coppice", code=74)
     assert "the file exists" in again.stderr and "choosing" not in again.stderr
 
 
-def test_one_level_is_flat_and_still_labelled(coppice):
+def test_one_level_is_flat_and_still_labeled(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
     coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--levels", 1, "--penalty", 0.5,
             "--regularizer", "own", "-o", "t.coppice", "--chains", 2, "--warmup", 10, "--draws", 20)

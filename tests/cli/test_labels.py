@@ -89,7 +89,7 @@ def test_a_stopped_fit_goes_on_to_the_same_answers(coppice):
 
 def test_mistakes_are_one_line(coppice):
     write(coppice.folder / "train.csv", *documents(30, 5))
-    coppice.write("words.csv", "x,colour\n1,red\n2,blue\n3,red\n")
+    coppice.write("words.csv", "x,color\n1,red\n2,blue\n3,red\n")
     coppice.write("three.csv", "x,l\n1,0\n2,1\n3,2\n")
     assert "--labels" in coppice("fit", "bnmc", "train.csv", "-o", "r.coppice", code=78).stderr
     assert "learn labels" in coppice("fit", "nrmm", "train.csv", "--labels", "label_0", "-o", "r.coppice", code=78).stderr
@@ -188,15 +188,15 @@ def test_rows_without_labels_are_taken_in(coppice):
     coppice.write("new.csv", "\n".join(lines) + "\n")
     write(coppice.folder / "test.csv", *documents(100, 12))
     coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
-    coppice("update", "r.coppice", "new.csv", "--unlabelled", "-o", "grown.coppice", "-q")
+    coppice("update", "r.coppice", "new.csv", "--unlabeled", "-o", "grown.coppice", "-q")
     assert coppice.json("summary", "grown.coppice")["rows"] == 300
     assert coppice.json("score", "grown.coppice", "test.csv")["micro_f1"] > 0.75
     # Labels that stand there are not looked at.
     write(coppice.folder / "wrong.csv", words[60:], 1 - labels[60:])
-    coppice("update", "r.coppice", "wrong.csv", "--unlabelled", "-o", "same.coppice", "-q")
+    coppice("update", "r.coppice", "wrong.csv", "--unlabeled", "-o", "same.coppice", "-q")
     assert coppice("predict", "same.coppice", "test.csv").stdout == coppice("predict", "grown.coppice", "test.csv").stdout
-    assert "--labels" in coppice("update", "r.coppice", "wrong.csv", "--unlabelled", "--labels", "label_0", code=2).stderr
-    assert "--unlabelled" in coppice("update", "r.coppice", "new.csv", code=78).stderr
+    assert "--labels" in coppice("update", "r.coppice", "wrong.csv", "--unlabeled", "--labels", "label_0", code=2).stderr
+    assert "--unlabeled" in coppice("update", "r.coppice", "new.csv", code=78).stderr
 
 
 def test_a_new_column_of_another_kind_means_a_new_fit(coppice):

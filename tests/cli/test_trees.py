@@ -144,8 +144,8 @@ def test_simulated_rows_come_from_the_prior(coppice):
 @pytest.mark.parametrize("model", ["bhc", "nrmm"])
 def test_joint_families_know_rows_with_gaps_and_draw_from_their_clusters(coppice, model):
     rng = np.random.default_rng(4)
-    centres = np.array([[0.0, 0.0], [20.0, 20.0]])
-    points = np.repeat(centres, 40, axis=0) + rng.normal(size=(80, 2))
+    centers = np.array([[0.0, 0.0], [20.0, 20.0]])
+    points = np.repeat(centers, 40, axis=0) + rng.normal(size=(80, 2))
     coppice.write("data.csv", "x,y\n" + "\n".join(f"{x:.4f},{y:.4f}" for x, y in points) + "\n")
     length = [] if model == "bhc" else ["--chains", 2, "--warmup", 50, "--draws", 50]
     coppice("fit", model, "data.csv", "--family", "gaussian", *length, "-o", "r.coppice", "-q")
@@ -155,7 +155,7 @@ def test_joint_families_know_rows_with_gaps_and_draw_from_their_clusters(coppice
     assert rows[0]["cluster"] != rows[1]["cluster"]
     drawn = rows_of(coppice("sample", "r.coppice", "--n", 400).stdout)
     values = np.array([[float(row["x"]), float(row["y"])] for row in drawn])
-    distances = np.linalg.norm(values[:, None] - centres, axis=2)
+    distances = np.linalg.norm(values[:, None] - centers, axis=2)
     near = distances.min(axis=1) < 5
     # All but the rows of new clusters, of which there is one in 80 or so.
     assert near.mean() > 0.9

@@ -9,9 +9,9 @@ from conftest import write_table
 def two_pairs(rows=160, seed=3):
     """Two far clusters, each of two sub-clusters; labels of the clusters."""
     rng = np.random.default_rng(seed)
-    centres = np.array([(-12.0, 0.0), (-12.0, 3.0), (12.0, 0.0), (12.0, 3.0)])
+    centers = np.array([(-12.0, 0.0), (-12.0, 3.0), (12.0, 0.0), (12.0, 3.0)])
     part = np.arange(rows) % 4
-    return centres[part] + 0.35 * rng.normal(size=(rows, 2)), part // 2
+    return centers[part] + 0.35 * rng.normal(size=(rows, 2)), part // 2
 
 
 def test_both_levels_are_in_every_answer(coppice):
@@ -50,8 +50,8 @@ def test_the_published_sampler_says_that_it_is_not_exact(coppice):
 def test_what_it_cannot_model_is_said_in_one_line(coppice):
     coppice.write("gap.csv", "x,y\n1,2\n3,\n4,5\n")
     assert "complete rows" in coppice("fit", "nhcm", "gap.csv", "-o", "r.coppice", code=78).stderr
-    coppice.write("words.csv", "x,colour\n1,red\n2,blue\n3,red\n")
-    assert "category column 'colour'" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
+    coppice.write("words.csv", "x,color\n1,red\n2,blue\n3,red\n")
+    assert "category column 'color'" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("fine.csv", "x,y\n1,2\n3,3\n4,5\n")
     assert "gaussian alone" in coppice("fit", "nhcm", "fine.csv", "--family", "gaussian-diagonal", "-o", "r.coppice",
                                      code=78).stderr
@@ -62,8 +62,8 @@ def test_bananas(coppice):
     points = np.loadtxt(coppice.folder / "bananas.csv", delimiter=",", skiprows=1)
     arcs = np.loadtxt(coppice.folder / "arcs.csv", delimiter=",", skiprows=1)
     assert points.shape == (400, 3) and arcs[:, 1].sum() == 200
-    centres = np.array([[0.0, 0.0], [-3.75, -3.75]])[arcs[:, 1].astype(int)]
-    distances = np.hypot(*(points[:, 1:] - centres).T)
+    centers = np.array([[0.0, 0.0], [-3.75, -3.75]])[arcs[:, 1].astype(int)]
+    distances = np.hypot(*(points[:, 1:] - centers).T)
     # Noise of 0.3 in both directions around a radius of 5.
     assert abs(distances.mean() - 5.0) < 0.05 and abs(distances.std() - 0.3) < 0.05
     assert "--radius" in coppice("simulate", "nrmm", "--radius", 2, code=2).stderr

@@ -88,7 +88,7 @@ TEST(CrossRows, GibbsAndSplitMergeAloneAtFixedColumns) {
         &fixture.family(), &fixture.rows,
         ParameterValues(model.parameters,
                         settings_from({"alpha-rows=0.8", "column-sweeps=0", "init=\"single\"", kernel}))};
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     std::map<std::string, double> truth;
     std::vector<double> terms;
     std::vector<std::string> keys;
@@ -111,7 +111,7 @@ TEST(CrossRows, GibbsAndSplitMergeAloneAtFixedColumns) {
     Labels labels(4);
     for (std::size_t draw = 0; draw < draws; ++draw) {
       sampler->step({1, 0, draw + 1});
-      sampler->shape(labels);
+      sampler->labels(labels);
       counts[partition_key(labels)][draw * kBatches / draws] +=
           static_cast<double>(kBatches) / static_cast<double>(draws);
     }
@@ -314,7 +314,7 @@ TEST_P(CrossReference, ChainsAgreeWithAnotherProgram) {
       &table.family(), &table.rows,
       ParameterValues(model.parameters, settings_from({"alpha-rows=" + result.at("alpha").dump(),
                                                        "alpha-columns=" + result.at("alpha_cols").dump()}))};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   sampler->init({1, 0, 0});
   constexpr std::size_t kSweeps = 20'000;
   const std::size_t n = table.rows.size();
@@ -323,7 +323,7 @@ TEST_P(CrossReference, ChainsAgreeWithAnotherProgram) {
   std::vector<double> rows(width * n * n, 0.0);
   for (std::size_t sweep = 1; sweep <= kSweeps; ++sweep) {
     sampler->step({1, 0, sweep});
-    const Views views = model.views(problem, sampler->details());
+    const Views views = model.views(problem, sampler->payload());
     for (std::size_t a = 0; a < width; ++a) {
       for (std::size_t b = 0; b < width; ++b)
         if (views.columns[a] == views.columns[b]) columns[a * width + b] += 1.0 / kSweeps;
@@ -353,7 +353,7 @@ TEST(CrossErrors, JointFamiliesAreRefused) {
   const ModelEntry& model = model_by_name("crosscat");
   const Problem problem{&fixture.family(), &fixture.rows, ParameterValues(model.parameters, {})};
   try {
-    model.make_sampler(problem);
+    model.make_inference(problem);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::configuration);

@@ -121,7 +121,7 @@ TEST_P(CrossTreeReference, MergesBoundAndViews) {
   }
   for (std::uint32_t a = 0; a < n; ++a)
     for (std::uint32_t b = 0; b < n; ++b)
-      EXPECT_NEAR(posterior.together(a, b),
+      EXPECT_NEAR(posterior.coclustering(a, b),
                   result_.at("tree_col_coassign")[table_->plan.order[a]][table_->plan.order[b]].get<double>(),
                   1e-12);
 }

@@ -375,8 +375,8 @@ TEST(CrossTreeThreads, DoNotChangeABit) {
   for (const std::vector<std::string>& settings : all_settings()) {
     const CrossTreeFit one(fixture.family(), fixture.rows, settings, 100000, 1, 1);
     for (const std::size_t threads : {2U, 8U})
-      EXPECT_EQ(CrossTreeFit(fixture.family(), fixture.rows, settings, 100000, 1, threads).details(),
-                one.details());
+      EXPECT_EQ(CrossTreeFit(fixture.family(), fixture.rows, settings, 100000, 1, threads).payload(),
+                one.payload());
   }
 }
 
@@ -416,7 +416,7 @@ TEST(CrossTreeRandomized, WithALargeThresholdIsTheExactOne) {
     const CrossTreeFit divided(
         fixture.family(), fixture.rows,
         with({how, "randomized=true", "threshold=9", "subset=4", "consolidate=\"off\""}));
-    EXPECT_EQ(exact.details(), divided.details());
+    EXPECT_EQ(exact.payload(), divided.payload());
   }
 }
 

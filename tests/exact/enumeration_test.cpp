@@ -1,4 +1,4 @@
-// Every family x every sampler x concentration fixed and learned, and every sampler of the generalised gamma
+// Every family x every sampler x concentration fixed and learned, and every sampler of the generalized gamma
 // process: how often the sampler visits each partition of 5 to 7 rows, against the enumeration of all of
 // them.
 #include <gtest/gtest.h>

@@ -62,7 +62,7 @@ TEST_P(GreedyReference, TreeBoundAndPartitions) {
                 omega.get<double>(), 1e-12);
   for (std::uint32_t a = 0; a < n; ++a)
     for (std::uint32_t b = 0; b < n; ++b)
-      EXPECT_NEAR(posterior.together(a, b), result_.at("tree_row_coassign")[a][b].get<double>(), 1e-12);
+      EXPECT_NEAR(posterior.coclustering(a, b), result_.at("tree_row_coassign")[a][b].get<double>(), 1e-12);
 }
 
 TEST_P(GreedyReference, Predictives) { check_predictives(result_, *table_, *fit_->predictor()); }

@@ -91,7 +91,7 @@ TEST_P(GreedyTree, PotentialsAreSumsOverPartitions) {
       for (std::uint32_t a = 0; a < 9; ++a)
         for (std::uint32_t b = 0; b < 9; ++b) {
           ASSERT_NEAR(matrix[a * 9 + b], together[a * 9 + b], 1e-9);
-          ASSERT_NEAR(posterior.together(a, b), together[a * 9 + b], 1e-9);
+          ASSERT_NEAR(posterior.coclustering(a, b), together[a * 9 + b], 1e-9);
         }
       // The most probable partition weighs as much as any.
       const Labels best = posterior.most_probable();

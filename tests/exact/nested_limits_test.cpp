@@ -5,7 +5,7 @@
 #include <map>
 
 #include "coppice/base/math.hpp"
-#include "coppice/model/rbhmc/draw_details.hpp"
+#include "coppice/model/rbhmc/draw_payload.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
 #include "coppice/model/rbhmc/traces.hpp"
 #include "support/enumeration.hpp"
@@ -100,7 +100,7 @@ TEST(NestedPrior, IsReproducedWithoutData) {
       EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
       // Draws from the prior itself.
       const Problem problem = nested_problem(data, nested.settings);
-      const std::unique_ptr<Sampler> sampler = model_by_name("rbhmc").make_sampler(problem);
+      const std::unique_ptr<Inference> sampler = model_by_name("rbhmc").make_inference(problem);
       NestedRecord record(exact, scaled(kNestedSweeps));
       for (std::size_t draw = 1; draw <= scaled(kNestedSweeps); ++draw) {
         sampler->draw_prior({seed, 0, draw});
@@ -124,7 +124,7 @@ TEST(NestedPrior, ConcentrationsKeepTheirPriors) {
     double shape, rate;
   } laws[] = {{"alpha", 2, 1.5}, {"gamma", 3, 2}, {"gamma0", 2.5, 4}};
   for (const std::uint64_t seed : test_seeds()) {
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     sampler->init({seed, 0, 0});
     std::vector<double> values(names.size());
     std::vector<std::vector<double>> seen(6);
@@ -242,10 +242,10 @@ TEST(NestedLimits, AFixedTreeIsAHierarchicalMixture) {
 
 // Order, sign and rotation of the data make no difference.
 TEST(NestedInvariance, OfOrderSignAndRotation) {
-  for (const bool is_centred : {false, true}) {
+  for (const bool is_centered : {false, true}) {
     NestedCase nested = nested_case_b(0.2);
     nested.settings.levels = 2;
-    nested.settings.centred = is_centred;
+    nested.settings.centered = is_centered;
     const NestedData data(nested);
     const NestedPosterior exact(data.family(), data.rows, nested.settings);
     NestedCase turned = nested;
@@ -281,13 +281,13 @@ TEST(NestedInvariance, OfOrderSignAndRotation) {
 TEST(NestedDraws, DetailsAndTracesAgree) {
   for (const char* regularizer : {"hinge", "centred", "own", "paper"}) {
     NestedCase nested = nested_case_b(0.2);
-    nested.settings.centred = std::string(regularizer) == "centred";
+    nested.settings.centered = std::string(regularizer) == "centred";
     const NestedData data(nested);
     const NestedPosterior exact(data.family(), data.rows, nested.settings, 1e4);
     const Problem problem =
         nested_problem(data, nested.settings, {fmt::format("regularizer=\"{}\"", regularizer)});
     const ModelEntry& model = model_by_name("rbhmc");
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     NestedRecord record(exact, 1000);
     std::vector<double> traces(model.traces(problem.parameters).size());
     Labels labels(12);
@@ -296,13 +296,13 @@ TEST(NestedDraws, DetailsAndTracesAgree) {
       sampler->step({1, 0, sweep});
       record.add(*sampler);
       sampler->traces(traces);
-      sampler->shape(labels);
+      sampler->labels(labels);
       LevelTree tree(4, 3);
       tree.assign(labels);
-      const rbhmc::DrawDetails details = rbhmc::read_details(sampler->details(), tree);
+      const rbhmc::DrawPayload payload = rbhmc::read_payload(sampler->payload(), tree);
       EXPECT_NEAR(record.last_hinge(), traces[rbhmc::hinge_trace], 1e-5);
-      EXPECT_EQ(static_cast<double>(details.components), traces[rbhmc::components_trace]);
-      EXPECT_NEAR(details.weights_of(LevelTree::kRoot).back(), traces[rbhmc::root_remainder_trace], 1e-6);
+      EXPECT_EQ(static_cast<double>(payload.components), traces[rbhmc::components_trace]);
+      EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces[rbhmc::root_remainder_trace], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);
     }
   }
@@ -324,16 +324,16 @@ TEST(NestedPrediction, AveragesToTheEnumeration) {
   const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
   std::vector<double> traces(model.traces(problem.parameters).size());
   for (const std::uint64_t seed : test_seeds()) {
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     Labels labels(8);
     std::map<std::string, std::vector<double>> seen;
     std::map<std::string, double> truths;
     sampler->init({seed, 0, 0});
     for (std::size_t sweep = 1; sweep <= scaled(kNestedSweeps); ++sweep) {
       sampler->step({seed, 0, sweep});
-      sampler->shape(labels);
+      sampler->labels(labels);
       sampler->traces(traces);
-      predictor->set_draw(labels, traces, sampler->details());
+      predictor->set_draw(labels, traces, sampler->payload());
       for (std::size_t level = 1; level <= 2; ++level) {
         std::vector<double> weights(predictor->clusters(level) + 1);
         predictor->log_weights(longer.rows[4], level, weights);

@@ -134,14 +134,14 @@ std::vector<Kernel> kernels() {
           {"from_prior", {"init=\"prior\""}}};
 }
 
-NestedCase centred(NestedCase nested) {
-  nested.name += "_centred";
-  nested.settings.centred = true;
+NestedCase centered(NestedCase nested) {
+  nested.name += "_centered";
+  nested.settings.centered = true;
   return nested;
 }
 
 /// The targets on which every kernel is run.
-std::vector<NestedCase> main_targets() { return {nested_case_a(0.3), centred(nested_case_a(0.3))}; }
+std::vector<NestedCase> main_targets() { return {nested_case_a(0.3), centered(nested_case_a(0.3))}; }
 
 class NestedKernels : public ::testing::TestWithParam<std::size_t> {
  protected:
@@ -182,18 +182,18 @@ INSTANTIATE_TEST_SUITE_P(Sweeps, NestedKernels, ::testing::ValuesIn(indices(kern
 std::vector<NestedCase> other_targets() {
   constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
   std::vector<NestedCase> cases{
-      nested_case_a(0.0),          nested_case_a(1.0),          nested_case_b(0.0),
-      nested_case_b(0.2),          nested_case_c(0.4),          nested_case_zero(0.25),
-      centred(nested_case_a(1.0)), centred(nested_case_b(0.2)), centred(nested_case_c(0.4))};
+      nested_case_a(0.0),           nested_case_a(1.0),           nested_case_b(0.0),
+      nested_case_b(0.2),           nested_case_c(0.4),           nested_case_zero(0.25),
+      centered(nested_case_a(1.0)), centered(nested_case_b(0.2)), centered(nested_case_c(0.4))};
   NestedCase intercept = nested_case_b(0.3);
   intercept.settings.intercept = true;
   intercept.settings.levels = 2;
   intercept.settings.sd = 2.0;
   cases.push_back(intercept);
-  cases.push_back(centred(intercept));
+  cases.push_back(centered(intercept));
   const NestedSettings settings{2, 0.7, 1.3, 0.9, 0.2, 0.5, 1.0};
-  NestedSettings centred_settings = settings;
-  centred_settings.centred = true;
+  NestedSettings centered_settings = settings;
+  centered_settings.centered = true;
   cases.push_back({"bernoulli",
                    {{1, 0, 1}, {1, 0, 0}, {0, 1, 1}, {0, 1, kMissing}},
                    "bernoulli",
@@ -206,11 +206,11 @@ std::vector<NestedCase> other_targets() {
                    {{-1.0, 0.5}, {-0.7, kMissing}, {1.0, -0.3}, {1.4, 0.2}},
                    "gaussian-diagonal",
                    {},
-                   centred_settings});
+                   centered_settings});
   cases.push_back(
       {"gaussian_full", {{-1.0, 0.5}, {-0.7, 0.1}, {1.0, -0.3}, {1.4, 0.2}}, "gaussian", {}, settings});
   cases.push_back({"five_rows", {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}}, "gaussian-known", {}, settings});
-  cases.push_back({"two_rows", {{-1.0}, {1.4}}, "gaussian-known", {}, centred_settings});
+  cases.push_back({"two_rows", {{-1.0}, {1.4}}, "gaussian-known", {}, centered_settings});
   cases.push_back({"one_row", {{1.4}}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, settings});
   return cases;
 }

@@ -17,16 +17,16 @@ TEST_P(NewRows, AreDrawnFromTheirDensity) {
       {"binary", "bernoulli", std::vector<CaseColumn>(4, {Kind::binary}), {"a=0.3", "b=0.4"}, 0.1}, 3, 7);
   const ModelEntry& model = model_by_name(GetParam());
   const Problem problem{&fixture.family(), &fixture.rows, ParameterValues(model.parameters, {})};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   sampler->init({4, 0, 0});
   for (std::size_t step = 1; step <= 40 && !sampler->finished(); ++step) sampler->step({4, 0, step});
   sampler->rebuild();
   Labels labels(fixture.rows.size());
   std::vector<double> traces(model.traces(problem.parameters).size());
-  sampler->shape(labels);
+  sampler->labels(labels);
   sampler->traces(traces);
   const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
-  predictor->set_draw(labels, traces, sampler->details());
+  predictor->set_draw(labels, traces, sampler->payload());
   constexpr std::size_t kDraws = 40'000;
   std::vector<double> counts(16, 0.0);
   for (std::size_t draw = 0; draw < kDraws; ++draw) {

@@ -95,7 +95,7 @@ TEST_P(Reference, LogJointOfGivenLabels) {
   }
   chain.sampler().load(state);
   Labels loaded(labels.size());
-  chain.shape(loaded);
+  chain.labels(loaded);
   ASSERT_EQ(loaded, labels);
   const double expected = given.at(problem_->law.ngg ? "log_joint_at_u" : "log_joint_u_integrated");
   EXPECT_NEAR(chain.sampler().log_joint(), expected, 1e-9);

@@ -66,9 +66,9 @@ const std::map<std::string, std::uint64_t>& expected_hashes() {
       {"rbhmc_intercept_true gaussian", 0xf9b33276842ce1e8ULL},
       {"rbhmc_intercept_true gaussian-diagonal", 0xeebc3f281609facbULL},
       {"rbhmc_intercept_true bernoulli", 0xdad22c62f6a7fae0ULL},
-      {"rbhmc_regularizer_centred gaussian", 0xf0d01a8876ba27a3ULL},
-      {"rbhmc_regularizer_centred gaussian-diagonal", 0xdec2cd5d81d5fe31ULL},
-      {"rbhmc_regularizer_centred bernoulli", 0x403b4aba2ce34646ULL},
+      {"rbhmc_regularizer_centered gaussian", 0xf0d01a8876ba27a3ULL},
+      {"rbhmc_regularizer_centered gaussian-diagonal", 0xdec2cd5d81d5fe31ULL},
+      {"rbhmc_regularizer_centered bernoulli", 0x403b4aba2ce34646ULL},
       {"rbhmc_regularizer_own gaussian", 0xbbf11ff3630b087dULL},
       {"rbhmc_regularizer_own gaussian-diagonal", 0x90779061e8fc78eeULL},
       {"rbhmc_regularizer_own bernoulli", 0xa371d1a31fc6fd0fULL},
@@ -200,7 +200,7 @@ TEST(Golden, LabelsOfSmallRuns) {
       chain.init({1, 0, 0});
       for (std::size_t sweep = 1; sweep <= 50; ++sweep) {
         chain.step({1, 0, sweep});
-        chain.shape(labels);
+        chain.labels(labels);
         hash = hash_labels(hash, labels);
       }
       const std::string name = variant.name + " " + family;

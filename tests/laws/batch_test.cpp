@@ -20,12 +20,12 @@ class Bank {
   Bank(const Family& family, const std::vector<Stats>& clusters)
       : family_(&family),
         chunks_((clusters.size() + kLanes - 1) / kLanes),
-        stride_(family.bank_size() * kLanes),
+        stride_(family.cache_size() * kLanes),
         values_(chunks_ * stride_) {
     const Stats empty(family);
     for (std::size_t slot = 0; slot < slots(); ++slot)
-      family.fill_bank(slot < clusters.size() ? clusters[slot].data() : empty.data(),
-                       values_.data() + slot / kLanes * stride_ + slot % kLanes);
+      family.fill_cache(slot < clusters.size() ? clusters[slot].data() : empty.data(),
+                        values_.data() + slot / kLanes * stride_ + slot % kLanes);
   }
 
   std::size_t slots() const { return chunks_ * kLanes; }
@@ -60,13 +60,13 @@ TEST_P(Batch, EverySlotIsTheScalarPredictiveAddedToWhatIsThere) {
         const std::size_t size = c * c * rows.size() / 800;
         clusters.emplace_back(family, rows, c, c + size);
       }
-      const Bank bank(family, clusters);
-      for (const double value : bank.values()) ASSERT_TRUE(std::isfinite(value));
+      const Bank cache(family, clusters);
+      for (const double value : cache.values()) ASSERT_TRUE(std::isfinite(value));
       for (std::size_t i = count; i < rows.size(); i += 13) {
-        const AlignedVector before = starting_values(bank.slots());
+        const AlignedVector before = starting_values(cache.slots());
         AlignedVector out = before;
-        bank.add_log_predictive(rows[i], {}, out.data());
-        for (std::size_t slot = 0; slot < bank.slots(); ++slot) {
+        cache.add_log_predictive(rows[i], {}, out.data());
+        for (std::size_t slot = 0; slot < cache.slots(); ++slot) {
           const double expected =
               slot < count ? clusters[slot].log_predictive(rows[i]) : Stats(family).log_predictive(rows[i]);
           ASSERT_NEAR(out[slot] - before[slot], expected, relative(1e-9, expected))
@@ -85,16 +85,16 @@ TEST_P(Batch, TheOwnClusterIsSeenWithoutTheRow) {
     const std::vector<std::size_t> sizes{2, 3, 4, 5, 7, 8, 10, 13, 17, 22, 30, 40, 50};
     std::vector<Stats> clusters;
     for (std::size_t c = 0; c < sizes.size(); ++c) clusters.emplace_back(family, rows, c, c + sizes[c]);
-    const Bank bank(family, clusters);
+    const Bank cache(family, clusters);
     for (std::size_t c = 0; c < sizes.size(); ++c) {
       for (std::size_t i = c; i < c + sizes[c]; ++i) {
         Stats without(family);
         for (std::size_t k = c; k < c + sizes[c]; ++k)
           if (k != i) without.add(rows[k]);
-        const AlignedVector before = starting_values(bank.slots());
+        const AlignedVector before = starting_values(cache.slots());
         AlignedVector out = before;
-        bank.add_log_predictive(rows[i], {c, clusters[c].data()}, out.data());
-        for (std::size_t slot = 0; slot < bank.slots(); ++slot) {
+        cache.add_log_predictive(rows[i], {c, clusters[c].data()}, out.data());
+        for (std::size_t slot = 0; slot < cache.slots(); ++slot) {
           const double expected = slot == c             ? without.log_predictive(rows[i])
                                   : slot < sizes.size() ? clusters[slot].log_predictive(rows[i])
                                                         : Stats(family).log_predictive(rows[i]);
@@ -121,9 +121,9 @@ TEST_P(RealBatch, AFarRowIsLeftOutOfItsClusterToo) {
     const Stats without(family, rows, 1, size);
     Stats stats = without;
     stats.add(rows[0]);
-    const Bank bank(family, {stats});
-    AlignedVector out(bank.slots(), 0.0);
-    bank.add_log_predictive(rows[0], {0, stats.data()}, out.data());
+    const Bank cache(family, {stats});
+    AlignedVector out(cache.slots(), 0.0);
+    cache.add_log_predictive(rows[0], {0, stats.data()}, out.data());
     const double expected = without.log_predictive(rows[0]);
     EXPECT_NEAR(out[0], expected, relative(1e-9, expected)) << size << " rows";
   }

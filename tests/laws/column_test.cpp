@@ -115,16 +115,16 @@ TEST_P(SingleColumns, RestrictedFamiliesAreTheFamiliesOfTheirCells) {
         narrow.add(row.data());
       }
       EXPECT_EQ(wide.log_marginal(), narrow.log_marginal());
-      AlignedVector wide_bank(restricted->bank_size() * kLanes), narrow_bank(own->bank_size() * kLanes);
+      AlignedVector wide_cache(restricted->cache_size() * kLanes), narrow_cache(own->cache_size() * kLanes);
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        restricted->fill_bank(wide.data(), wide_bank.data() + lane);
-        own->fill_bank(narrow.data(), narrow_bank.data() + lane);
+        restricted->fill_cache(wide.data(), wide_cache.data() + lane);
+        own->fill_cache(narrow.data(), narrow_cache.data() + lane);
       }
       for (std::size_t j = 0; j < cells.size(); ++j) row[j] = fixture.rows[0][cells[j]];
       AlignedVector left(kLanes), right(kLanes);
-      restricted->add_log_predictive(fixture.rows[0], wide_bank.data(), wide_bank.size(), 1, {3, wide.data()},
-                                     left.data());
-      own->add_log_predictive(row.data(), narrow_bank.data(), narrow_bank.size(), 1, {3, narrow.data()},
+      restricted->add_log_predictive(fixture.rows[0], wide_cache.data(), wide_cache.size(), 1,
+                                     {3, wide.data()}, left.data());
+      own->add_log_predictive(row.data(), narrow_cache.data(), narrow_cache.size(), 1, {3, narrow.data()},
                               right.data());
       EXPECT_EQ(left, right);
     }

@@ -97,12 +97,12 @@ class Extremes : public ::testing::TestWithParam<LawCase> {};
 void expect_finite(const Family& family, const Stats& stats, const double* row) {
   ASSERT_TRUE(std::isfinite(stats.log_marginal())) << stats.log_marginal();
   ASSERT_TRUE(std::isfinite(stats.log_predictive(row))) << stats.log_predictive(row);
-  AlignedVector bank(family.bank_size() * kLanes);
-  for (std::size_t lane = 0; lane < kLanes; ++lane) family.fill_bank(stats.data(), bank.data() + lane);
-  for (const double value : bank) ASSERT_TRUE(std::isfinite(value));
+  AlignedVector cache(family.cache_size() * kLanes);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) family.fill_cache(stats.data(), cache.data() + lane);
+  for (const double value : cache) ASSERT_TRUE(std::isfinite(value));
   AlignedVector out(kLanes, 0.0);
   const bool member = count_of(stats.data()) >= 2.0;
-  family.add_log_predictive(row, bank.data(), family.bank_size() * kLanes, 1,
+  family.add_log_predictive(row, cache.data(), family.cache_size() * kLanes, 1,
                             member ? OwnCluster{0, stats.data()} : OwnCluster{}, out.data());
   for (const double value : out) ASSERT_TRUE(std::isfinite(value)) << value;
   std::vector<double> theta(family.theta_size());

@@ -57,20 +57,20 @@ std::vector<double> simulate_column(const CaseColumn& column, const std::vector<
   const double high = low + 1.0 + draw_uniform(stream) * 4.0;
   std::vector<double> values;
   for (const int g : group) {
-    const double centre = g == 0 ? low : high;
+    const double center = g == 0 ? low : high;
     switch (column.kind) {
       case Kind::real:
-        values.push_back(centre + 1.3 * draw_normal(stream));
+        values.push_back(center + 1.3 * draw_normal(stream));
         break;
       case Kind::count:
-        values.push_back(std::min(limit, static_cast<double>(draw_poisson(stream, centre))));
+        values.push_back(std::min(limit, static_cast<double>(draw_poisson(stream, center))));
         break;
       case Kind::binary:
-        values.push_back(draw_uniform(stream) < centre / 9.0 ? 1.0 : 0.0);
+        values.push_back(draw_uniform(stream) < center / 9.0 ? 1.0 : 0.0);
         break;
       case Kind::category:
         values.push_back(
-            std::min(std::floor(draw_beta(stream, centre + 0.2, 2.0) * static_cast<double>(column.levels)),
+            std::min(std::floor(draw_beta(stream, center + 0.2, 2.0) * static_cast<double>(column.levels)),
                      static_cast<double>(column.levels - 1)));
         break;
     }

@@ -99,13 +99,13 @@ TEST(Normalization, PoissonUpToItsTail) {
   for (const std::size_t count : {1u, 2u}) expect_sums_of_one(fixture, {150}, count, 1e-12, any_row);
 }
 
-/// Integral of exp(log_density) over the real line, with the bulk of the density at `centre`.
-double integral(const std::function<double(double)>& log_density, double centre, double scale) {
+/// Integral of exp(log_density) over the real line, with the bulk of the density at `center`.
+double integral(const std::function<double(double)>& log_density, double center, double scale) {
   static boost::math::quadrature::sinh_sinh<double> rule(12);
   return scale * rule.integrate(
                      [&](double t) {
                        // The ends of the rule lie where squares overflow, and the density is zero there.
-                       return std::abs(t) > 1e100 ? 0.0 : std::exp(log_density(centre + scale * t));
+                       return std::abs(t) > 1e100 ? 0.0 : std::exp(log_density(center + scale * t));
                      },
                      1e-10);
 }
@@ -143,7 +143,7 @@ TEST(Normalization, GaussianOfTwoColumnsIntegratesToOne) {
   const Fixture fixture({"two", "gaussian", {{Kind::real}, {Kind::real}}, {"dof=3", "mean_strength=0.4"}}, 1);
   for (const std::size_t count : {0u, 3u, 30u}) {
     const Stats stats(fixture.family(), fixture.rows, 0, count);
-    // Trapezoids in x = centre + sinh(t): exponentially accurate, and it reaches the tails of the t
+    // Trapezoids in x = center + sinh(t): exponentially accurate, and it reaches the tails of the t
     // distribution.
     const double reach = 14.0;
     const int steps = 300;

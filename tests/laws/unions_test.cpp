@@ -33,13 +33,13 @@ TEST_P(Unions, AreMarginalsOfMergedStatisticsInBothDirections) {
     const std::vector<Stats> clusters = clusters_of(fixture, 12);
     const std::size_t stride = family.union_size() * kLanes;
     const std::size_t chunks = (clusters.size() + kLanes - 1) / kLanes;
-    AlignedVector bank(chunks * stride, 0.0);
+    AlignedVector cache(chunks * stride, 0.0);
     for (std::size_t slot = 0; slot < clusters.size(); ++slot)
-      family.fill_union(clusters[slot].data(), bank.data() + slot / kLanes * stride + slot % kLanes);
+      family.fill_union(clusters[slot].data(), cache.data() + slot / kLanes * stride + slot % kLanes);
     std::vector<AlignedVector> found;
     for (std::size_t a = 0; a < clusters.size(); ++a) {
       found.emplace_back(chunks * kLanes, 0.0);
-      family.add_log_marginals(bank.data() + a / kLanes * stride + a % kLanes, bank.data(), stride, chunks,
+      family.add_log_marginals(cache.data() + a / kLanes * stride + a % kLanes, cache.data(), stride, chunks,
                                found.back().data());
     }
     for (std::size_t a = 0; a < clusters.size(); ++a)
@@ -55,20 +55,20 @@ TEST_P(Unions, AreMarginalsOfMergedStatisticsInBothDirections) {
 
 /// Eight single rows side by side may be counted in a quicker way than rows beside larger clusters: the bits
 /// are the same.
-TEST_P(Unions, OfSingleRowsDoNotDependOnTheirNeighbours) {
+TEST_P(Unions, OfSingleRowsDoNotDependOnTheirNeighbors) {
   const Fixture fixture(GetParam(), 1);
   const Family& family = fixture.family();
   const std::size_t stride = family.union_size() * kLanes;
-  AlignedVector bank(2 * stride, 0.0);
+  AlignedVector cache(2 * stride, 0.0);
   for (std::size_t slot = 0; slot < 2 * kLanes; ++slot) {
     const std::size_t row = slot % kLanes;
     const bool is_large = slot >= kLanes && slot % 2 == 1;
     const Stats cluster(family, fixture.rows, row, is_large ? row + 3 : row + 1);
-    family.fill_union(cluster.data(), bank.data() + slot / kLanes * stride + slot % kLanes);
+    family.fill_union(cluster.data(), cache.data() + slot / kLanes * stride + slot % kLanes);
   }
   for (std::size_t a = 0; a < kLanes; ++a) {
     AlignedVector found(2 * kLanes, 0.0);
-    family.add_log_marginals(bank.data() + a, bank.data(), stride, 2, found.data());
+    family.add_log_marginals(cache.data() + a, cache.data(), stride, 2, found.data());
     for (std::size_t b = 0; b < kLanes; b += 2) EXPECT_EQ(found[b], found[kLanes + b]) << a << " and " << b;
   }
 }
@@ -81,12 +81,12 @@ TEST_P(Unions, WithManySingleRowsAreTheSameAsWithEach) {
     const std::size_t stride = family.union_size() * kLanes;
     constexpr std::size_t kSlots = kLanes * kLanes;
     constexpr unsigned kLargerChunk = 5;  // it holds no single rows, so nothing is asked of it
-    AlignedVector bank(kLanes * stride, 0.0);
+    AlignedVector cache(kLanes * stride, 0.0);
     std::vector<std::uint64_t> words(family.single_words(), 0x5555555555555555);
     for (std::size_t slot = 0; slot < kSlots; ++slot) {
       const std::size_t row = slot % fixture.rows.size();
       const Stats single(family, fixture.rows, row, row + 1);
-      family.fill_union(single.data(), bank.data() + slot / kLanes * stride + slot % kLanes);
+      family.fill_union(single.data(), cache.data() + slot / kLanes * stride + slot % kLanes);
       family.set_single(single.data(), slot, words.data());
     }
     const std::vector<Stats> clusters = clusters_of(fixture, 7);
@@ -96,8 +96,8 @@ TEST_P(Unions, WithManySingleRowsAreTheSameAsWithEach) {
       std::vector<double> values(family.single_size());
       family.fill_single(one.data(), values.data());
       AlignedVector expected(kSlots, 0.25), found(kSlots, 0.25);
-      family.add_log_marginals(one.data(), bank.data(), stride, kLanes, expected.data());
-      family.add_log_marginals_of_singles(one.data(), values.data(), words.data(), bank.data(), stride,
+      family.add_log_marginals(one.data(), cache.data(), stride, kLanes, expected.data());
+      family.add_log_marginals_of_singles(one.data(), values.data(), words.data(), cache.data(), stride,
                                           0xffU & ~(1U << kLargerChunk), found.data());
       for (std::size_t slot = 0; slot < kSlots; ++slot) {
         if (slot / kLanes == kLargerChunk) continue;
@@ -138,9 +138,9 @@ TEST_P(Unions, OfATreeUpwards) {
     Stats stats(family);
     for (const std::uint32_t row : rows_below[node]) stats.add(fixture.rows[row]);
     EXPECT_NEAR(found[node], stats.log_marginal(), relative(1e-10, stats.log_marginal())) << node;
-    AlignedVector bank(none), expected(kLanes, 0.0);
-    family.fill_union(made.data() + node * family.stats_size(), bank.data());
-    family.add_log_marginals(none.data(), bank.data(), bank.size(), 1, expected.data());
+    AlignedVector cache(none), expected(kLanes, 0.0);
+    family.fill_union(made.data() + node * family.stats_size(), cache.data());
+    family.add_log_marginals(none.data(), cache.data(), cache.size(), 1, expected.data());
     EXPECT_EQ(found[node], expected[0]) << node;
   }
 }

@@ -35,7 +35,7 @@ def fitted(cls, X, **settings):
 
 
 def blobs(rows=60, seed=0):
-    """Three standardised blobs and their labels."""
+    """Three standardized blobs and their labels."""
     rng = np.random.default_rng(seed)
     truth = np.arange(rows) % 3
     points = np.array([[-4.0, -4.0], [4.0, 0.0], [0.0, 5.0]])[truth] + 0.7 * rng.normal(size=(rows, 2))

@@ -184,8 +184,8 @@ def test_partial_fit_is_an_update(data, tmp_path):
     opened = coppice.open(tmp_path / "run.coppice")
     np.testing.assert_array_equal(opened.predict_proba(pd.DataFrame(fresh, columns=WORDS)), grown.predict_proba(fresh))
     # Rows whose labels nobody knows, and labels that are new.
-    unlabelled = coppice.BNMC(**SMALL).fit(X, Y).partial_fit(more, np.full((100, 4), np.nan))
-    assert unlabelled.run_.rows == 220 and np.isnan(unlabelled.run_.known_labels()[120:]).all()
+    unlabeled = coppice.BNMC(**SMALL).fit(X, Y).partial_fit(more, np.full((100, 4), np.nan))
+    assert unlabeled.run_.rows == 220 and np.isnan(unlabeled.run_.known_labels()[120:]).all()
     named = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :3], columns=LABELS[:3]))
     named.partial_fit(more, pd.DataFrame(known, columns=LABELS))
     assert list(named.classes_) == LABELS and named.predict_proba(fresh).shape == (200, 4)

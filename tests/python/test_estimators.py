@@ -229,7 +229,7 @@ def test_verdicts_are_warnings():
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning) as caught:
         not_exact = short(coppice.NRMMixture, sampler="tree-guided-published").fit(X)
-    assert not_exact.run_.caveat and not_exact.run_.caveat in {str(warning.message) for warning in caught}
+    assert not_exact.run_.inexactness_note and not_exact.run_.inexactness_note in {str(warning.message) for warning in caught}
 
 
 def test_a_time_limit_keeps_the_draws():

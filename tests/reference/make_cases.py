@@ -276,7 +276,7 @@ def conditionals(table, rows, log_row):
 
 
 def divided(items, depth, rules, small_tree, score, finish, log):
-    """The randomised scheme: a tree of a few items sends the others to its two halves."""
+    """The randomized scheme: a tree of a few items sends the others to its two halves."""
     if len(items) <= rules["B"]:
         return finish("merge", items)
     if rules["levels"] is not None and depth == rules["levels"]:

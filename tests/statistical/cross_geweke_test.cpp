@@ -51,11 +51,11 @@ TEST_P(CrossGeweke, BothWaysOfDrawingAgree) {
     const ModelEntry& model = model_by_name("crosscat");
     const Problem problem{&fixture.family(), &fixture.rows,
                           ParameterValues(model.parameters, settings_from(GetParam()))};
-    const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+    const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     const std::size_t draws = scaled(kDraws);
     std::vector<std::vector<double>> fresh(10), chained(10);
     const auto record = [&](std::vector<std::vector<double>>& into) {
-      const std::vector<double> values = functionals(model.views(problem, sampler->details()), fixture.rows);
+      const std::vector<double> values = functionals(model.views(problem, sampler->payload()), fixture.rows);
       for (std::size_t i = 0; i < values.size(); ++i) into[i].push_back(values[i]);
     };
     for (std::size_t draw = 0; draw < draws; ++draw) {

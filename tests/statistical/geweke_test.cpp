@@ -1,7 +1,7 @@
 // Geweke's joint-distribution test. Shape, concentration and data are drawn in two ways: afresh from prior
 // and model each time; and by a chain that alternates one sweep of the sampler given the data with new data
 // given the shape. Both have the same law if and only if the sampler leaves the posterior invariant for the
-// data the model makes. Compared are thirteen averages (seventeen for the generalised gamma process) for each
+// data the model makes. Compared are thirteen averages (seventeen for the generalized gamma process) for each
 // of about seventy pairs of family and sampler, some 950 checks; at |z| < 4 a correct program would show 950
 // x 6.3e-5 = 0.06 false alarms for a new seed, and the seed is fixed. When seeds are asked for, the limit is
 // the one of sampling_error.hpp: one false alarm in a hundred runs, whatever the number of seeds
@@ -44,7 +44,7 @@ const std::vector<std::string>& functional_names() {
 }
 
 /// Averages that exist whatever the tails of the data: cells enter as x / (scale + |x|), which for binary and
-/// category columns is a relabelling of the values.
+/// category columns is a relabeling of the values.
 class Functionals {
  public:
   explicit Functionals(const Rows& rows) : scale_(1e-9), columns_(functional_names().size()) {
@@ -59,7 +59,7 @@ class Functionals {
 
   void record(const TestChain& chain, const Rows& rows) {
     Labels labels(rows.size());
-    chain.shape(labels);
+    chain.labels(labels);
     const std::vector<std::size_t> sizes = cluster_sizes(labels);
     const double clusters = static_cast<double>(sizes.size());
     const std::map<std::string, double> parameters = chain.parameters();

@@ -1,4 +1,4 @@
-// The joint law of state and data under a regulariser, J ~ p(state) p(data | state) exp(-2 C Xi), drawn in
+// The joint law of state and data under a regularizer, J ~ p(state) p(data | state) exp(-2 C Xi), drawn in
 // two ways. Afresh: a draw from prior and model, kept with probability exp(-2 C Xi) (over its largest value).
 // By the sampler: a sweep given the data, new data given the state. Both agree if and only if the sampler
 // keeps its target for such data (Geweke 2004); and the rank of a value of the state among draws from the
@@ -29,17 +29,17 @@ class Joint {
         settings_(variant.nested.settings),
         problem_(nested_problem(data, settings_, variant.settings)),
         model_(&model_by_name("rbhmc")),
-        sampler_(model_->make_sampler(problem_)),
+        sampler_(model_->make_inference(problem_)),
         traces_(model_->traces(problem_.parameters).size()),
         labels_(data.rows.size() * settings_.levels),
         components_(data.rows.size()) {}
 
-  Sampler& sampler() { return *sampler_; }
+  Inference& sampler() { return *sampler_; }
 
   /// State and data afresh; names go on from `sweep`.
   void draw_afresh(NestedData& data, std::uint64_t seed, std::uint64_t chain, std::uint64_t& sweep) {
     Stream keep({seed, chain, sweep}, Purpose::test);
-    const double least = settings_.centred
+    const double least = settings_.centered
                              ? -settings_.margin * static_cast<double>(settings_.levels * data.rows.size())
                              : 0.0;
     while (true) {
@@ -54,10 +54,10 @@ class Joint {
   /// Reads the state; the hinge is computed here, from discriminants and data.
   void observe() {
     sampler_->traces(traces_);
-    sampler_->shape(labels_);
+    sampler_->labels(labels_);
     const NestedTree tree(labels_, data_.rows.size());
-    const std::string details = sampler_->details();
-    ByteReader reader(details);
+    const std::string payload = sampler_->payload();
+    ByteReader reader(payload);
     const auto count = reader.get<std::uint64_t>();
     const auto dimension = reader.get<std::uint64_t>();
     reader.get(components_.data(), components_.size());
@@ -70,7 +70,7 @@ class Joint {
     hinge_ = dimension == 0
                  ? traces_[rbhmc::hinge_trace]
                  : total_hinge(tree, eta, margin_features(data_.family(), data_.rows, settings_.intercept),
-                               settings_.margin, settings_.centred);
+                               settings_.margin, settings_.centered);
     leaves_ = static_cast<double>(tree.leaves);
   }
 
@@ -122,7 +122,7 @@ class Joint {
   NestedSettings settings_;
   Problem problem_;
   const ModelEntry* model_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Inference> sampler_;
   std::vector<double> traces_;
   Labels labels_, components_;
   double hinge_ = 0.0, leaves_ = 0.0;
@@ -142,8 +142,8 @@ std::vector<Variant> variants() {
                              {},
                              {2, 0.8, 1.2, 1.0, 0.3, 0.5, 1.0},
                              Kind::binary};
-  NestedCase centred_bernoulli = bernoulli;
-  centred_bernoulli.settings.centred = true;
+  NestedCase centered_bernoulli = bernoulli;
+  centered_bernoulli.settings.centered = true;
   const std::string learn = "learn-concentrations=true";
   const std::string gibbs = "path-update=\"gibbs\"";
   const std::string drawn_theta = "theta=\"drawn\"";
@@ -155,8 +155,8 @@ std::vector<Variant> variants() {
       {"hinge_gibbs", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.5, 1.0}, 5), {gibbs, drawn_theta}},
       {"hinge_bernoulli", bernoulli, {"path-update=\"prior\"", "discriminant-update=\"gauss\""}},
       {"centred", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true}, 5), {drawn_leaves}},
-      {"centred_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
-      {"centred_bernoulli", centred_bernoulli, {gibbs, "discriminant-update=\"gauss\""}}};
+      {"centered_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
+      {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}}};
 }
 
 class NestedGeweke : public ::testing::TestWithParam<Variant> {};

@@ -44,14 +44,14 @@ std::vector<Kernel> kernels() {
 }
 
 std::vector<NestedCase> targets() {
-  NestedCase centred = nested_case_a(0.3);
-  centred.settings.centred = true;
-  centred.name = "A_centred";
+  NestedCase centered = nested_case_a(0.3);
+  centered.settings.centered = true;
+  centered.name = "A_centered";
   NestedCase plain = nested_case_a(0.0);
   plain.name = "A_plain";
   NestedCase deep = nested_case_b(0.2);
   deep.settings.intercept = true;
-  return {plain, nested_case_a(0.3), centred, deep};
+  return {plain, nested_case_a(0.3), centered, deep};
 }
 
 class NestedOneStep : public ::testing::TestWithParam<NestedCase> {};
@@ -90,12 +90,12 @@ INSTANTIATE_TEST_SUITE_P(Targets, NestedOneStep, ::testing::ValuesIn(targets()),
                          [](const ::testing::TestParamInfo<NestedCase>& info) { return info.param.name; });
 
 TEST(NestedDetailedBalance, FlowsGoBothWays) {
-  for (const bool centred : {false, true}) {
+  for (const bool centered : {false, true}) {
     const NestedCase nested{"two",
                             {{-0.8}, {1.1}},
                             "gaussian-known",
                             {"noise_variance=0.5", "prior_mean=0", "prior_variance=2"},
-                            {1, 0.9, 1.2, 0.8, 0.4, 0.5, 1.0, centred}};
+                            {1, 0.9, 1.2, 0.8, 0.4, 0.5, 1.0, centered}};
     const NestedData data(nested);
     const NestedPosterior exact(data.family(), data.rows, nested.settings, 1e4);
     for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{

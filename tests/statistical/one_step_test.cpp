@@ -39,7 +39,7 @@ TEST_P(OneStep, KeepsThePosterior) {
         states.back().replace(state.size() - size, size,
                               reinterpret_cast<const char*>(exact.partition(i).data()), size);
         chain.sampler().load(states.back());
-        chain.shape(labels);
+        chain.labels(labels);
         ASSERT_EQ(labels, exact.partition(i));
       }
       Stream starts({seed, 0, 0}, Purpose::test);
@@ -47,7 +47,7 @@ TEST_P(OneStep, KeepsThePosterior) {
       for (std::size_t i = 1; i <= scaled(kSteps); ++i) {
         chain.sampler().load(states[draw_categorical(starts, exact.probabilities())]);
         chain.step({seed, 0, i});
-        chain.shape(labels);
+        chain.labels(labels);
         counts[exact.index(labels)] += 1.0;
       }
       expect_frequencies(counts, exact.probabilities());

@@ -57,7 +57,7 @@ Means run(const Variant& variant, std::uint64_t seed, std::size_t draws) {
   Settings settings = settings_from(variant.settings);
   parse_assignment("alpha=1", settings);
   const Problem problem{points.plan.family.get(), &points.rows, ParameterValues(model.parameters, settings)};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   sampler->init({seed, 0, 0});
   std::vector<double> traces(model.traces(problem.parameters).size());
   std::vector<double> log_joint;

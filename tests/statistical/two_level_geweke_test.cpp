@@ -33,11 +33,11 @@ struct TwoLevelGewekeChain {
   TwoLevelGewekeChain(const TwoLevelProblem& from, Rows& data, const std::vector<std::string>& settings)
       : model(model_by_name("nhcm")),
         problem{&from.family, &data, ParameterValues(model.parameters, settings_from(settings))},
-        sampler(model.make_sampler(problem)) {}
+        sampler(model.make_inference(problem)) {}
 
   std::vector<double> observe(const Rows& rows) const {
     Labels both(2 * kRows);
-    sampler->shape(both);
+    sampler->labels(both);
     const Labels clusters(both.begin(), both.begin() + kRows);
     const Labels subs(both.begin() + kRows, both.end());
     const auto largest = [](const Labels& labels) {
@@ -80,7 +80,7 @@ struct TwoLevelGewekeChain {
 
   const ModelEntry& model;
   Problem problem;
-  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Inference> sampler;
 };
 
 class TwoLevelGeweke : public ::testing::TestWithParam<bool> {};

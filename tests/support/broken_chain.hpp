@@ -77,7 +77,7 @@ class BrokenChain final : public TestChain {
                                         clusters_.clusters() + extra, rows_.size()));
   }
 
-  void shape(std::span<Label> labels) const override {
+  void labels(std::span<Label> labels) const override {
     std::copy(clusters_.labels().begin(), clusters_.labels().end(), labels.begin());
     canonicalize(labels);
   }

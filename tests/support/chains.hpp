@@ -20,8 +20,8 @@ class TestChain {
   virtual ~TestChain() = default;
   virtual void init(const StreamName& name) = 0;
   virtual void step(const StreamName& name) = 0;
-  virtual void shape(std::span<Label> labels) const = 0;
-  /// alpha and, for the generalised gamma process, sigma and log_u.
+  virtual void labels(std::span<Label> labels) const = 0;
+  /// alpha and, for the generalized gamma process, sigma and log_u.
   virtual std::map<std::string, double> parameters() const = 0;
   virtual void draw_prior(const StreamName& name) = 0;
   virtual void draw_data(const StreamName& name, Rows& rows) = 0;
@@ -38,13 +38,13 @@ class SamplerChain final : public TestChain {
  public:
   SamplerChain(const ModelEntry& model, const Family& family, const Rows& rows, const Settings& settings)
       : problem_{&family, &rows, ParameterValues(model.parameters, settings)},
-        sampler_(model.make_sampler(problem_)),
+        sampler_(model.make_inference(problem_)),
         names_(model.traces(problem_.parameters)),
         traces_(names_.size()) {}
 
   void init(const StreamName& name) override { sampler_->init(name); }
   void step(const StreamName& name) override { sampler_->step(name); }
-  void shape(std::span<Label> labels) const override { sampler_->shape(labels); }
+  void labels(std::span<Label> labels) const override { sampler_->labels(labels); }
   std::map<std::string, double> parameters() const override {
     sampler_->traces(traces_);
     std::map<std::string, double> values;
@@ -55,11 +55,11 @@ class SamplerChain final : public TestChain {
   }
   void draw_prior(const StreamName& name) override { sampler_->draw_prior(name); }
   void draw_data(const StreamName& name, Rows& rows) override { sampler_->draw_data(name, rows); }
-  Sampler& sampler() { return *sampler_; }
+  Inference& sampler() { return *sampler_; }
 
  private:
   Problem problem_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Inference> sampler_;
   std::vector<std::string> names_;
   mutable std::vector<double> traces_;
 };
@@ -72,7 +72,7 @@ class ChainRecord {
       : exact_(&exact), visits_(exact.size(), draws), labels_(exact.rows()) {}
 
   void add(const TestChain& chain) {
-    chain.shape(labels_);
+    chain.labels(labels_);
     visits_.add(exact_->index(labels_));
     // Traces cost more than a sweep: every fourth will do.
     if (++seen_ % 4 != 0) return;

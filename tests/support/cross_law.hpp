@@ -197,12 +197,12 @@ inline Agreement compare_cross(const CrossKernel& kernel, const Family& family, 
   const CrossLaw law(family, rows, 0.8, 1.3);
   const ModelEntry& model = model_by_name("crosscat");
   const Problem problem{&family, &rows, ParameterValues(model.parameters, cross_settings(kernel))};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   sampler->init({seed, 0, 0});
   CrossFrequencies frequencies(law, draws);
   for (std::size_t sweep = 1; sweep <= 100 + draws; ++sweep) {
     sampler->step({seed, 0, sweep});
-    if (sweep > 100) frequencies.add(model.views(problem, sampler->details()));
+    if (sweep > 100) frequencies.add(model.views(problem, sampler->payload()));
   }
   return frequencies.agreement();
 }

@@ -184,7 +184,7 @@ class CrossTreeFit {
                std::size_t threads = 1)
       : problem_{&family, &rows, ParameterValues(model_.parameters, settings_from(settings))},
         options_(problem_.parameters, rows.size(), family.width()),
-        sampler_(model_.make_sampler(problem_)) {
+        sampler_(model_.make_inference(problem_)) {
     run(steps, seed, threads);
   }
   /// With options that have no name on the command line.
@@ -193,16 +193,16 @@ class CrossTreeFit {
       : problem_{&family, &rows, ParameterValues(model_.parameters, settings_from(settings))},
         options_(problem_.parameters, rows.size(), family.width()) {
     change(options_);
-    sampler_ = bhcc::make_sampler(problem_, options_);
+    sampler_ = bhcc::make_inference(problem_, options_);
     run(static_cast<std::size_t>(-1), 1, 1);
   }
 
-  CrossTree tree() const { return model_.column_tree(problem_, sampler_->details()); }
+  CrossTree tree() const { return model_.column_tree(problem_, sampler_->payload()); }
   Views views() const { return options_.views_of(tree()); }
   double bound() const { return sampler_->log_joint(); }
   Labels labels() const {
     Labels labels(problem_.rows->size());
-    sampler_->shape(labels);
+    sampler_->labels(labels);
     return labels;
   }
   std::vector<double> traces() const {
@@ -210,10 +210,10 @@ class CrossTreeFit {
     sampler_->traces(traces);
     return traces;
   }
-  std::string details() const { return sampler_->details(); }
+  std::string payload() const { return sampler_->payload(); }
   std::unique_ptr<Predictor> predictor() const {
     std::unique_ptr<Predictor> made = model_.make_predictor(problem_);
-    made->set_draw(labels(), traces(), sampler_->details());
+    made->set_draw(labels(), traces(), sampler_->payload());
     return made;
   }
   bhcc::CrossPredictive predictive() const {
@@ -233,7 +233,7 @@ class CrossTreeFit {
   const ModelEntry& model_ = model_by_name("bhcc");
   Problem problem_;
   bhcc::Options options_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Inference> sampler_;
 };
 
 }  // namespace coppice::test

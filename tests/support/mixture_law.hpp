@@ -1,5 +1,5 @@
 // The laws of partitions written out once more, for tests: the Dirichlet process, with its concentration
-// fixed or integrated against a Gamma prior, and the normalised generalised gamma process, with everything
+// fixed or integrated against a Gamma prior, and the normalized generalized gamma process, with everything
 // but the partition (u, and alpha and sigma unless they are fixed) integrated by trapezoid sums over log t
 // and logit sigma. The parameters can also be drawn given a partition. Shares no code with the priors that
 // samplers use.

@@ -62,7 +62,7 @@ inline Settings nested_parameters(const NestedSettings& settings, const std::vec
       fmt::format("discriminant-sd={}", settings.sd), fmt::format("intercept={}", settings.intercept)};
   if (std::none_of(more.begin(), more.end(),
                    [](const std::string& s) { return s.starts_with("regularizer"); }))
-    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.centred ? "centred" : "hinge"));
+    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.centered ? "centred" : "hinge"));
   assignments.insert(assignments.end(), more.begin(), more.end());
   Settings parsed;
   for (const std::string& assignment : assignments) parse_assignment(assignment, parsed);
@@ -86,13 +86,13 @@ class NestedRecord {
         components_(exact.rows()),
         sums_(kBatches * exact.functionals(), 0.0) {}
 
-  /// The labels and details of a draw; the hinge is computed here, from the discriminants, or taken from the
+  /// The labels and payload of a draw; the hinge is computed here, from the discriminants, or taken from the
   /// traces where there is no penalty and they are not kept.
-  void add(const Sampler& sampler) {
-    sampler.shape(labels_);
+  void add(const Inference& sampler) {
+    sampler.labels(labels_);
     const std::size_t tree = exact_->index(labels_);
-    const std::string details = sampler.details();
-    ByteReader reader(details);
+    const std::string payload = sampler.payload();
+    ByteReader reader(payload);
     const auto count = reader.get<std::uint64_t>();
     const auto dimension = reader.get<std::uint64_t>();
     reader.get(components_.data(), components_.size());
@@ -148,7 +148,7 @@ class NestedRecord {
         seen.error = std::max(seen.error, std::sqrt(variance / draws));
       }
       seen.error = std::hypot(seen.error, truth.error);
-      agreement.check(exact_->name(j), seen, truth.mean, 1e-6);  // details are kept in single precision
+      agreement.check(exact_->name(j), seen, truth.mean, 1e-6);  // payload are kept in single precision
     }
     return agreement;
   }
@@ -169,7 +169,7 @@ inline NestedRecord run_nested(const NestedPosterior& exact, const NestedData& d
                                std::size_t draws, const std::vector<std::string>& more = {}) {
   constexpr std::size_t kWarmup = 500;
   const Problem problem = nested_problem(data, exact.settings(), more);
-  const std::unique_ptr<Sampler> sampler = model_by_name("rbhmc").make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model_by_name("rbhmc").make_inference(problem);
   NestedRecord record(exact, draws);
   sampler->init({seed, 0, 0});
   for (std::size_t sweep = 1; sweep <= kWarmup + draws; ++sweep) {

@@ -2,7 +2,7 @@
 // nested Chinese restaurant process applied row by row; every partition into components, with its probability
 // given the tree as a sum over all table counts of the franchise,
 //   prod_z gamma^m_z prod_k S(n_zk, m_zk) / (gamma)_n_z * gamma0^K prod_k (n_0k - 1)! / (gamma0)_n_0;
-// every marginal from fresh statistics; and the regulariser R(tree) = E exp(-2 C Xi) over discriminants from
+// every marginal from fresh statistics; and the regularizer R(tree) = E exp(-2 C Xi) over discriminants from
 // their prior, by plain Monte Carlo with its error. Nothing here calls the code of the model or of its
 // priors.
 #pragma once
@@ -31,7 +31,7 @@ struct NestedSettings {
   std::size_t levels = 2;
   double alpha = 1.0, gamma = 1.0, gamma0 = 1.0;
   double penalty = 0.0, margin = 0.5, sd = 1.0;
-  bool centred = false;
+  bool centered = false;
   bool intercept = false;
 };
 
@@ -98,7 +98,7 @@ struct NestedTree {
 
 /// The sum of all hinges; eta has one vector for each node (the root's is not looked at).
 inline double total_hinge(const NestedTree& tree, const std::vector<std::vector<double>>& eta,
-                          const std::vector<std::vector<double>>& features, double margin, bool centred) {
+                          const std::vector<std::vector<double>>& features, double margin, bool centered) {
   double total = 0.0;
   for (std::size_t row = 0; row < tree.rows; ++row) {
     double worst = 0.0;
@@ -117,7 +117,7 @@ inline double total_hinge(const NestedTree& tree, const std::vector<std::vector<
       worst = std::max(worst, rho);
       if (!std::isinf(rho)) sum += std::max(0.0, rho) - margin;
     }
-    total += centred ? sum : worst;
+    total += centered ? sum : worst;
   }
   return total;
 }
@@ -171,14 +171,14 @@ class NestedPosterior {
   std::size_t components(std::size_t i) const { return components_[i]; }
   std::size_t index(std::span<const Label> labels) const { return index_.at(key(labels)); }
   double log_evidence() const { return log_evidence_; }
-  /// Probability of a tree given the data, with the regulariser and without it.
+  /// Probability of a tree given the data, with the regularizer and without it.
   double probability(std::size_t i) const { return probability_[i]; }
   double plain_probability(std::size_t i) const { return plain_[i]; }
   double partition_given_tree(std::size_t tree, std::size_t partition) const {
     return given_tree_[tree][partition];
   }
   double hinge_of(const NestedTree& tree, const std::vector<std::vector<double>>& eta) const {
-    return total_hinge(tree, eta, features_, settings_.margin, settings_.centred);
+    return total_hinge(tree, eta, features_, settings_.margin, settings_.centered);
   }
   std::size_t feature_size() const { return features_.front().size(); }
 
@@ -276,7 +276,7 @@ class NestedPosterior {
   }
 
   double least_hinge() const {
-    return settings_.centred ? -settings_.margin * static_cast<double>(settings_.levels * rows_) : 0.0;
+    return settings_.centered ? -settings_.margin * static_cast<double>(settings_.levels * rows_) : 0.0;
   }
 
   void draw_eta(Stream& stream, const NestedTree& tree, std::vector<std::vector<double>>& eta) const {

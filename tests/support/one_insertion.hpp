@@ -15,7 +15,7 @@ namespace coppice::test {
 /// a number that tells the format come the parameters, and the labels are the last.
 class FirstRowsState {
  public:
-  FirstRowsState(const Sampler& sampler, std::size_t rows)
+  FirstRowsState(const Inference& sampler, std::size_t rows)
       : rows_(rows), head_(sampler.save()), head_size_(head_.size() - rows * sizeof(Label)) {}
 
   std::string operator()(std::span<const Label> labels, const PartitionParameters& parameters) const {

@@ -10,7 +10,7 @@
 
 namespace coppice::test {
 
-/// `u` is the auxiliary variable of the normalised generalised gamma process. The cases count a factor
+/// `u` is the auxiliary variable of the normalized generalized gamma process. The cases count a factor
 /// (1 + u)^-n for every cluster of n rows that kappa leaves out.
 inline std::shared_ptr<const ProductPartition> reference_law(const nlohmann::json& input, std::size_t rows,
                                                              double u) {

@@ -1,4 +1,4 @@
-// Monte Carlo error of correlated draws, and the judgement built on it. A chain is cut into batches; the
+// Monte Carlo error of correlated draws, and the judgment built on it. A chain is cut into batches; the
 // spread of the batch means gives the error of the whole mean. A check holds if the estimate is within
 // `error_limit()` errors of the truth: 4.5 for the fixed seed, which is judged the same way every time. When
 // seeds are asked for, each is a new chance of a false alarm in some 20,000 checks, so the limit is set for
@@ -72,7 +72,7 @@ inline Estimate estimate_from_batches(std::span<const double> batches) {
   return estimate;
 }
 
-/// Mean and error of a sequence whose neighbours may be correlated.
+/// Mean and error of a sequence whose neighbors may be correlated.
 inline Estimate batch_estimate(std::span<const double> values) {
   const std::size_t length = values.size() / kBatches;
   std::vector<double> means(kBatches, 0.0);

@@ -146,24 +146,24 @@ class TreeFit {
           std::size_t steps = static_cast<std::size_t>(-1), std::uint64_t seed = 1)
       : model_(model_by_name("bhc")),
         problem_{&family, &rows, ParameterValues(model_.parameters, settings_from(settings))},
-        sampler_(model_.make_sampler(problem_)) {
+        sampler_(model_.make_inference(problem_)) {
     sampler_->init({seed, 0, 0});
     for (std::size_t step = 1; step <= steps && !sampler_->finished(); ++step)
       sampler_->step({seed, 0, step});
   }
-  Dendrogram tree() const { return model_.row_tree(problem_, sampler_->details()); }
+  Dendrogram tree() const { return model_.row_tree(problem_, sampler_->payload()); }
   double bound() const { return sampler_->log_joint(); }
   Labels labels() const {
     Labels labels(problem_.rows->size());
-    sampler_->shape(labels);
+    sampler_->labels(labels);
     return labels;
   }
-  Sampler& sampler() { return *sampler_; }
+  Inference& sampler() { return *sampler_; }
   std::unique_ptr<Predictor> predictor() const {
     std::unique_ptr<Predictor> made = model_.make_predictor(problem_);
     std::vector<double> traces(model_.traces(problem_.parameters).size());
     sampler_->traces(traces);
-    made->set_draw(labels(), traces, sampler_->details());
+    made->set_draw(labels(), traces, sampler_->payload());
     return made;
   }
   const Problem& problem() const { return problem_; }
@@ -171,7 +171,7 @@ class TreeFit {
  private:
   const ModelEntry& model_;
   Problem problem_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Inference> sampler_;
 };
 
 /// log p(new row) as a predictor says it.

@@ -182,7 +182,7 @@ inline Agreement compare_two_level_chain(const TwoLevelProblem& problem, const T
     chain.step({seed, 0, sweep});
     if (rebuilt) chain.sampler().rebuild();
     if (sweep <= kWarmup) continue;
-    chain.shape(both);
+    chain.labels(both);
     visits.add(exact.index(two_level_shape(both)));
   }
   return compare(exact, visits);

@@ -42,7 +42,7 @@ inline std::vector<Variant> all_variants() {
     const std::vector<std::string> common = common_settings(model.name);
     const auto add = [&](const std::string& name, const std::string& setting) {
       std::vector<std::string> settings = common;
-      // These say how a randomised fit of views goes, and are refused without one.
+      // These say how a randomized fit of views goes, and are refused without one.
       if (model.name == "bhcc" && (name.starts_with("filter_") || name.starts_with("consolidate_")))
         settings.push_back("randomized=true");
       if (!setting.empty()) settings.push_back(setting);

@@ -108,7 +108,7 @@ export interface Head {
   verdict: string;
   greedy: boolean;
   exact?: boolean;
-  caveat?: string;
+  inexactness_note?: string;
   family: string;
   seconds: number;
   clusters: number[];
@@ -138,7 +138,7 @@ export interface ReportData {
   cells: string;
   known: Known[];
   tree: { hierarchy: boolean; sentence: string; nodes: Node[] };
-  views: { views: View[]; matrix_columns: number[]; together: string } | null;
+  views: { views: View[]; matrix_columns: number[]; coassignment: string } | null;
   levels: Level[];
   traces: Trace[];
   moves: { name: string; proposed: number; accepted: number; rate: number | null }[];

@@ -1,8 +1,8 @@
-// The data as coloured cells, on a canvas: rows of a band that is lower than its rows are many are averaged, so that
+// The data as colored cells, on a canvas: rows of a band that is lower than its rows are many are averaged, so that
 // any number of rows can be drawn.
 import { quantileSorted } from "d3-array";
 import type { Report } from "./data";
-import { amounts, kindColour, labelColour, rgb, type Rgb } from "./palette";
+import { amounts, kindColor, labelColor, rgb, type Rgb } from "./palette";
 
 const missing = 255;
 
@@ -20,10 +20,10 @@ export interface Selection {
 
 interface Shade {
   categorical: boolean;
-  colours: Rgb[];
+  colors: Rgb[];
 }
 
-/** Every cell as the number of its colour. */
+/** Every cell as the number of its color. */
 export class Shades {
   readonly codes: Uint8Array;
   readonly shades: Shade[];
@@ -33,7 +33,7 @@ export class Shades {
     this.codes = new Uint8Array(rows * width);
     this.shades = report.data.columns.map((column) => ({
       categorical: column.kind === "category",
-      colours: column.kind === "category" ? column.levels.slice(0, missing).map((_, i) => rgb(kindColour(i))) : amounts,
+      colors: column.kind === "category" ? column.levels.slice(0, missing).map((_, i) => rgb(kindColor(i))) : amounts,
     }));
     for (let j = 0; j < width; j++) {
       if (this.shades[j].categorical) {
@@ -54,7 +54,7 @@ export class Shades {
     }
   }
 
-  /** Between which values colours change: all but the most extreme hundredths. */
+  /** Between which values colors change: all but the most extreme hundredths. */
   private range(column: number): [number, number] {
     const { width, rows, cells, data } = this.report;
     if (data.columns[column].kind === "binary") return [0, 1];
@@ -71,8 +71,8 @@ export class Shades {
     return high > low ? [low, high] : [sample[0], sample[sample.length - 1]];
   }
 
-  /** Colour of a column over places [first, end): the mean of amounts, the most frequent of kinds; null: all missing. */
-  private colour(column: number, first: number, end: number, rows: Int32Array | null): Rgb | null {
+  /** Color of a column over places [first, end): the mean of amounts, the most frequent of kinds; null: all missing. */
+  private color(column: number, first: number, end: number, rows: Int32Array | null): Rgb | null {
     const { width } = this.report;
     const shade = this.shades[column];
     if (shade.categorical) {
@@ -85,7 +85,7 @@ export class Shades {
         counts.set(code, count);
         if (best === missing || count > (counts.get(best) as number)) best = code;
       }
-      return best === missing ? null : shade.colours[best];
+      return best === missing ? null : shade.colors[best];
     }
     let sum = 0;
     let count = 0;
@@ -95,10 +95,10 @@ export class Shades {
       sum += code;
       count++;
     }
-    return count === 0 ? null : shade.colours[Math.round(sum / count)];
+    return count === 0 ? null : shade.colors[Math.round(sum / count)];
   }
 
-  /** Draws bands over the whole width of the canvas; `blank` is the colour of missing cells. A selection has rows in an
+  /** Draws bands over the whole width of the canvas; `blank` is the color of missing cells. A selection has rows in an
    * order of their own and some of the columns. */
   draw(canvas: HTMLCanvasElement, bands: Band[], blank: Rgb, selection: Selection | null = null): void {
     const context = canvas.getContext("2d");
@@ -116,7 +116,7 @@ export class Shades {
         const first = band.first + Math.floor((line * rows) / lines);
         const end = Math.max(first + 1, band.first + Math.floor(((line + 1) * rows) / lines));
         for (let j = 0; j < width; j++) {
-          const [r, g, b] = this.colour(selection?.columns[j] ?? j, first, end, order) ?? blank;
+          const [r, g, b] = this.color(selection?.columns[j] ?? j, first, end, order) ?? blank;
           const at = 4 * (line * width + j);
           image.data[at] = r;
           image.data[at + 1] = g;
@@ -152,7 +152,7 @@ export function drawStrip(canvas: HTMLCanvasElement, codes: Int32Array, bands: B
         counts.set(codes[i], count);
         if (codes[i] >= 0 && (best < 0 || count > (counts.get(best) as number))) best = codes[i];
       }
-      context.fillStyle = labelColour(best);
+      context.fillStyle = labelColor(best);
       const top = band.top * scale;
       const high = band.height * scale;
       context.fillRect(0, Math.floor(top + (line * high) / lines), canvas.width, Math.ceil(high / lines));

@@ -6,7 +6,7 @@ import { type LabelReportData } from "./labels/data";
 import { startLabels } from "./labels/page";
 import { watch } from "./live";
 import { mount, type Section } from "./page";
-import { branchColours, State } from "./state";
+import { branchColors, State } from "./state";
 import { clusterSection } from "./sections/cluster";
 import { coclusteringSection } from "./sections/coclustering";
 import { convergenceSection } from "./sections/convergence";
@@ -22,11 +22,11 @@ import { viewsSection } from "./sections/views";
 function start(root: HTMLElement, data: ReportData): void {
   const report = new Report(data);
   const state = new State();
-  const colours = branchColours(report.nodes);
+  const colors = branchColors(report.nodes);
   const sections: Section[] = [
-    { id: "plane", label: "Plane", make: () => planeSection(report, state, colours) },
+    { id: "plane", label: "Plane", make: () => planeSection(report, state, colors) },
     { id: "views", label: "Views", make: () => viewsSection(report, state) },
-    { id: "rows", label: "Rows", make: () => rowsSection(report, state, colours) },
+    { id: "rows", label: "Rows", make: () => rowsSection(report, state, colors) },
     { id: "coclustering", label: "How sure", make: () => coclusteringSection(report, state) },
     { id: "levels", label: "How many", make: () => levelsSection(report) },
     { id: "known", label: "Known labels", make: () => (data.known.length > 0 ? knownSection(report) : null) },
@@ -35,7 +35,7 @@ function start(root: HTMLElement, data: ReportData): void {
   ];
   const tree = h("section", { id: "tree", "aria-labelledby": "tree-title" },
     h("h2", { id: "tree-title" }, data.tree.hierarchy ? "The hierarchy" : "The clusters"),
-    h("div", { class: "split" }, treeSection(report, state, colours), clusterSection(report, state)));
+    h("div", { class: "split" }, treeSection(report, state, colors), clusterSection(report, state)));
   mount(root, headSection(data.head, clusteringCard(report)), { id: "tree", label: "Tree", make: () => tree }, sections);
 }
 

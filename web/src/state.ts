@@ -37,16 +37,16 @@ export class State {
   }
 }
 
-/** Colours of clusters: branches below the root, or the clusters themselves if the root has many joins. */
-export function branchColours(nodes: { parent: number | null; children: number[]; level: number }[]): Int32Array {
-  const colour = new Int32Array(nodes.length).fill(-1);
+/** Colors of clusters: branches below the root, or the clusters themselves if the root has many joins. */
+export function branchColors(nodes: { parent: number | null; children: number[]; level: number }[]): Int32Array {
+  const color = new Int32Array(nodes.length).fill(-1);
   let next = 0;
   nodes.forEach((node, id) => {
     if (node.parent === null) return;
-    const above = colour[node.parent];
-    // A join of clusters has no colour of its own; a cluster below a cluster has that of its branch.
+    const above = color[node.parent];
+    // A join of clusters has no color of its own; a cluster below a cluster has that of its branch.
     if (node.level === 0) return;
-    colour[id] = above >= 0 ? above : next++;
+    color[id] = above >= 0 ? above : next++;
   });
-  return colour;
+  return color;
 }

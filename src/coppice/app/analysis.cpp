@@ -27,7 +27,7 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
   verdict_ = is_classifier() ? classifier_verdict()
              : is_greedy()   ? greedy_verdict()
-                             : judge(traces_, run_.config().chains, draws, caveat().empty());
+                             : judge(traces_, run_.config().chains, draws, inexactness_note().empty());
 }
 
 Verdict Analysis::classifier_verdict() const {
@@ -110,10 +110,12 @@ const SelectedHierarchy& Analysis::hierarchy(Selection selection) const {
   return hierarchies_.emplace(selection, select_hierarchy(run_, tree_draws(), selection)).first->second;
 }
 
-std::string Analysis::caveat() const { return run_.model().caveat(run_.setup().problem.parameters); }
+std::string Analysis::inexactness_note() const {
+  return run_.model().inexactness_note(run_.setup().problem.parameters);
+}
 
 std::string Analysis::caveat_line(const Context& context) const {
-  const std::string sentence = caveat();
+  const std::string sentence = inexactness_note();
   return sentence.empty() ? sentence : context.bold(sentence) + "\n";
 }
 
@@ -122,14 +124,14 @@ std::string Analysis::verdict_lines(const Context& context) const {
 }
 
 void Analysis::note_caveat(const Context& context) const {
-  if (const std::string sentence = caveat(); !sentence.empty()) context.note("note: " + sentence);
+  if (const std::string sentence = inexactness_note(); !sentence.empty()) context.note("note: " + sentence);
 }
 
 void Analysis::add_exactness(nlohmann::ordered_json& answer) const {
-  const std::string sentence = caveat();
+  const std::string sentence = inexactness_note();
   if (sentence.empty() && run_.levels() == 1) return;
   answer["exact"] = sentence.empty();
-  if (!sentence.empty()) answer["caveat"] = sentence;
+  if (!sentence.empty()) answer["inexactness_note"] = sentence;
 }
 
 const TraceSummary* Analysis::clusters_trace(std::size_t level) const {
@@ -167,7 +169,7 @@ double Analysis::seconds() const {
 
 void SelectionFlags::add_to(CLI::App& command) {
   CLI::Option* by_loss =
-      command.add_option("--loss", loss, "the consensus minimises the expected loss: vi or binder [vi]")
+      command.add_option("--loss", loss, "the consensus minimizes the expected loss: vi or binder [vi]")
           ->check(CLI::IsMember({"vi", "binder"}));
   command
       .add_option("--select", select,

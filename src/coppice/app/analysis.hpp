@@ -33,14 +33,15 @@ class Analysis {
   const SelectedHierarchy& hierarchy(Selection selection) const;
   const TreeDraws& tree_draws() const;
   /// Why the draws are not those of a posterior; empty if they are.
-  std::string caveat() const;
-  /// The caveat as the first line of a text, or nothing.
+  std::string inexactness_note() const;
+  /// The inexactness_note as the first line of a text, or nothing.
   std::string caveat_line(const Context& context) const;
-  /// The head of a text: the caveat if there is one, then the verdict.
+  /// The head of a text: the inexactness_note if there is one, then the verdict.
   std::string verdict_lines(const Context& context) const;
-  /// The caveat on stderr, for answers that have no room for it.
+  /// The inexactness_note on stderr, for answers that have no room for it.
   void note_caveat(const Context& context) const;
-  /// "exact" (and "caveat") for an object of answers; a flat model that samples exactly has neither.
+  /// "exact" (and "inexactness_note") for an object of answers; a flat model that samples exactly has
+  /// neither.
   void add_exactness(nlohmann::ordered_json& answer) const;
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
@@ -79,7 +80,7 @@ class Analysis {
   mutable std::optional<CrossTree> cross_tree_;
 };
 
-/// --loss and --select, spelt alike everywhere: what makes a partition or a hierarchy the one to report.
+/// --loss and --select, spelled alike everywhere: what makes a partition or a hierarchy the one to report.
 struct SelectionFlags {
   std::string loss = "vi";
   std::string select;
@@ -102,7 +103,7 @@ nlohmann::ordered_json to_json(const Trait& trait);
 nlohmann::ordered_json head_json(const Analysis& analysis);
 /// Moves of all chains together: name, proposed, accepted, rate.
 nlohmann::ordered_json moves_json(const SavedRun& run);
-/// Of the table as it was modelled.
+/// Of the table as it was modeled.
 std::vector<std::string> column_names(const SavedRun& run);
 /// A number for people: three significant digits, or a dash for NaN.
 std::string short_number(double value);

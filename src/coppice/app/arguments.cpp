@@ -56,7 +56,7 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
 void DataFlags::add_to(CLI::App& command) {
   const char* group = "Data";
   command.add_option("--id", id, "column of row names")->group(group);
-  command.add_option("--truth", truth, "column of known labels: kept for scores, never modelled")
+  command.add_option("--truth", truth, "column of known labels: kept for scores, never modeled")
       ->allow_extra_args(false)
       ->group(group);
   command
@@ -102,7 +102,7 @@ Table read_labels(const std::string& path, const ReadOptions& of_rows, const Tab
   return in_order_of(data.labels, table.row_ids, path);
 }
 
-/// Known labels that nobody declared are modelled, and then found again.
+/// Known labels that nobody declared are modeled, and then found again.
 void hint_at_labels(const Table& table, const Codebook& told, const Context& context) {
   for (const Column& column : table.columns) {
     std::string name = column.name;
@@ -113,7 +113,7 @@ void hint_at_labels(const Table& table, const Codebook& told, const Context& con
     const bool can_be_class = column.kind == Kind::category || column.kind == Kind::binary;
     if (is_usual && can_be_class && told.find(column.name) == nullptr)
       context.note(fmt::format(
-          "note: column '{}' is modelled like the others; if it holds known labels, keep it for scores with "
+          "note: column '{}' is modeled like the others; if it holds known labels, keep it for scores with "
           "--truth {}",
           column.name, column.name));
   }

@@ -167,8 +167,8 @@ namespace {
 
 /// Predictions of rows that were not learned from, beside what is known of them: of a file, or without one
 /// the rows of the run as the fits of the calibration predicted them.
-LabelledPredictions judged_rows(const SavedRun& run, const std::string& data, const std::string& labels_file,
-                                const Context& context) {
+LabeledPredictions judged_rows(const SavedRun& run, const std::string& data, const std::string& labels_file,
+                               const Context& context) {
   if (data.empty()) {
     if (!labels_file.empty())
       fail(ErrorCode::usage, "--labels-file belongs to a file of rows: coppice score {} TEST.csv",
@@ -199,7 +199,7 @@ LabelledPredictions judged_rows(const SavedRun& run, const std::string& data, co
 int score_labels(const Analysis& analysis, const std::string& data, const std::string& labels_file,
                  const Context& context) {
   const SavedRun& run = analysis.run();
-  const LabelledPredictions all = judged_rows(run, data, labels_file, context);
+  const LabeledPredictions all = judged_rows(run, data, labels_file, context);
   if (std::all_of(all.truth.begin(), all.truth.end(), [](double value) { return is_missing(value); }))
     fail(ErrorCode::bad_data, "{}: no label of any row is known", data.empty() ? run.file().path() : data);
   const std::size_t depths[] = {1, 3, 5};
@@ -247,7 +247,7 @@ ordered_json patterns_json(const SavedRun& run, std::size_t traits) {
     for (const std::size_t d : largest(telling(pattern, run.table()), traits))
       features.push_back({{"column", run.table().columns[d].name},
                           {"value", pattern.features[d]},
-                          {"lift", pattern.lifts[d]}});
+                          {"lift", pattern.log_ratios[d]}});
     list.push_back(
         {{"cluster", cluster}, {"weight", pattern.weight}, {"labels", labels}, {"features", features}});
   }

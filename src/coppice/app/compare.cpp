@@ -54,7 +54,7 @@ void copy_chains(const SavedRun& from, std::size_t offset, std::size_t draws, st
       const std::size_t kept = std::min(block.count, draws - block.first);
       copy.traces.resize(block.traces.size() / block.count * kept);
       copy.labels.resize(block.labels.size() / block.count * kept);
-      if (!copy.details.empty()) copy.details.resize(kept);
+      if (!copy.payload.empty()) copy.payload.resize(kept);
       copy.count = kept;
       blocks.push_back(std::move(copy));
     });
@@ -208,7 +208,7 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
                  worst, kSameRhat, kSameCoclustering);
   if (!same)
     if (const std::string within = disagreement_within(a, b, pairs); !within.empty()) sentence = within;
-  const Analysis& doubtful = a.caveat().empty() ? b : a;
+  const Analysis& doubtful = a.inexactness_note().empty() ? b : a;
   nlohmann::ordered_json answer{
       {"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}};
   doubtful.add_exactness(answer);

@@ -34,7 +34,7 @@ struct Context {
   void note(std::string_view text) const;
   /// A remark that only -v shows.
   void detail(std::string_view text) const;
-  /// Text in bold if stdout takes colours.
+  /// Text in bold if stdout takes colors.
   std::string bold(std::string_view text) const;
   std::string dim(std::string_view text) const;
 };

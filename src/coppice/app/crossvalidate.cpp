@@ -9,7 +9,7 @@
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/crossvalidate_labels.hpp"
-#include "coppice/app/fold_standings.hpp"
+#include "coppice/app/fold_table.hpp"
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
@@ -37,7 +37,7 @@ struct CrossvalidateArguments {
   std::size_t most_folds = 0;
   std::size_t threads = 0;
   DataFlags reading;
-  FamilyFlags modelling;
+  FamilyFlags modeling;
   ParameterFlags parameters;
 };
 
@@ -45,19 +45,19 @@ struct CrossvalidateArguments {
 const std::pair<const char*, double> kRunLength[] = {{"chains", 2}, {"warmup", 250}, {"draws", 250}};
 
 /// A folder for the runs of the folds, gone with them.
-class PassingFolder {
+class TemporaryDirectory {
  public:
-  PassingFolder() {
+  TemporaryDirectory() {
     std::string name = (std::filesystem::temp_directory_path() / "coppice-folds-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) fail(ErrorCode::cannot_write, "{}: {}", name, std::strerror(errno));
     path_ = name;
   }
-  ~PassingFolder() {
+  ~TemporaryDirectory() {
     std::error_code ignored;  // nobody is harmed by a folder that stays in the folder of temporary files
     std::filesystem::remove_all(path_, ignored);
   }
-  PassingFolder(const PassingFolder&) = delete;
-  PassingFolder& operator=(const PassingFolder&) = delete;
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 
  private:
@@ -124,8 +124,8 @@ RunConfig config_of(const CrossvalidateArguments& arguments, const Contender& co
   Settings length = arguments.parameters.values(run_parameters());
   for (const auto& [name, value] : kRunLength) length.try_emplace(name, Setting::number(value));
   set_run_length(config, length);
-  config.family = arguments.modelling.family;
-  config.family_settings = arguments.modelling.settings();
+  config.family = arguments.modeling.family;
+  config.family_settings = arguments.modeling.settings();
   config.data = arguments.data;
   return config;
 }
@@ -133,7 +133,7 @@ RunConfig config_of(const CrossvalidateArguments& arguments, const Contender& co
 /// Fits the contender to a table and asks for the cells; nothing if the fit was stopped.
 std::optional<FoldResult> run_fold(const CrossvalidateArguments& arguments, const Contender& contender,
                                    const Dataset& data, std::span<const HeldOutCell> cells,
-                                   const PassingFolder& folder, const std::atomic<bool>* stop,
+                                   const TemporaryDirectory& folder, const std::atomic<bool>* stop,
                                    const Context& context) {
   FoldResult result;
   const std::string path = folder.file("fold.coppice");
@@ -192,7 +192,7 @@ const std::vector<FoldFigure> kFigures{{"log_predictive", "log predictive"},
                                        {"views", "views"},
                                        {"lower_bound", "lower bound"}};
 
-Standing::Fold entry_of(const FoldResult& result) {
+FoldScores::Fold entry_of(const FoldResult& result) {
   const HeldOutScores& scores = result.scores;
   return {scores.cells,
           {scores.log_predictive, scores.rmse, scores.mae, scores.mode_accuracy, result.fit_seconds,
@@ -253,20 +253,20 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
   arguments.parameters.check_all_known(tables, fmt::format("{}", fmt::join(arguments.models, ", ")));
   Dataset data = arguments.reading.read(arguments.data, context);
   adopt_kinds(data.table, data.codebook,
-              arguments.modelling.family);  // from all cells, the same in every fold
+              arguments.modeling.family);  // from all cells, the same in every fold
   const std::vector<std::vector<HeldOutCell>> folds =
       deal_cells(data.table, arguments.folds, seed_of(arguments));
   const std::size_t wanted =
       arguments.most_folds == 0 ? folds.size() : std::min(arguments.most_folds, folds.size());
   const std::atomic<bool>* stop = guard.flag();
-  const PassingFolder folder;
-  FoldStandings standings(kFigures, "cells");
-  standings.enter("one cluster");
-  for (const Contender& contender : contenders) standings.enter(contender.name);
+  const TemporaryDirectory folder;
+  FoldTable table(kFigures, "cells");
+  table.enter("one cluster");
+  for (const Contender& contender : contenders) table.enter(contender.name);
   for (std::size_t fold = 0; fold < wanted; ++fold) {
     Dataset rest = data;
     rest.table = without_cells(std::move(rest.table), folds[fold]);
-    std::vector<Standing::Fold> results{
+    std::vector<FoldScores::Fold> results{
         entry_of(run_one_cluster(arguments, contenders.front(), rest, folds[fold]))};
     for (const Contender& contender : contenders) {
       const std::optional<FoldResult> result =
@@ -277,10 +277,10 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
                                fold + 1, wanted, contender.name, result->scores.log_predictive,
                                result->scores.cells, duration_words(result->fit_seconds)));
     }
-    if (results.size() != standings.models()) break;
-    standings.add_fold(std::move(results));
+    if (results.size() != table.models()) break;
+    table.add_fold(std::move(results));
   }
-  return standings.finish(arguments.output, wanted, folds.size(), context);
+  return table.finish(arguments.output, wanted, folds.size(), context);
 }
 
 }  // namespace
@@ -303,7 +303,7 @@ void add_crossvalidate(CLI::App& application, Context& context) {
   command->add_option("--most-folds", arguments->most_folds, "take only the first so many; 0: all [0]");
   command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");
   arguments->reading.add_to(*command);
-  arguments->modelling.add_to(*command);
+  arguments->modeling.add_to(*command);
   arguments->parameters.add_to(*command, run_parameters(),
                                "Run (chains 2, warmup 250, draws 250 if not given)");
   for (const ModelEntry& model : all_models())

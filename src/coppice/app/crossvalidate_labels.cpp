@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "coppice/app/fold_standings.hpp"
+#include "coppice/app/fold_table.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
@@ -30,7 +30,7 @@ const std::vector<FoldFigure> kFigures{{"micro_f1", "micro F1"},     {"macro_f1"
                                        {"fit_seconds", "fit, s"}};
 
 /// Nothing if it was stopped.
-std::unique_ptr<Classifier> fitted(const LabelContender& contender, const LabelledRows& rows,
+std::unique_ptr<Classifier> fitted(const LabelContender& contender, const LabeledRows& rows,
                                    const LabelFolds& options, const std::atomic<bool>* stop) {
   if (contender.model == nullptr) {
     try {
@@ -42,22 +42,22 @@ std::unique_ptr<Classifier> fitted(const LabelContender& contender, const Labell
   }
   Problem problem;
   problem.parameters = ParameterValues(contender.model->parameters, contender.parameters);
-  problem.labelled = &rows;
-  const std::unique_ptr<Sampler> sampler = contender.model->make_sampler(problem);
+  problem.labeled = &rows;
+  const std::unique_ptr<Inference> sampler = contender.model->make_inference(problem);
   sampler->use_threads(options.threads);
   sampler->init({options.seed, 0, 0});
   for (std::size_t step = 1; !sampler->finished(); ++step) {
     if (stop->load(std::memory_order_relaxed)) return nullptr;
     sampler->step({options.seed, 0, step});
   }
-  return contender.model->make_classifier(problem, sampler->details());
+  return contender.model->make_classifier(problem, sampler->payload());
 }
 
-LabelScores scores_of(const Classifier& classifier, const LabelledRows& rows, std::size_t threads) {
+LabelScores scores_of(const Classifier& classifier, const LabeledRows& rows, std::size_t threads) {
   std::vector<LabelPrediction> predictions(rows.features.rows());
   parallel_for(predictions.size(), threads,
                [&](std::size_t row) { predictions[row] = classifier.predict(rows.features, row); });
-  LabelledPredictions all;
+  LabeledPredictions all;
   all.labels = rows.labels.columns;
   for (std::size_t row = 0; row < predictions.size(); ++row) {
     const LabelPrediction& p = predictions[row];
@@ -79,7 +79,7 @@ bool is_label_baseline(std::string_view name) { return baseline_of(name).has_val
 
 int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> contenders,
                          const LabelFolds& options, const std::atomic<bool>* stop, const Context& context) {
-  const LabelledRows all = labelled_rows(data.table, data.labels);
+  const LabeledRows all = labeled_rows(data.table, data.labels);
   const std::size_t rows = all.features.rows();
   if (options.folds > rows) fail(ErrorCode::usage, "--folds {}: there are only {} rows", options.folds, rows);
   const std::size_t folds = options.folds;
@@ -88,17 +88,17 @@ int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> co
   Stream stream({options.seed, 0, 0}, Purpose::hold_out, 1);
   shuffle(stream, order);
   const std::size_t wanted = options.most_folds == 0 ? folds : std::min(options.most_folds, folds);
-  FoldStandings standings(kFigures, "rows");
-  for (const LabelContender& contender : contenders) standings.enter(contender.name);
+  FoldTable table(kFigures, "rows");
+  for (const LabelContender& contender : contenders) table.enter(contender.name);
   for (std::size_t fold = 0; fold < wanted; ++fold) {
     std::vector<std::uint32_t> kept;
     std::vector<std::uint32_t> held_out;
     for (std::size_t i = 0; i < rows; ++i) (i % folds == fold ? held_out : kept).push_back(order[i]);
     std::sort(kept.begin(), kept.end());
     std::sort(held_out.begin(), held_out.end());
-    const LabelledRows train = some_rows(all, kept);
-    const LabelledRows test = some_rows(all, held_out);
-    std::vector<Standing::Fold> results;
+    const LabeledRows train = some_rows(all, kept);
+    const LabeledRows test = some_rows(all, held_out);
+    std::vector<FoldScores::Fold> results;
     for (const LabelContender& contender : contenders) {
       const Clock::time_point begin = Clock::now();
       const std::unique_ptr<Classifier> classifier = fitted(contender, train, options, stop);
@@ -112,10 +112,10 @@ int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> co
                                wanted, contender.name, scores.micro_f1, held_out.size(),
                                duration_words(seconds)));
     }
-    if (results.size() != standings.models()) break;
-    standings.add_fold(std::move(results));
+    if (results.size() != table.models()) break;
+    table.add_fold(std::move(results));
   }
-  return standings.finish(options.output, wanted, folds, context);
+  return table.finish(options.output, wanted, folds, context);
 }
 
 }  // namespace coppice::app

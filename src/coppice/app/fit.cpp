@@ -31,8 +31,8 @@ void choose_settings(RunContents& contents, std::unique_ptr<ProblemSetup>& setup
   }
 }
 
-int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
-             const Context& context, bool says_where) {
+int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
+                      const Context& context, bool says_where) {
   FitOptions options;
   options.threads = flags.threads;
   options.time_limit = flags.seconds();
@@ -44,8 +44,9 @@ int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const In
   const FitEnd end = continue_run(file, setup, options);
   progress.reset();
   file.finish();
-  if (const std::string caveat = setup.model->caveat(setup.problem.parameters); !caveat.empty())
-    context.note(caveat);
+  if (const std::string inexactness_note = setup.model->inexactness_note(setup.problem.parameters);
+      !inexactness_note.empty())
+    context.note(inexactness_note);
   if (end == FitEnd::finished) {
     if (says_where)
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
@@ -68,7 +69,7 @@ struct FitArguments {
   std::size_t pca = 0;
   bool overwrite = false;
   DataFlags reading;
-  FamilyFlags modelling;
+  FamilyFlags modeling;
   ParameterFlags parameters;
   RunFlags running;
 };
@@ -90,12 +91,12 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   config.parameters = arguments.parameters.values(model.parameters);
   refuse_sampler_flags(arguments, model);
   if (model.make_classifier != nullptr &&
-      (arguments.modelling.family != "auto" || !arguments.modelling.set.empty()))
+      (arguments.modeling.family != "auto" || !arguments.modeling.set.empty()))
     fail(ErrorCode::configuration,
          "--family and --set belong to mixtures; {} has --features and --label-model", model.name);
   set_run_length(config, arguments.parameters.values(run_parameters()));
-  config.family = arguments.modelling.family;
-  config.family_settings = arguments.modelling.settings();
+  config.family = arguments.modeling.family;
+  config.family_settings = arguments.modeling.settings();
   config.standardize = arguments.standardize;
   config.pca = arguments.pca;
   config.data = arguments.data;
@@ -130,7 +131,7 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
       model.greedy_steps != nullptr
-          ? (model.make_classifier != nullptr ? counted(setup->labelled.labels.columns, "label")
+          ? (model.make_classifier != nullptr ? counted(setup->labeled.labels.columns, "label")
                                               : "one greedy fit")
           : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
                         contents.config.chains == 1 ? "" : "s", contents.config.warmup,
@@ -142,7 +143,7 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
                            length, size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
-  return carry_on(file, *setup, arguments.running, guard, context);
+  return run_to_completion(file, *setup, arguments.running, guard, context);
 }
 
 bool is_complete(const RunFile& file) {
@@ -175,7 +176,7 @@ void add_fit(CLI::App& application, Context& context) {
                       "TOML file with any of these settings; flags win over it");
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing run file");
   arguments->reading.add_to(*command);
-  arguments->modelling.add_to(*command);
+  arguments->modeling.add_to(*command);
   command
       ->add_flag("--standardize", arguments->standardize,
                  "scale real columns to mean 0 and standard deviation 1")
@@ -234,7 +235,7 @@ void add_resume(CLI::App& application, Context& context) {
       const RunContents contents = file.contents();
       const std::unique_ptr<ProblemSetup> setup =
           set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-      return carry_on(file, *setup, *flags, guard, context);
+      return run_to_completion(file, *setup, *flags, guard, context);
     };
   });
 }

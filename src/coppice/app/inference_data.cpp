@@ -58,7 +58,7 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
        std::move(labels),
        {{"description",
          std::string(
-             "cluster of each row; names of clusters carry no meaning across draws, do not summarise")}}});
+             "cluster of each row; names of clusters carry no meaning across draws, do not summarize")}}});
 
   NcGroup observed{"observed_data", {}, {observation}};
   for (const Column& column : run.table().columns)
@@ -68,8 +68,9 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
       {"inference_library", std::string("coppice")}, {"inference_library_version", std::string(kVersion)},
       {"created_at", run.file().meta("created_at")}, {"model", run.model().name},
       {"configuration", run.file().meta("config")},  {"data_sha256", run.contents().data_digest}};
-  if (const std::string caveat = run.model().caveat(run.setup().problem.parameters); !caveat.empty())
-    root.emplace_back("caveat", caveat);
+  if (const std::string inexactness_note = run.model().inexactness_note(run.setup().problem.parameters);
+      !inexactness_note.empty())
+    root.emplace_back("inexactness_note", inexactness_note);
   const NcGroup groups[] = {posterior, statistics, observed};
   write_netcdf(path, groups, root);
 }

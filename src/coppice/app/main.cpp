@@ -33,7 +33,7 @@ void add_globals(CLI::App& application, coppice::app::Context& context) {
   application
       .add_option("--progress", context.progress, "progress on stderr: auto, bar, plain, json or none")
       ->check(CLI::IsMember({"auto", "bar", "plain", "json", "none"}));
-  application.add_option("--color", context.color, "colours: auto, always or never")
+  application.add_option("--color", context.color, "colors: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 

@@ -153,7 +153,7 @@ class Collector {
   static std::vector<std::size_t> beside_each_other(std::vector<std::size_t> columns,
                                                     const ReportedViews& report) {
     for (std::size_t k = 1; k < columns.size(); ++k) {
-      const double* with_last = report.together.data() + columns[k - 1] * report.columns;
+      const double* with_last = report.coassignment.data() + columns[k - 1] * report.columns;
       const auto next = columns.begin() + static_cast<std::ptrdiff_t>(k);
       std::iter_swap(next, std::max_element(next, columns.end(), [&](std::size_t a, std::size_t b) {
                        return with_last[a] < with_last[b];
@@ -188,17 +188,17 @@ class Collector {
     const std::size_t side = std::min(in_order.size(), kMostBins);
     std::vector<std::size_t> matrix_columns;
     for (std::size_t k = 0; k < side; ++k) matrix_columns.push_back(in_order[k * in_order.size() / side]);
-    std::vector<std::uint16_t> together;
+    std::vector<std::uint16_t> coassignment;
     std::vector<std::size_t> places;
     for (const std::size_t a : matrix_columns) {
       places.push_back(shown_as[a]);
       for (const std::size_t b : matrix_columns)
-        together.push_back(
-            static_cast<std::uint16_t>(std::lround(report.together[a * report.columns + b] * 65535.0)));
+        coassignment.push_back(
+            static_cast<std::uint16_t>(std::lround(report.coassignment[a * report.columns + b] * 65535.0)));
     }
     return {{"views", list},
             {"matrix_columns", places},
-            {"together", base64_of(std::span<const std::uint16_t>(together))}};
+            {"coassignment", base64_of(std::span<const std::uint16_t>(coassignment))}};
   }
 
   ordered_json memberships(const std::vector<Membership>& rows) const {
@@ -248,12 +248,12 @@ class Collector {
   /// counts[level - 1][number of clusters] over draws from the prior.
   std::vector<std::map<std::size_t, std::size_t>> prior_clusters(std::size_t draws) const {
     std::vector<std::map<std::size_t, std::size_t>> counts(run_.levels());
-    const std::unique_ptr<Sampler> sampler = run_.model().make_sampler(run_.setup().problem);
+    const std::unique_ptr<Inference> sampler = run_.model().make_inference(run_.setup().problem);
     Labels labels(run_.levels() * run_.rows());
     for (std::size_t draw = 0; draw < draws; ++draw) {
       // A chain of its own: the prior's draws are not those of the fit.
       sampler->draw_prior({run_.config().seed, run_.config().chains, draw});
-      sampler->shape(labels);
+      sampler->labels(labels);
       count_clusters(labels, counts);
     }
     return counts;

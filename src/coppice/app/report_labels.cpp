@@ -74,7 +74,7 @@ class LabelCollector {
   }
 
   ordered_json labels() const {
-    const LabelledPredictions all = with_truth(run_.contents().labels, predictions_);
+    const LabeledPredictions all = with_truth(run_.contents().labels, predictions_);
     std::vector<std::string> names;
     for (const Column& label : labels_) names.push_back(label.name);
     const std::size_t depths[] = {1, 3, 5};
@@ -90,7 +90,7 @@ class LabelCollector {
     answer["reliability_by_label"] = ordered_json::array();
     for (std::size_t c = 0; c < labels_.size(); ++c)
       answer["reliability_by_label"].push_back(reliability_json(all, c));
-    answer["together"] = together();
+    answer["cooccurrence"] = cooccurrence();
     answer["patterns"] = patterns();
     answer.update(row_arrays());
     return answer;
@@ -132,7 +132,7 @@ class LabelCollector {
     return result;
   }
 
-  static ordered_json by_label(const LabelledPredictions& all) {
+  static ordered_json by_label(const LabeledPredictions& all) {
     ordered_json list = ordered_json::array();
     for (const SingleLabelScores& label : scores_by_label(all))
       list.push_back({{"known", label.known},
@@ -147,7 +147,7 @@ class LabelCollector {
     return list;
   }
 
-  static ordered_json reliability_json(const LabelledPredictions& all, std::optional<std::size_t> label) {
+  static ordered_json reliability_json(const LabeledPredictions& all, std::optional<std::size_t> label) {
     const std::vector<ReliabilityBin> bins = reliability(all, kBins, label);
     ordered_json list = ordered_json::array();
     for (const ReliabilityBin& bin : bins)
@@ -156,7 +156,7 @@ class LabelCollector {
   }
 
   /// How many rows have both of two labels (and on the diagonal: one), for the most frequent ones.
-  ordered_json together() const {
+  ordered_json cooccurrence() const {
     std::vector<double> frequency;
     for (const Column& label : labels_)
       frequency.push_back(static_cast<double>(std::count(label.values.begin(), label.values.end(), 1.0)));
@@ -182,7 +182,7 @@ class LabelCollector {
       for (const std::size_t d : largest(telling(pattern, run_.table()), kMostTraits))
         features.push_back({{"column", run_.table().columns[d].name},
                             {"value", brief(pattern.features[d])},
-                            {"lift", brief(pattern.lifts[d])}});
+                            {"lift", brief(pattern.log_ratios[d])}});
       list.push_back({{"cluster", cluster},
                       {"weight", share(pattern.weight)},
                       {"rows", sizes[cluster]},

@@ -104,7 +104,7 @@ class Builder {
       } else if (tree.is_leaf(node) || part[tree.left(node)] == part[tree.right(node)]) {
         part[node] = cluster_of_row[tree.first_item(node)];
       } else {
-        part[node] = join(part[tree.left(node)], part[tree.right(node)], posterior.together(node));
+        part[node] = join(part[tree.left(node)], part[tree.right(node)], posterior.coclustering(node));
       }
     }
     const std::vector<Dendrogram::Node> roots = tree.roots();

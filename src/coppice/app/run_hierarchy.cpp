@@ -175,7 +175,7 @@ std::string quality_text(const QualityReport& report, const Context& context) {
   line("mean of draws", report.draws.all, report.draws.collapsed_leaves);
   std::string text = table.text(context);
   text += context.dim(fmt::format(
-      "Squared distances between rows as modelled (missing cells: the mean of their column), AID within "
+      "Squared distances between rows as modeled (missing cells: the mean of their column), AID within "
       "nodes,\nAOD between siblings. {} draws, {:.0f} % of them without a branch.\n",
       report.draws.draws, 100.0 * report.draws.single_path_share));
   return text;

@@ -24,7 +24,7 @@ void choose_settings(RunContents& contents, std::unique_ptr<ProblemSetup>& setup
                      const InterruptGuard& guard);
 
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
-int carry_on(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
-             const Context& context, bool says_where = true);
+int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
+                      const Context& context, bool says_where = true);
 
 }  // namespace coppice::app

@@ -22,7 +22,7 @@ constexpr std::size_t kWarmup = 100;
 struct UpdateArguments {
   std::string run, data, output, labels_file;
   std::vector<std::string> truth, labels;
-  bool unlabelled = false;
+  bool unlabeled = false;
   std::size_t batch = 0;
   std::optional<std::size_t> warmup;
   std::size_t draws = 0;
@@ -87,8 +87,8 @@ void note_labels(const SavedRun& old, const Table& labels, const std::string& da
       context.note(fmt::format("note: label '{}' is new", column.name));
 }
 
-RunContents updated_labelled_contents(const UpdateArguments& arguments, const SavedRun& old,
-                                      const Context& context) {
+RunContents updated_labeled_contents(const UpdateArguments& arguments, const SavedRun& old,
+                                     const Context& context) {
   if (!arguments.truth.empty() || arguments.draws != 0 || arguments.warmup)
     fail(ErrorCode::configuration, "{} is a classifier: --truth, --draws and --warmup belong to clusterings",
          arguments.run);
@@ -100,19 +100,19 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
   const bool as_in_the_fit = arguments.labels.empty() && arguments.labels_file.empty();
   flags.labels_may_be_absent = as_in_the_fit;
   flags.as_in_a_fit = true;
-  if (arguments.unlabelled && !as_in_the_fit)
-    fail(ErrorCode::usage, "--unlabelled says that no label of the new rows is known: leave out {}",
+  if (arguments.unlabeled && !as_in_the_fit)
+    fail(ErrorCode::usage, "--unlabeled says that no label of the new rows is known: leave out {}",
          arguments.labels.empty() ? "--labels-file" : "--labels");
   if (flags.labels_file.empty())
     flags.labels = arguments.labels.empty() ? old.config().labels : arguments.labels;
   Dataset more = flags.read(arguments.data, context, true);
-  if (arguments.unlabelled) {
+  if (arguments.unlabeled) {
     more.labels.columns.clear();
   } else {
     if (more.labels.columns.empty())
       fail(ErrorCode::configuration,
            "{}: none of the labels is there; name them with --labels COL,COL or --labels-file FILE, or say "
-           "--unlabelled if nobody knows them",
+           "--unlabeled if nobody knows them",
            arguments.data);
     for (const std::string& name : as_in_the_fit ? flags.labels : std::vector<std::string>())
       if (!name.ends_with('*') && more.labels.find(name) == nullptr)
@@ -120,17 +120,17 @@ RunContents updated_labelled_contents(const UpdateArguments& arguments, const Sa
              arguments.data, name);
   }
   const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
-  if (!arguments.unlabelled && !is_sparse) note_labels(old, more.labels, arguments.data, context);
+  if (!arguments.unlabeled && !is_sparse) note_labels(old, more.labels, arguments.data, context);
   RunContents contents = contents_with_labels(old, more, is_sparse);
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
   return contents;
 }
 
 RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
-  if (old.model().make_classifier != nullptr) return updated_labelled_contents(arguments, old, context);
-  if (!arguments.labels.empty() || !arguments.labels_file.empty() || arguments.unlabelled)
+  if (old.model().make_classifier != nullptr) return updated_labeled_contents(arguments, old, context);
+  if (!arguments.labels.empty() || !arguments.labels_file.empty() || arguments.unlabeled)
     fail(ErrorCode::configuration,
-         "{} learned no labels; --labels, --labels-file and --unlabelled belong to classifiers",
+         "{} learned no labels; --labels, --labels-file and --unlabeled belong to classifiers",
          arguments.run);
   const FileBytes bytes = load_file(arguments.data);
   const std::string name = arguments.data == "-" ? "stdin" : arguments.data;
@@ -216,7 +216,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
     RunFile file = RunFile::create(output, contents);
     if (!states.empty()) file.commit({}, states, {});
     contents = {};
-    result = carry_on(file, *setup, arguments.running, guard, context, !in_place);
+    result = run_to_completion(file, *setup, arguments.running, guard, context, !in_place);
   }
   if (!in_place) return result;
   if (result != 0) {
@@ -248,7 +248,7 @@ void add_update(CLI::App& application, Context& context) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
-  command->add_flag("--unlabelled", arguments->unlabelled, "no label of the new rows is known");
+  command->add_flag("--unlabeled", arguments->unlabeled, "no label of the new rows is known");
   command
       ->add_option("--batch", arguments->batch,
                    "rows that come in before Ctrl-C is heard [1; of labels 1000]")

@@ -50,8 +50,8 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
     answer["coassignment"] = ordered_json::array();
     for (std::size_t a = 0; a < report.columns; ++a)
       answer["coassignment"].push_back(std::vector<double>(
-          report.together.begin() + static_cast<std::ptrdiff_t>(a * report.columns),
-          report.together.begin() + static_cast<std::ptrdiff_t>((a + 1) * report.columns)));
+          report.coassignment.begin() + static_cast<std::ptrdiff_t>(a * report.columns),
+          report.coassignment.begin() + static_cast<std::ptrdiff_t>((a + 1) * report.columns)));
     write_json("", answer);
     return 0;
   }

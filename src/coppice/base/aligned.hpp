@@ -1,4 +1,4 @@
-// A growing array of doubles aligned for Lanes: rows, banks of cluster caches, weights.
+// A growing array of doubles aligned for Lanes: rows, caches of cluster caches, weights.
 #pragma once
 
 #include <cstddef>

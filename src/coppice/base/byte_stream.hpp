@@ -1,4 +1,4 @@
-// Plain values one after the other: how checkpoints and details of draws are written and read.
+// Plain values one after the other: how checkpoints and payload of draws are written and read.
 #pragma once
 
 #include <cstddef>

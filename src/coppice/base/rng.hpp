@@ -95,7 +95,7 @@ BetaDraw draw_beta_parts(Stream& stream, double a, double b);
 double draw_beta(Stream& stream, double a, double b);
 /// Log of a Beta(a, b) variable, a and b > 0.
 double draw_log_beta(Stream& stream, double a, double b);
-/// Generalised inverse Gaussian with density proportional to x^(-1/2) exp(-(x + b^2 / x) / 2), b >= 0: mean
+/// Generalized inverse Gaussian with density proportional to x^(-1/2) exp(-(x + b^2 / x) / 2), b >= 0: mean
 /// b + 1, variance b + 2. No reciprocals and no cancellation: correct for b = 0 and for b = 1e300.
 double draw_gig_half(Stream& stream, double b);
 std::uint64_t draw_poisson(Stream& stream, double mean);

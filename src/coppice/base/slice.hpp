@@ -11,7 +11,7 @@
 namespace coppice {
 
 /// One update that leaves the density exp(log_density) on (low, high) invariant. `width` is about the spread
-/// of the law and must not depend on `value`. The density must fall to zero towards infinite ends.
+/// of the law and must not depend on `value`. The density must fall to zero toward infinite ends.
 template <typename LogDensity>
 double draw_slice(Stream& stream, LogDensity&& log_density, double value, double width,
                   double low = -std::numeric_limits<double>::infinity(),

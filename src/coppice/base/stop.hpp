@@ -8,7 +8,7 @@
 namespace coppice {
 
 /// Throws Error{stopped} if the flag is there and set.
-inline void heed(const std::atomic<bool>* stop) {
+inline void throw_if_stopped(const std::atomic<bool>* stop) {
   if (stop != nullptr && stop->load(std::memory_order_relaxed)) fail(ErrorCode::stopped, "stopped");
 }
 

@@ -122,7 +122,7 @@ std::vector<std::size_t> BestPairs::compact() {
     kept.push_back(p);
   }
   if (keeps_scores_) {
-    // Every number moves towards the front, in order, so none is overwritten before it is read.
+    // Every number moves toward the front, in order, so none is overwritten before it is read.
     std::size_t to = 0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const double* from = row(kept[i]);

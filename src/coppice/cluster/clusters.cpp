@@ -14,7 +14,7 @@ Clusters::Clusters(const Family& family, const Rows& rows, std::span<const doubl
       data_(&rows),
       log_join_(log_join),
       stats_size_(family.stats_size()),
-      stride_(family.bank_size() * kLanes),
+      stride_(family.cache_size() * kLanes),
       labels_(rows.size(), kUnassigned) {}
 
 void Clusters::assign(std::span<const Label> labels) {
@@ -57,14 +57,14 @@ Label Clusters::open() {
   sizes_[slots_ - 1] = 0;
   if (stats_.size() < slots_ * stats_size_) stats_.resize(slots_ * stats_size_);
   family_->clear(mutable_stats(slot));
-  if (slots_ % kLanes == 1 && bank_.size() < chunks() * stride_) {
-    bank_.resize(chunks() * stride_);
+  if (slots_ % kLanes == 1 && cache_.size() < chunks() * stride_) {
+    cache_.resize(chunks() * stride_);
     log_weight_.resize(chunks() * kLanes);
   }
   if (slots_ % kLanes == 1) {
     // The other lanes of a fresh chunk hold empty clusters: finite numbers, no weight.
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      family_->fill_bank(stats(slot), bank_.data() + (chunks() - 1) * stride_ + lane);
+      family_->fill_cache(stats(slot), cache_.data() + (chunks() - 1) * stride_ + lane);
       log_weight_[(chunks() - 1) * kLanes + lane] = kMinusInfinity;
     }
   }
@@ -75,7 +75,7 @@ Label Clusters::next_slot() const { return free_.empty() ? static_cast<Label>(sl
 
 void Clusters::refresh(Label slot) {
   const auto s = static_cast<std::size_t>(slot);
-  family_->fill_bank(stats(slot), bank_.data() + s / kLanes * stride_ + s % kLanes);
+  family_->fill_cache(stats(slot), cache_.data() + s / kLanes * stride_ + s % kLanes);
   log_weight_[s] = log_join_[sizes_[s]];
   log_marginal_[s] = std::numeric_limits<double>::quiet_NaN();
 }
@@ -90,7 +90,7 @@ void Clusters::log_conditional(std::size_t row, double* out) const {
     // A cluster of its own becomes empty without the row: no weight, whatever the predictive says.
     if (sizes_[slot] > 1) own = {slot, stats(label)};
   }
-  family_->add_log_predictive((*data_)[row], bank_.data(), stride_, chunks(), own, out);
+  family_->add_log_predictive((*data_)[row], cache_.data(), stride_, chunks(), own, out);
 }
 
 void Clusters::detach(std::size_t row) {
@@ -208,7 +208,7 @@ double Clusters::log_marginal() const {
 }
 
 std::size_t Clusters::bytes(const Family& family, std::size_t rows, std::size_t slots) {
-  return rows * sizeof(Label) + slots * (family.stats_size() + family.bank_size() + 2) * sizeof(double);
+  return rows * sizeof(Label) + slots * (family.stats_size() + family.cache_size() + 2) * sizeof(double);
 }
 
 }  // namespace coppice

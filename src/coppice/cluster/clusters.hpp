@@ -93,7 +93,7 @@ class Clusters {
   std::size_t slots_ = 0;
   std::vector<std::uint32_t> sizes_;
   std::vector<Label> free_;
-  AlignedVector stats_, bank_, log_weight_;
+  AlignedVector stats_, cache_, log_weight_;
   mutable std::vector<double> log_marginal_;  // NaN: not known
 };
 

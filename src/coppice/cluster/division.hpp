@@ -1,4 +1,4 @@
-// Randomised clustering from the top down, of items of any kind: a few items are clustered exactly, the two
+// Randomized clustering from the top down, of items of any kind: a few items are clustered exactly, the two
 // halves of their tree say where each other item goes, and each side is treated in the same way until it is
 // small enough to be merged greedily. The work that is left is a stack, so sides may be nested as deep as
 // there are items.

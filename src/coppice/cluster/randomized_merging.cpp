@@ -34,18 +34,18 @@ class Filter {
       if (half == left) in_left_ = nodes.size();
     }
     chunks_ = (nodes.size() + kLanes - 1) / kLanes;
-    stride_ = family.bank_size() * kLanes;
-    bank_.assign(chunks_ * stride_, 0.0);
+    stride_ = family.cache_size() * kLanes;
+    cache_.assign(chunks_ * stride_, 0.0);
     for (std::size_t slot = 0; slot < chunks_ * kLanes; ++slot)  // unused slots hold something finite
-      family.fill_bank(tree.stats(nodes[std::min(slot, nodes.size() - 1)]),
-                       bank_.data() + slot / kLanes * stride_ + slot % kLanes);
+      family.fill_cache(tree.stats(nodes[std::min(slot, nodes.size() - 1)]),
+                        cache_.data() + slot / kLanes * stride_ + slot % kLanes);
     log_terms_.resize(chunks_ * kLanes);
   }
 
   std::pair<double, double> operator()(const double* row) {
     std::fill(log_terms_.begin(), log_terms_.end(), 0.0);
     std::copy(log_weights_.begin(), log_weights_.end(), log_terms_.begin());
-    family_->add_log_predictive(row, bank_.data(), stride_, chunks_, {}, log_terms_.data());
+    family_->add_log_predictive(row, cache_.data(), stride_, chunks_, {}, log_terms_.data());
     const std::span<const double> terms(log_terms_.data(), log_weights_.size());
     return {log_sum_exp(terms.subspan(0, in_left_)), log_sum_exp(terms.subspan(in_left_))};
   }
@@ -54,7 +54,7 @@ class Filter {
   const Family* family_;
   std::vector<double> log_weights_;
   std::size_t in_left_ = 0, chunks_ = 0, stride_ = 0;
-  AlignedVector bank_, log_terms_;
+  AlignedVector cache_, log_terms_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Randomised Bayesian hierarchical clustering of the rows, from the top down. A row x goes to the half a of
+// Randomized Bayesian hierarchical clustering of the rows, from the top down. A row x goes to the half a of
 // the small tree if S_a(x) > S_b(x), with
 //   S(c) = r_c N_c p(x | rows of c) + (1 - r_c) (S(left) + S(right)),
 // the average over the partitions of c of the sizes that x joins times its predictives.

@@ -15,10 +15,10 @@ RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span
       power_(power),
       stats_size_(family.stats_size()),
       stats_(2 * stats_size_),
-      bank_(family.bank_size() * kLanes) {
+      cache_(family.cache_size() * kLanes) {
   // The six lanes that are not used hold an empty cluster, so that the arithmetic stays finite.
   family_->clear(stats(0));
-  for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_bank(stats(0), bank_.data() + lane);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_cache(stats(0), cache_.data() + lane);
   items_.reserve(rows.size());
   sides_.reserve(rows.size());
 }
@@ -85,7 +85,7 @@ RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t it
   for (std::size_t group = 0; group < 2; ++group)
     weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
   if (own < 2) own_cluster = {own, stats(own)};
-  family_->add_log_predictive((*data_)[item], bank_.data(), bank_.size(), 1, own_cluster, weights);
+  family_->add_log_predictive((*data_)[item], cache_.data(), cache_.size(), 1, own_cluster, weights);
   const double difference = power_ * (weights[1] - weights[0]);
   const double log_one = log_logistic(difference);
   return {log_one - difference, log_one};

@@ -57,7 +57,7 @@ class RestrictedPair {
   const double* stats(std::size_t group) const { return stats_.data() + group * stats_size_; }
   double* stats(std::size_t group) { return stats_.data() + group * stats_size_; }
   void rebuild();
-  void refresh(std::size_t group) { family_->fill_bank(stats(group), bank_.data() + group); }
+  void refresh(std::size_t group) { family_->fill_cache(stats(group), cache_.data() + group); }
 
   const Family* family_;
   const Rows* data_;
@@ -68,7 +68,7 @@ class RestrictedPair {
   std::vector<std::uint8_t> sides_;
   std::uint32_t anchors_[2] = {0, 0};
   std::size_t sizes_[2] = {0, 0};
-  AlignedVector stats_, bank_;
+  AlignedVector stats_, cache_;
 };
 
 struct SplitMergeOptions {

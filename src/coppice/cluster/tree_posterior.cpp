@@ -8,22 +8,23 @@
 namespace coppice {
 
 TreePosterior::TreePosterior(const Dendrogram& tree)
-    : tree_(&tree), log_cluster_(tree.nodes(), kMinusInfinity), together_(tree.nodes(), 0.0) {
+    : tree_(&tree), log_cluster_(tree.nodes(), kMinusInfinity), coclustering_(tree.nodes(), 0.0) {
   std::vector<double> log_above(tree.nodes(), 0.0);  // no strict ancestor is a cluster
   for (auto node = static_cast<Node>(tree.nodes()); node-- > 0;) {
     const Node above = tree.parent(node);
     if (above != Dendrogram::kNone && tree.is_block(above)) {  // an item of a block has no say of its own
-      together_[node] = together_[above];
+      coclustering_[node] = coclustering_[above];
       continue;
     }
     if (above != Dendrogram::kNone) log_above[node] = log_above[above] + log_logistic(-tree.log_odds(above));
     const double log_whole = tree.is_leaf(node) ? 0.0 : log_logistic(tree.log_odds(node));
     log_cluster_[node] = log_above[node] + log_whole;
-    together_[node] = std::exp(log_cluster_[node]) + (above == Dendrogram::kNone ? 0.0 : together_[above]);
+    coclustering_[node] =
+        std::exp(log_cluster_[node]) + (above == Dendrogram::kNone ? 0.0 : coclustering_[above]);
   }
 }
 
-double TreePosterior::together(std::uint32_t a, std::uint32_t b) const {
+double TreePosterior::coclustering(std::uint32_t a, std::uint32_t b) const {
   if (a == b) return 1.0;
   Node x = a;
   Node y = b;
@@ -33,7 +34,7 @@ double TreePosterior::together(std::uint32_t a, std::uint32_t b) const {
     lower = tree_->parent(lower);
     if (lower == Dendrogram::kNone) return 0.0;
   }
-  return together_[x];
+  return coclustering_[x];
 }
 
 std::vector<double> TreePosterior::coclustering() const {
@@ -51,14 +52,14 @@ std::vector<double> TreePosterior::coclustering() const {
     if (tree_->is_block(node)) {
       for (const std::uint32_t item : tree_->block_items(node)) {
         right.assign(1, item);
-        fill(together_[node]);
+        fill(coclustering_[node]);
         left.push_back(item);
       }
       continue;
     }
     tree_->for_each_item(tree_->left(node), [&](std::uint32_t item) { left.push_back(item); });
     tree_->for_each_item(tree_->right(node), [&](std::uint32_t item) { right.push_back(item); });
-    fill(together_[node]);
+    fill(coclustering_[node]);
   }
   return matrix;
 }

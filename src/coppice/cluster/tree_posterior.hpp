@@ -26,9 +26,9 @@ class TreePosterior {
   /// log omega; minus infinity for items inside of a block.
   double log_cluster(Node node) const { return log_cluster_[node]; }
   /// W: that the items below the node, as far as they meet there, are together.
-  double together(Node node) const { return together_[node]; }
+  double coclustering(Node node) const { return coclustering_[node]; }
   /// That two items are in one cluster.
-  double together(std::uint32_t a, std::uint32_t b) const;
+  double coclustering(std::uint32_t a, std::uint32_t b) const;
   /// Of all pairs, items x items, row by row.
   std::vector<double> coclustering() const;
   double expected_clusters() const;
@@ -45,7 +45,7 @@ class TreePosterior {
   Labels descend(StaysWhole&& stays_whole) const;
 
   const Dendrogram* tree_;
-  std::vector<double> log_cluster_, together_;
+  std::vector<double> log_cluster_, coclustering_;
 };
 
 }  // namespace coppice

@@ -37,7 +37,7 @@ void TreePredictive::set(const Dendrogram& tree) {
     components_.push_back(
         {node, posterior.log_cluster(node), std::log(static_cast<double>(tree_.size(node))), {}});
   }
-  fill_bank();
+  fill_cache();
 }
 
 /// Which flat clusters the rows of each component belong to: below the cut it is one, above it several.
@@ -68,14 +68,14 @@ bool TreePredictive::is_inside(Dendrogram::Node node, std::span<const Label> lab
   return inside;
 }
 
-void TreePredictive::fill_bank() {
+void TreePredictive::fill_cache() {
   const Family& family = forest_.family();
-  stride_ = family.bank_size() * kLanes;
+  stride_ = family.cache_size() * kLanes;
   chunks_ = (components_.size() + kLanes - 1) / kLanes;
-  bank_.assign(chunks_ * stride_, 0.0);
+  cache_.assign(chunks_ * stride_, 0.0);
   for (std::size_t slot = 0; slot < chunks_ * kLanes; ++slot)  // unused slots hold something finite
-    family.fill_bank(stats(std::min(slot, components_.size() - 1)),
-                     bank_.data() + slot / kLanes * stride_ + slot % kLanes);
+    family.fill_cache(stats(std::min(slot, components_.size() - 1)),
+                      cache_.data() + slot / kLanes * stride_ + slot % kLanes);
 }
 
 void TreePredictive::components_of(std::size_t row, std::vector<std::pair<std::size_t, double>>& out) const {
@@ -100,7 +100,7 @@ void TreePredictive::log_predictives(const double* row, AlignedVector& out) cons
       out[k] = forest_.family().log_predictive(stats(k), row);
     return;
   }
-  forest_.family().add_log_predictive(row, bank_.data(), stride_, chunks_, {}, out.data());
+  forest_.family().add_log_predictive(row, cache_.data(), stride_, chunks_, {}, out.data());
 }
 
 void TreePredictive::log_joint(const double* row, std::span<double> out) const {

@@ -54,7 +54,7 @@ class TreePredictive {
     std::vector<std::pair<std::size_t, double>> clusters;  // those it has rows of, and the log of how many
   };
   bool is_inside(Dendrogram::Node node, std::span<const Label> labels) const;
-  void fill_bank();
+  void fill_cache();
   void log_predictives(const double* row, AlignedVector& out) const;
 
   double alpha_, log_all_;
@@ -66,7 +66,7 @@ class TreePredictive {
   std::vector<std::size_t> component_of_;  // by node
   std::vector<Component> components_;
   std::size_t stride_ = 0, chunks_ = 0;
-  AlignedVector bank_;
+  AlignedVector cache_;
 };
 
 }  // namespace coppice

@@ -1,4 +1,4 @@
-// The fingerprint by which a run recognises the data it was fitted to.
+// The fingerprint by which a run recognizes the data it was fitted to.
 #pragma once
 
 #include <string>

@@ -37,7 +37,7 @@ Transform::Scale learn_scale(const Column& column) {
     largest = std::max(largest, value);
   }
   if (count == 0.0) return {column.name, 0.0, 1.0};
-  // A constant column is centred exactly; its sum may be rounded.
+  // A constant column is centered exactly; its sum may be rounded.
   if (smallest == largest) return {column.name, smallest, 1.0};
   double mean = sum / count;
   double correction = 0.0;
@@ -105,17 +105,17 @@ void check_request(const Table& table, std::size_t components, std::size_t input
          table.rows(), inputs, most);
 }
 
-// Leading eigenvectors of the covariance of the columns of `centred`, without ever forming a matrix larger
+// Leading eigenvectors of the covariance of the columns of `centered`, without ever forming a matrix larger
 // than the shorter side.
-void learn_components(Transform& transform, const Eigen::MatrixXd& centred, Eigen::Index components) {
-  const bool wide = centred.cols() > centred.rows();
-  const double divisor = static_cast<double>(centred.rows() - 1);
-  const Eigen::Index size = wide ? centred.rows() : centred.cols();
+void learn_components(Transform& transform, const Eigen::MatrixXd& centered, Eigen::Index components) {
+  const bool wide = centered.cols() > centered.rows();
+  const double divisor = static_cast<double>(centered.rows() - 1);
+  const Eigen::Index size = wide ? centered.rows() : centered.cols();
   Eigen::MatrixXd products = Eigen::MatrixXd::Zero(size, size);
   if (wide)
-    products.selfadjointView<Eigen::Lower>().rankUpdate(centred, 1.0 / divisor);
+    products.selfadjointView<Eigen::Lower>().rankUpdate(centered, 1.0 / divisor);
   else
-    products.selfadjointView<Eigen::Lower>().rankUpdate(centred.transpose(), 1.0 / divisor);
+    products.selfadjointView<Eigen::Lower>().rankUpdate(centered.transpose(), 1.0 / divisor);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(products);
   if (solver.info() != Eigen::Success)
     fail(ErrorCode::bad_data, "the principal components do not converge; rescale the data");
@@ -128,7 +128,7 @@ void learn_components(Transform& transform, const Eigen::MatrixXd& centred, Eige
            "--pca {}: the columns of numbers vary in {} directions only; ask for at most {}", components, k,
            k);
   Eigen::MatrixXd vectors = solver.eigenvectors().rightCols(components).rowwise().reverse();
-  transform.loadings = wide ? Eigen::MatrixXd(centred.transpose() * vectors) : std::move(vectors);
+  transform.loadings = wide ? Eigen::MatrixXd(centered.transpose() * vectors) : std::move(vectors);
   for (Eigen::Index k = 0; k < components; ++k) {
     transform.loadings.col(k).normalize();
     Eigen::Index largest = 0;
@@ -138,9 +138,9 @@ void learn_components(Transform& transform, const Eigen::MatrixXd& centred, Eige
 }
 
 void apply_components(const Transform& transform, Table& table) {
-  Eigen::MatrixXd centred = numbers_of(table, transform.inputs);
-  centred.rowwise() -= transform.centre.transpose();
-  const Eigen::MatrixXd scores = centred * transform.loadings;
+  Eigen::MatrixXd centered = numbers_of(table, transform.inputs);
+  centered.rowwise() -= transform.center.transpose();
+  const Eigen::MatrixXd scores = centered * transform.loadings;
   const std::unordered_map<std::string, std::size_t> positions = positions_of(table);
   std::vector<bool> replaced(table.columns.size());
   for (const std::string& name : transform.inputs) replaced[positions.at(name)] = true;
@@ -186,11 +186,11 @@ Transform fit_transform(Table& table, bool standardize, std::size_t pca) {
     check_request(scaled, pca, inputs.size());
     Eigen::MatrixXd numbers = numbers_of(scaled, inputs);
     transform.inputs = std::move(inputs);
-    transform.centre = numbers.colwise().mean().transpose();
-    numbers.rowwise() -= transform.centre.transpose();
+    transform.center = numbers.colwise().mean().transpose();
+    numbers.rowwise() -= transform.center.transpose();
     // The rounding of a mean at a large offset is visible in the residuals; take it out once more.
     const Eigen::VectorXd correction = numbers.colwise().mean().transpose();
-    transform.centre += correction;
+    transform.center += correction;
     numbers.rowwise() -= correction.transpose();
     learn_components(transform, numbers, static_cast<Eigen::Index>(pca));
   }
@@ -212,7 +212,7 @@ std::string to_json(const Transform& transform) {
     json["scales"].push_back(
         {{"column", scale.column}, {"mean", scale.mean}, {"deviation", scale.deviation}});
   json["inputs"] = transform.inputs;
-  json["centre"] = plain(transform.centre);
+  json["center"] = plain(transform.center);
   json["variance"] = plain(transform.variance);
   json["total_variance"] = transform.total_variance;
   json["loadings"] = nlohmann::json::array();
@@ -231,14 +231,14 @@ Transform transform_from_json(std::string_view text) {
       transform.scales.push_back({scale.at("column").get<std::string>(), scale.at("mean").get<double>(),
                                   scale.at("deviation").get<double>()});
     transform.inputs = json.at("inputs").get<std::vector<std::string>>();
-    transform.centre = to_vector(json.at("centre").get<std::vector<double>>());
+    transform.center = to_vector(json.at("center").get<std::vector<double>>());
     transform.variance = to_vector(json.at("variance").get<std::vector<double>>());
     transform.total_variance = json.at("total_variance").get<double>();
     const nlohmann::json& loadings = json.at("loadings");
     const auto inputs = static_cast<Eigen::Index>(transform.inputs.size());
     transform.loadings.resize(inputs, static_cast<Eigen::Index>(loadings.size()));
     bool consistent =
-        transform.centre.size() == inputs && transform.variance.size() == transform.loadings.cols();
+        transform.center.size() == inputs && transform.variance.size() == transform.loadings.cols();
     for (std::size_t k = 0; consistent && k < loadings.size(); ++k) {
       const Eigen::VectorXd column = to_vector(loadings[k].get<std::vector<double>>());
       consistent = column.size() == inputs;

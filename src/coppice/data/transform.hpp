@@ -1,6 +1,6 @@
-// Standardising and principal components, as values that can be stored with a run and applied to new rows.
-// First each real column is centred and scaled (optional), then all numeric columns (real, count, binary) are
-// replaced by their leading principal components (optional). Category columns stay as they are.
+// Standardizing and principal components, as values that can be stored with a run and applied to new rows.
+// First each real column is centered and scaled (optional), then all numeric columns (real, count, binary)
+// are replaced by their leading principal components (optional). Category columns stay as they are.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,9 +20,9 @@ struct Transform {
     double deviation = 1.0;  // population standard deviation of the present cells; 1 for a constant column
     bool operator==(const Scale&) const = default;
   };
-  std::vector<Scale> scales;        // empty: not standardised
+  std::vector<Scale> scales;        // empty: not standardized
   std::vector<std::string> inputs;  // the columns that enter the components; empty: no components
-  Eigen::VectorXd centre;           // mean of each input, after scaling
+  Eigen::VectorXd center;           // mean of each input, after scaling
   Eigen::MatrixXd loadings;         // inputs x components; the largest entry of each column is positive
   Eigen::VectorXd variance;         // sample variance along each component, decreasing
   double total_variance = 0.0;      // of all inputs, so that shares can be reported

@@ -46,7 +46,7 @@ std::optional<Kind> first_fitting(const std::vector<Kind>& kinds, const Column& 
   return takes_levels && fits_all(Kind::category) ? std::optional(Kind::category) : std::nullopt;
 }
 
-void become(Kind kind, Column& column) {
+void convert_to(Kind kind, Column& column) {
   column.kind = kind;
   if (kind != Kind::category) return;
   std::vector<double> values;
@@ -89,7 +89,7 @@ void adopt_kinds(Table& table, Codebook& codebook, const std::string& family) {
     if (named.empty() || named == "auto" || has_words(column)) continue;
     const std::optional<Kind> kind = first_fitting(family_by_name(named).kinds, column);
     if (!kind || *kind == column.kind) continue;  // if none fits, the plan says what is wrong
-    become(*kind, column);
+    convert_to(*kind, column);
     if (spec == codebook.columns.end()) continue;
     spec->kind = column.kind;
     spec->levels = column.levels;

@@ -29,7 +29,7 @@ class BernoulliCell {
   std::size_t stats_size() const { return 2; }  // ones, zeros
   std::size_t theta_size() const { return 1; }
   /// log p(0), log p(1), log p(0) with that cell taken out first, nothing, log p(1) with that cell taken out.
-  std::size_t bank_size() const { return 5; }
+  std::size_t cache_size() const { return 5; }
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = 0.0; }
@@ -57,16 +57,16 @@ class BernoulliCell {
     return x != 0.0 ? std::log(theta[0]) : std::log1p(-theta[0]);
   }
 
-  void fill_bank(const double* stats, double* bank) const {
+  void fill_cache(const double* stats, double* cache) const {
     const double count = stats[0] + stats[1];
     const double log_total = tables_->total.log(count);
-    bank[0] = tables_->zeros.log(stats[1]) - log_total;
-    bank[kLanes] = tables_->ones.log(stats[0]) - log_total;
+    cache[0] = tables_->zeros.log(stats[1]) - log_total;
+    cache[kLanes] = tables_->ones.log(stats[0]) - log_total;
     // A cell can be taken out only if it is there; the other case is never read, but must stay finite.
     const double log_without = tables_->total.log(std::max(count - 1.0, 0.0));
-    bank[2 * kLanes] = tables_->zeros.log(std::max(stats[1] - 1.0, 0.0)) - log_without;
-    bank[3 * kLanes] = 0.0;
-    bank[4 * kLanes] = tables_->ones.log(std::max(stats[0] - 1.0, 0.0)) - log_without;
+    cache[2 * kLanes] = tables_->zeros.log(std::max(stats[1] - 1.0, 0.0)) - log_without;
+    cache[3 * kLanes] = 0.0;
+    cache[4 * kLanes] = tables_->ones.log(std::max(stats[0] - 1.0, 0.0)) - log_without;
   }
   /// The three top bits of 0, 1 and NaN tell them apart without a branch: 0, 1 and 3.
   std::size_t entry(double x) const { return (std::bit_cast<std::uint64_t>(x) >> 61) & 3; }
@@ -93,9 +93,9 @@ class BernoulliCell {
   }
 
   std::size_t union_size() const { return 2; }  // ones, zeros
-  void fill_union(const double* stats, double* bank) const {
-    bank[0] = stats[0];
-    bank[kLanes] = stats[1];
+  void fill_union(const double* stats, double* cache) const {
+    cache[0] = stats[0];
+    cache[kLanes] = stats[1];
   }
   Lanes lane_log_marginal(const double* one, const double* others) const {
     const Lanes ones = one[0] + load_lanes(others);

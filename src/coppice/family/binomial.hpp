@@ -29,7 +29,7 @@ class BinomialCell {
 
   std::size_t stats_size() const { return 3; }  // successes, failures, sum of log binomial coefficients
   std::size_t theta_size() const { return 1; }
-  std::size_t bank_size() const { return 4; }  // s, f, constant, constant with one cell taken out
+  std::size_t cache_size() const { return 4; }  // s, f, constant, constant with one cell taken out
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
@@ -61,29 +61,29 @@ class BinomialCell {
     return log_coefficient(x) + successes + failures;
   }
 
-  void fill_bank(const double* stats, double* bank) const {
+  void fill_cache(const double* stats, double* cache) const {
     const double cells = stats[0] + stats[1];
     const double log_here = log_beta_at(stats[0], stats[1]);
-    bank[0] = stats[0];
-    bank[kLanes] = stats[1];
-    bank[2 * kLanes] = -log_here - log_gamma_total(cells + trials_);
+    cache[0] = stats[0];
+    cache[kLanes] = stats[1];
+    cache[2 * kLanes] = -log_here - log_gamma_total(cells + trials_);
     // log B(a, b) - log B(a - x, b - trials + x) is the predictive of an x that is taken out; this is the
     // part of it that does not depend on x.
-    bank[3 * kLanes] = cells >= trials_ ? log_here + log_gamma_total(cells - trials_) : 0.0;
+    cache[3 * kLanes] = cells >= trials_ ? log_here + log_gamma_total(cells - trials_) : 0.0;
   }
-  Lanes lane_log_predictive(const double* bank, double x) const {
+  Lanes lane_log_predictive(const double* cache, double x) const {
     if (x > trials_) return Lanes{} + kMinusInfinity;  // rows that come later may have any count
-    const Lanes successes = load_lanes(bank) + x;
-    const Lanes failures = load_lanes(bank + kLanes) + (trials_ - x);
-    const Lanes rest = load_lanes(bank + 2 * kLanes) + log_coefficient(x);
+    const Lanes successes = load_lanes(cache) + x;
+    const Lanes failures = load_lanes(cache + kLanes) + (trials_ - x);
+    const Lanes rest = load_lanes(cache + 2 * kLanes) + log_coefficient(x);
     if (tables_ != nullptr && maximum(successes + failures) < static_cast<double>(tables_->total.size()))
       return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) + rest;
     return coppice::log_gamma(a_ + successes) + coppice::log_gamma(b_ + failures) + rest;
   }
-  double own_log_predictive(const double* bank, double x) const {
-    const double successes = bank[0] - x;
-    const double failures = bank[kLanes] - (trials_ - x);
-    const double rest = log_coefficient(x) + bank[3 * kLanes];
+  double own_log_predictive(const double* cache, double x) const {
+    const double successes = cache[0] - x;
+    const double failures = cache[kLanes] - (trials_ - x);
+    const double rest = log_coefficient(x) + cache[3 * kLanes];
     if (tables_ != nullptr)
       return rest - tables_->ones.log_gamma_at(successes) - tables_->zeros.log_gamma_at(failures);
     return rest - log_gamma(a_ + successes) - log_gamma(b_ + failures);
@@ -107,8 +107,8 @@ class BinomialCell {
   }
 
   std::size_t union_size() const { return 3; }  // successes, failures, sum of log binomial coefficients
-  void fill_union(const double* stats, double* bank) const {
-    for (std::size_t i = 0; i < 3; ++i) bank[i * kLanes] = stats[i];
+  void fill_union(const double* stats, double* cache) const {
+    for (std::size_t i = 0; i < 3; ++i) cache[i * kLanes] = stats[i];
   }
   Lanes lane_log_marginal(const double* one, const double* others) const {
     const Lanes successes = one[0] + load_lanes(others);

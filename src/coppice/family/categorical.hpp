@@ -30,7 +30,7 @@ class CategoricalCell {
   std::size_t stats_size() const { return levels(); }
   std::size_t theta_size() const { return levels(); }
   /// log p(level); the same with that cell taken out first; nothing.
-  std::size_t bank_size() const { return 2 * levels() + 1; }
+  std::size_t cache_size() const { return 2 * levels() + 1; }
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { std::fill_n(stats, levels(), 0.0); }
@@ -64,17 +64,17 @@ class CategoricalCell {
     return std::log(theta[static_cast<std::size_t>(x)]);
   }
 
-  void fill_bank(const double* stats, double* bank) const {
+  void fill_cache(const double* stats, double* cache) const {
     const double cells = count(stats);
     const double log_total = std::log(total_ + cells);
     const double log_total_without = std::log(total_ + std::max(cells - 1.0, 0.0));
     for (std::size_t l = 0; l < levels(); ++l) {
-      bank[l * kLanes] = std::log(concentration_[l] + stats[l]) - log_total;
+      cache[l * kLanes] = std::log(concentration_[l] + stats[l]) - log_total;
       // One taken from the count, not from the sum: a tiny concentration keeps its digits.
-      bank[(levels() + l) * kLanes] =
+      cache[(levels() + l) * kLanes] =
           std::log(concentration_[l] + std::max(stats[l] - 1.0, 0.0)) - log_total_without;
     }
-    bank[2 * levels() * kLanes] = 0.0;
+    cache[2 * levels() * kLanes] = 0.0;
   }
   std::size_t entry(double x) const { return is_missing(x) ? 2 * levels() : static_cast<std::size_t>(x); }
   std::size_t own_entry(double x) const {
@@ -110,9 +110,9 @@ class CategoricalCell {
   }
 
   std::size_t union_size() const { return levels() + 1; }  // cells of each level, and of all
-  void fill_union(const double* stats, double* bank) const {
-    for (std::size_t l = 0; l < levels(); ++l) bank[l * kLanes] = stats[l];
-    bank[levels() * kLanes] = count(stats);
+  void fill_union(const double* stats, double* cache) const {
+    for (std::size_t l = 0; l < levels(); ++l) cache[l * kLanes] = stats[l];
+    cache[levels() * kLanes] = count(stats);
   }
   Lanes lane_log_marginal(const double* one, const double* others) const {
     const auto cells = [&](std::size_t l) { return one[l * kLanes] + load_lanes(others + l * kLanes); };

@@ -41,7 +41,7 @@ struct Allocation {
 
   // Room for what is made, kept so that the next one allocates nothing.
   std::vector<double> stats;
-  AlignedVector bank, weights;
+  AlignedVector cache, weights;
   std::vector<std::int32_t> place;
 };
 

@@ -7,17 +7,17 @@
 
 namespace coppice {
 
-void Family::fill_union(const double* stats, double* bank) const {
-  for (std::size_t j = 0; j < stats_size(); ++j) bank[j * kLanes] = stats[j];
+void Family::fill_union(const double* stats, double* cache) const {
+  for (std::size_t j = 0; j < stats_size(); ++j) cache[j * kLanes] = stats[j];
 }
 
-void Family::add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
+void Family::add_log_marginals(const double* one, const double* cache, std::size_t stride, std::size_t chunks,
                                double* out) const {
   const std::size_t size = stats_size();
   std::vector<double> left(size);
   std::vector<double> right(size);
   for (std::size_t slot = 0; slot < chunks * kLanes; ++slot) {
-    const double* other = bank + slot / kLanes * stride + slot % kLanes;
+    const double* other = cache + slot / kLanes * stride + slot % kLanes;
     for (std::size_t j = 0; j < size; ++j) {
       left[j] = one[j * kLanes];
       right[j] = other[j * kLanes];
@@ -62,11 +62,11 @@ void Family::fill_single(const double*, double*) const {}
 void Family::set_single(const double*, std::size_t, std::uint64_t*) const {}
 
 void Family::add_log_marginals_of_singles(const double* one, const double*, const std::uint64_t*,
-                                          const double* bank, std::size_t stride, unsigned chunks,
+                                          const double* cache, std::size_t stride, unsigned chunks,
                                           double* out) const {
   for (std::size_t chunk = 0; chunk < kLanes; ++chunk)
     if ((chunks >> chunk & 1U) != 0)
-      add_log_marginals(one, bank + chunk * stride, stride, 1, out + chunk * kLanes);
+      add_log_marginals(one, cache + chunk * stride, stride, 1, out + chunk * kLanes);
 }
 
 double Family::cell_log_predictive(const double*, std::size_t, double) const {

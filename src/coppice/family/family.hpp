@@ -4,8 +4,8 @@
 // origin (the prior mean of a Gaussian), with NaN for a missing cell.
 //
 // Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache
-// of `bank_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane s
-// is at bank[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
+// of `cache_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane
+// s is at cache[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ class Family {
   virtual std::size_t width() const = 0;
   virtual std::size_t stats_size() const = 0;
   virtual std::size_t theta_size() const = 0;
-  virtual std::size_t bank_size() const = 0;
+  virtual std::size_t cache_size() const = 0;
   /// Encoded cell = table cell - origin(column).
   virtual double origin(std::size_t column) const = 0;
 
@@ -76,12 +76,12 @@ class Family {
   virtual void draw(const double* theta, Stream& stream, double* row) const = 0;
   virtual double log_likelihood(const double* theta, const double* row) const = 0;
 
-  /// Writes a cluster's cache: value j at bank[j * kLanes].
-  virtual void fill_bank(const double* stats, double* bank) const = 0;
-  /// out[s] += log p(row | cluster in slot s), for 8 * chunks slots; caches of chunk c start at bank + c *
+  /// Writes a cluster's cache: value j at cache[j * kLanes].
+  virtual void fill_cache(const double* stats, double* cache) const = 0;
+  /// out[s] += log p(row | cluster in slot s), for 8 * chunks slots; caches of chunk c start at cache + c *
   /// stride. For the row's own cluster the row itself is left out of the statistics (they hold at least two
   /// rows).
-  virtual void add_log_predictive(const double* row, const double* bank, std::size_t stride,
+  virtual void add_log_predictive(const double* row, const double* cache, std::size_t stride,
                                   std::size_t chunks, const OwnCluster& own, double* out) const = 0;
 
   virtual CellPredictive predict_cell(const double* stats, std::size_t column) const = 0;
@@ -90,14 +90,14 @@ class Family {
   virtual double cell_log_predictive(const double* stats, std::size_t column, double value) const;
 
   // Greedy methods ask for the marginals of many unions of two clusters at once. Each cluster has
-  // `union_size()` doubles for that, side by side as in a bank. What add_log_marginals gives is a function of
-  // the two clusters, bit for bit, whichever of them comes first and wherever they stand.
+  // `union_size()` doubles for that, side by side as in a cache. What add_log_marginals gives is a function
+  // of the two clusters, bit for bit, whichever of them comes first and wherever they stand.
   virtual std::size_t union_size() const { return stats_size(); }
-  /// Writes a cluster's values: value j at bank[j * kLanes].
-  virtual void fill_union(const double* stats, double* bank) const;
+  /// Writes a cluster's values: value j at cache[j * kLanes].
+  virtual void fill_union(const double* stats, double* cache) const;
   /// out[s] += log p(rows of the one cluster and of the cluster in slot s), for 8 * chunks slots; `one` is as
-  /// fill_union wrote it, the values of chunk c start at bank + c * stride.
-  virtual void add_log_marginals(const double* one, const double* bank, std::size_t stride,
+  /// fill_union wrote it, the values of chunk c start at cache + c * stride.
+  virtual void add_log_marginals(const double* one, const double* cache, std::size_t stride,
                                  std::size_t chunks, double* out) const;
 
   /// out[i] = log p(rows of made node i), the bits that add_log_marginals gives for it and no row at all.
@@ -118,7 +118,7 @@ class Family {
   /// The same bits as add_log_marginals for 64 slots, of which those of the chunks in `chunks` (a bit each)
   /// hold rows by themselves; what is added to the others is anything.
   virtual void add_log_marginals_of_singles(const double* one, const double* values,
-                                            const std::uint64_t* words, const double* bank,
+                                            const std::uint64_t* words, const double* cache,
                                             std::size_t stride, unsigned chunks, double* out) const;
 
   /// The family of some cells (ascending) by themselves; nullptr if cells depend on each other given the

@@ -264,34 +264,34 @@ double Gaussian::log_likelihood(const double* theta, const double* row) const {
   return -0.5 * (static_cast<double>(d_) * kLog2Pi + q) - factor.diagonal().array().log().sum();
 }
 
-void Gaussian::fill_bank(const double* stats, double* bank) const {
-  for (std::size_t j = 0; j < d_; ++j, bank += kLanes) *bank = stats[kMean + j];
+void Gaussian::fill_cache(const double* stats, double* cache) const {
+  for (std::size_t j = 0; j < d_; ++j, cache += kLanes) *cache = stats[kMean + j];
   const double* factor = stats + kMean + d_;
   for (std::size_t j = 0; j < d_; ++j) {
-    *bank = 1.0 / *factor++;
-    bank += kLanes;
-    for (std::size_t i = j + 1; i < d_; ++i, bank += kLanes) *bank = *factor++;
+    *cache = 1.0 / *factor++;
+    cache += kLanes;
+    for (std::size_t i = j + 1; i < d_; ++i, cache += kLanes) *cache = *factor++;
   }
   const double n = stats[0];
   const double k = stats[kStrength];
-  bank[kernel::constant * kLanes] = log_constant_step(n, k) - 0.5 * stats[1];
-  bank[kernel::half_dof * kLanes] = 0.5 * (dof_ + n + 1.0);
-  bank[kernel::ratio * kLanes] = k / (k + 1.0);
+  cache[kernel::constant * kLanes] = log_constant_step(n, k) - 0.5 * stats[1];
+  cache[kernel::half_dof * kLanes] = 0.5 * (dof_ + n + 1.0);
+  cache[kernel::ratio * kLanes] = k / (k + 1.0);
   const bool holds = n >= 1.0;
-  bank[kernel::constant_without * kLanes] =
+  cache[kernel::constant_without * kLanes] =
       holds ? log_constant_step(n - 1.0, k0_ + (n - 1.0)) - 0.5 * stats[1] : 0.0;
-  bank[kernel::half_dof_without * kLanes] = 0.5 * (dof_ + n - 1.0);
-  bank[kernel::ratio_without * kLanes] = holds ? k / (k - 1.0) : 0.0;
+  cache[kernel::half_dof_without * kLanes] = 0.5 * (dof_ + n - 1.0);
+  cache[kernel::ratio_without * kLanes] = holds ? k / (k - 1.0) : 0.0;
 }
 
 namespace {
 
 template <typename Distance>
-void accumulate(std::size_t scalars_at, const double* bank, std::size_t stride, std::size_t chunks,
+void accumulate(std::size_t scalars_at, const double* cache, std::size_t stride, std::size_t chunks,
                 const OwnCluster& own, double* out, Distance&& distance) {
   const std::size_t own_chunk = own.slot / kLanes;
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const double* cache = bank + chunk * stride;
+    const double* cache = cache + chunk * stride;
     const double* scalars = cache + scalars_at;
     const Lanes q = distance(cache);
     Lanes result = load_lanes(scalars + kernel::constant * kLanes) -
@@ -310,11 +310,11 @@ void accumulate(std::size_t scalars_at, const double* bank, std::size_t stride, 
 
 }  // namespace
 
-void Gaussian::add_log_predictive(const double* row, const double* bank, std::size_t stride,
+void Gaussian::add_log_predictive(const double* row, const double* cache, std::size_t stride,
                                   std::size_t chunks, const OwnCluster& own, double* out) const {
   const std::size_t scalars_at = (d_ + triangle_) * kLanes;
   const auto fixed = [&]<std::size_t D>() {
-    accumulate(scalars_at, bank, stride, chunks, own, out,
+    accumulate(scalars_at, cache, stride, chunks, own, out,
                [row](const double* cache) { return kernel::squared_distance<D>(row, cache); });
   };
   switch (d_) {
@@ -344,7 +344,7 @@ void Gaussian::add_log_predictive(const double* row, const double* bank, std::si
       break;
   }
   Lanes rest[kLargestDimension];
-  accumulate(scalars_at, bank, stride, chunks, own, out,
+  accumulate(scalars_at, cache, stride, chunks, own, out,
              [&](const double* cache) { return kernel::squared_distance(d_, row, cache, rest); });
 }
 

@@ -32,7 +32,7 @@ class Gaussian final : public Family {
     return kMean + d_ + triangle_;
   }  // n, log|Lambda|, k, m, factor by columns
   std::size_t theta_size() const override { return d_ + triangle_; }  // mu, Cholesky factor of S by columns
-  std::size_t bank_size() const override { return 7 + d_ + triangle_; }
+  std::size_t cache_size() const override { return 7 + d_ + triangle_; }
   double origin(std::size_t column) const override { return prior_mean_[column]; }
 
   void clear(double* stats) const override;
@@ -45,8 +45,8 @@ class Gaussian final : public Family {
   void draw_theta(const double* stats, Stream& stream, double* theta) const override;
   void draw(const double* theta, Stream& stream, double* row) const override;
   double log_likelihood(const double* theta, const double* row) const override;
-  void fill_bank(const double* stats, double* bank) const override;
-  void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+  void fill_cache(const double* stats, double* cache) const override;
+  void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
 

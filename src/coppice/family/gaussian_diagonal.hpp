@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "coppice/base/math.hpp"
-#include "coppice/family/centred_moments.hpp"
+#include "coppice/family/centered_moments.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -58,23 +58,23 @@ class GaussianDiagonalCell {
         gammas_(std::move(gammas)),
         unions_(std::move(unions)) {}
 
-  std::size_t stats_size() const { return CentredMoments::kSize; }
+  std::size_t stats_size() const { return CenteredMoments::kSize; }
   std::size_t theta_size() const { return 2; }  // mean, variance
-  std::size_t bank_size() const { return 6; }
+  std::size_t cache_size() const { return 6; }
   double origin() const { return prior_mean_; }
 
-  void clear(double* stats) const { CentredMoments::clear(stats); }
-  void add(double* stats, double x) const { CentredMoments::add(stats, x); }
+  void clear(double* stats) const { CenteredMoments::clear(stats); }
+  void add(double* stats, double x) const { CenteredMoments::add(stats, x); }
   void add_all(double* stats, std::span<const double> values) const {
-    CentredMoments::add_all(stats, values);
+    CenteredMoments::add_all(stats, values);
   }
   bool remove(double* stats, double x) const {
     const double before = stats[2];
     // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides
     // it.
-    return CentredMoments::remove(stats, x) > 1e-7 || before < 1e-6 * b0_;
+    return CenteredMoments::remove(stats, x) > 1e-7 || before < 1e-6 * b0_;
   }
-  void merge(double* stats, const double* other) const { CentredMoments::merge(stats, other); }
+  void merge(double* stats, const double* other) const { CenteredMoments::merge(stats, other); }
   double log_marginal(const double* stats) const {
     const double n = stats[0];
     const double a = a0_ + 0.5 * n;
@@ -102,33 +102,33 @@ class GaussianDiagonalCell {
     return -0.5 * (kLog2Pi + std::log(theta[1]) + e * e / theta[1]);
   }
 
-  void fill_bank(const double* stats, double* bank) const {
+  void fill_cache(const double* stats, double* cache) const {
     const double n = stats[0];
     const double k = k0_ + n;
     const double b = rate(stats);
     const double a = a0_ + 0.5 * n;
-    bank[0] = n * stats[1] / k;
-    bank[kLanes] = (*gammas_)[n] + 0.5 * (std::log(k / ((k + 1.0) * b)) - kLog2Pi);
-    bank[2 * kLanes] = k / (2.0 * (k + 1.0) * b);
-    bank[3 * kLanes] = a + 0.5;
+    cache[0] = n * stats[1] / k;
+    cache[kLanes] = (*gammas_)[n] + 0.5 * (std::log(k / ((k + 1.0) * b)) - kLog2Pi);
+    cache[2 * kLanes] = k / (2.0 * (k + 1.0) * b);
+    cache[3 * kLanes] = a + 0.5;
     // The same with one cell taken out of the cluster first; only read when the cluster holds that cell.
     const bool holds = n >= 1.0;
-    bank[4 * kLanes] = holds ? (*gammas_)[n - 1.0] + 0.5 * (std::log((k - 1.0) / (k * b)) - kLog2Pi) : 0.0;
-    bank[5 * kLanes] = holds ? k / (2.0 * (k - 1.0) * b) : 0.0;
+    cache[4 * kLanes] = holds ? (*gammas_)[n - 1.0] + 0.5 * (std::log((k - 1.0) / (k * b)) - kLog2Pi) : 0.0;
+    cache[5 * kLanes] = holds ? k / (2.0 * (k - 1.0) * b) : 0.0;
   }
-  Lanes lane_log_predictive(const double* bank, double x) const {
-    const Lanes e = x - load_lanes(bank);
-    return load_lanes(bank + kLanes) -
-           load_lanes(bank + 3 * kLanes) * coppice::log(1.0 + load_lanes(bank + 2 * kLanes) * e * e);
+  Lanes lane_log_predictive(const double* cache, double x) const {
+    const Lanes e = x - load_lanes(cache);
+    return load_lanes(cache + kLanes) -
+           load_lanes(cache + 3 * kLanes) * coppice::log(1.0 + load_lanes(cache + 2 * kLanes) * e * e);
   }
-  double own_log_predictive(const double* bank, double x) const {
-    const double e = x - bank[0];
-    const double kept = std::max(1.0 - bank[5 * kLanes] * e * e, 1e-15);
-    return bank[4 * kLanes] + (bank[3 * kLanes] - 1.0) * std::log(kept);
+  double own_log_predictive(const double* cache, double x) const {
+    const double e = x - cache[0];
+    const double kept = std::max(1.0 - cache[5 * kLanes] * e * e, 1e-15);
+    return cache[4 * kLanes] + (cache[3 * kLanes] - 1.0) * std::log(kept);
   }
 
-  std::size_t union_size() const { return 4; }  // cells, mean, centred sum of squares, sum
-  void fill_union(const double* stats, double* bank) const { CentredMoments::fill_union(stats, bank); }
+  std::size_t union_size() const { return 4; }  // cells, mean, centered sum of squares, sum
+  void fill_union(const double* stats, double* cache) const { CenteredMoments::fill_union(stats, cache); }
   Lanes lane_log_marginal(const double* one, const double* others) const {
     const Lanes cells = load_lanes(others);
     const LanesInt index = __builtin_convertvector(one[0] + cells, LanesInt);

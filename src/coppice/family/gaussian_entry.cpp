@@ -12,13 +12,13 @@ namespace {
 Eigen::MatrixXd covariance_of(const FamilyInputs& inputs) {
   const auto d = static_cast<Eigen::Index>(inputs.columns.size());
   const auto n = static_cast<Eigen::Index>(inputs.columns[0]->values.size());
-  Eigen::MatrixXd centred(n, d);
+  Eigen::MatrixXd centered(n, d);
   for (Eigen::Index j = 0; j < d; ++j) {
     const Column& column = *inputs.columns[static_cast<std::size_t>(j)];
-    centred.col(j) =
+    centered.col(j) =
         Eigen::Map<const Eigen::VectorXd>(column.values.data(), n).array() - column_scale(column).mean;
   }
-  return centred.transpose() * centred / std::max<double>(1.0, static_cast<double>(n - 1));
+  return centered.transpose() * centered / std::max<double>(1.0, static_cast<double>(n - 1));
 }
 
 std::vector<double> scale_matrix(const FamilyInputs& inputs, const Setting& setting) {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "coppice/base/math.hpp"
-#include "coppice/family/centred_moments.hpp"
+#include "coppice/family/centered_moments.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -19,29 +19,29 @@ class GaussianKnownCell {
   GaussianKnownCell(double noise_variance, double prior_mean, double prior_variance)
       : noise_(noise_variance), prior_mean_(prior_mean), prior_variance_(prior_variance) {}
 
-  std::size_t stats_size() const { return CentredMoments::kSize; }
+  std::size_t stats_size() const { return CenteredMoments::kSize; }
   std::size_t theta_size() const { return 1; }
-  std::size_t bank_size() const { return 6; }
+  std::size_t cache_size() const { return 6; }
   double origin() const { return prior_mean_; }
 
-  void clear(double* stats) const { CentredMoments::clear(stats); }
-  void add(double* stats, double x) const { CentredMoments::add(stats, x); }
+  void clear(double* stats) const { CenteredMoments::clear(stats); }
+  void add(double* stats, double x) const { CenteredMoments::add(stats, x); }
   void add_all(double* stats, std::span<const double> values) const {
-    CentredMoments::add_all(stats, values);
+    CenteredMoments::add_all(stats, values);
   }
   bool remove(double* stats, double x) const {
     const double before = stats[2];
-    const double share = CentredMoments::remove(stats, x);
+    const double share = CenteredMoments::remove(stats, x);
     // Predictives do not use the sum of squares, but marginals (splits, merges, the log joint) do: what is
     // left of it after an outlier is mostly rounding, unless the noise hides it.
     return share > 1e-7 || before < 1e-6 * noise_;
   }
-  void merge(double* stats, const double* other) const { CentredMoments::merge(stats, other); }
+  void merge(double* stats, const double* other) const { CenteredMoments::merge(stats, other); }
   double log_marginal(const double* stats) const {
     const double n = stats[0];
     if (n == 0.0) return 0.0;
     const double total = noise_ + n * prior_variance_;
-    // Q - t2 S^2 / (s2 + n t2), with the centred sum of squares taken out so that nothing cancels.
+    // Q - t2 S^2 / (s2 + n t2), with the centered sum of squares taken out so that nothing cancels.
     const double quadratic = stats[2] + n * stats[1] * stats[1] * noise_ / total;
     return -0.5 * (n * kLog2Pi + (n - 1.0) * std::log(noise_) + std::log(total) + quadratic / noise_);
   }
@@ -57,31 +57,31 @@ class GaussianKnownCell {
   }
   double log_likelihood(const double* theta, double x) const { return log_normal(x - theta[0], noise_); }
 
-  void fill_bank(const double* stats, double* bank) const {
+  void fill_cache(const double* stats, double* cache) const {
     const double n = stats[0];
     const double variance = noise_ + posterior_variance(n);
-    bank[0] = posterior_mean(n, stats[1]);
-    bank[kLanes] = -0.5 * (kLog2Pi + std::log(variance));
-    bank[2 * kLanes] = 0.5 / variance;
+    cache[0] = posterior_mean(n, stats[1]);
+    cache[kLanes] = -0.5 * (kLog2Pi + std::log(variance));
+    cache[2 * kLanes] = 0.5 / variance;
     // With x taken out: mean' = (n mean - x) / (n - 1) shifts by a multiple of x - mean.
     const double left = std::max(n - 1.0, 0.0);
     const double variance_without = noise_ + posterior_variance(left);
-    bank[3 * kLanes] = n * stats[1] * prior_variance_ / (noise_ + left * prior_variance_);
-    bank[4 * kLanes] = 1.0 + prior_variance_ / (noise_ + left * prior_variance_);
-    bank[5 * kLanes] = variance_without;
+    cache[3 * kLanes] = n * stats[1] * prior_variance_ / (noise_ + left * prior_variance_);
+    cache[4 * kLanes] = 1.0 + prior_variance_ / (noise_ + left * prior_variance_);
+    cache[5 * kLanes] = variance_without;
   }
-  Lanes lane_log_predictive(const double* bank, double x) const {
-    const Lanes e = x - load_lanes(bank);
-    return load_lanes(bank + kLanes) - load_lanes(bank + 2 * kLanes) * e * e;
+  Lanes lane_log_predictive(const double* cache, double x) const {
+    const Lanes e = x - load_lanes(cache);
+    return load_lanes(cache + kLanes) - load_lanes(cache + 2 * kLanes) * e * e;
   }
-  double own_log_predictive(const double* bank, double x) const {
-    return log_normal(x * bank[4 * kLanes] - bank[3 * kLanes], bank[5 * kLanes]);
+  double own_log_predictive(const double* cache, double x) const {
+    return log_normal(x * cache[4 * kLanes] - cache[3 * kLanes], cache[5 * kLanes]);
   }
 
-  std::size_t union_size() const { return 4; }  // cells, mean, centred sum of squares, sum
-  void fill_union(const double* stats, double* bank) const { CentredMoments::fill_union(stats, bank); }
+  std::size_t union_size() const { return 4; }  // cells, mean, centered sum of squares, sum
+  void fill_union(const double* stats, double* cache) const { CenteredMoments::fill_union(stats, cache); }
   Lanes lane_log_marginal(const double* one, const double* others) const {
-    const CentredMoments::Union joint(one, others);
+    const CenteredMoments::Union joint(one, others);
     const Lanes total = noise_ + joint.cells * prior_variance_;
     const Lanes quadratic = joint.squares + joint.sum * joint.sum * joint.per_cell * noise_ / total;
     return -0.5 * (joint.cells * (kLog2Pi + std::log(noise_)) - std::log(noise_) + coppice::log(total) +

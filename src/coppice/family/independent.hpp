@@ -2,8 +2,8 @@
 // statistics), missing cells skipped. bernoulli, binomial, categorical, poisson, gaussian-diagonal and
 // gaussian-known are this template with their own Cell.
 //
-// A Cell has: stats_size, theta_size, bank_size, origin; clear, add, remove, merge, log_marginal,
-// log_predictive, draw_theta, draw, log_likelihood; fill_bank, lane_log_predictive (eight clusters),
+// A Cell has: stats_size, theta_size, cache_size, origin; clear, add, remove, merge, log_marginal,
+// log_predictive, draw_theta, draw, log_likelihood; fill_cache, lane_log_predictive (eight clusters),
 // own_log_predictive (the predictive of x under a cluster that holds x, with x taken out, from the cluster's
 // cache), or in place of these two, if the cache is a table of log predictives, entry and own_entry (where
 // that of x is, or a zero for a missing cell); predictive; union_size, fill_union, lane_log_marginal (of one
@@ -34,22 +34,22 @@ class IndependentColumns final : public Family {
       : name_(std::move(name)), cells_(std::move(cells)) {
     std::size_t stats = 1;
     std::size_t theta = 0;
-    std::size_t bank = 0;
+    std::size_t cache = 0;
     std::size_t joint = 1;  // the number of rows comes first
     for (const Cell& cell : cells_) {
       const auto place = [](std::size_t at) { return static_cast<std::uint32_t>(at); };
-      all_.push_back({&cell, place(all_.size()), place(stats), place(theta), place(bank * kLanes),
+      all_.push_back({&cell, place(all_.size()), place(stats), place(theta), place(cache * kLanes),
                       place(joint * kLanes), place(single_size_), place(single_words_)});
       single_size_ += single_size_of(cell);
       single_words_ += single_words_of(cell);
       stats += cell.stats_size();
       theta += cell.theta_size();
-      bank += cell.bank_size();
+      cache += cell.cache_size();
       joint += cell.union_size();
     }
     stats_size_ = stats;
     theta_size_ = theta;
-    bank_size_ = bank;
+    cache_size_ = cache;
     union_size_ = joint;
     active_ = all_;
   }
@@ -58,7 +58,7 @@ class IndependentColumns final : public Family {
   std::size_t width() const override { return cells_.size(); }
   std::size_t stats_size() const override { return stats_size_; }
   std::size_t theta_size() const override { return theta_size_; }
-  std::size_t bank_size() const override { return bank_size_; }
+  std::size_t cache_size() const override { return cache_size_; }
   double origin(std::size_t column) const override { return cells_[column].origin(); }
 
   void clear(double* stats) const override {
@@ -107,14 +107,14 @@ class IndependentColumns final : public Family {
     return total;
   }
 
-  void fill_bank(const double* stats, double* bank) const override {
-    for (const Place& at : active_) at.cell->fill_bank(stats + at.stats, bank + at.bank);
+  void fill_cache(const double* stats, double* cache) const override {
+    for (const Place& at : active_) at.cell->fill_cache(stats + at.stats, cache + at.cache);
   }
-  void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+  void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override {
     const std::size_t own_chunk = own.slot / kLanes;
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      const double* caches = bank + chunk * stride;
+      const double* caches = cache + chunk * stride;
       double* sums = out + chunk * kLanes;
       const double own_weight = chunk == own_chunk ? out[own.slot] : 0.0;
       store_lanes(sums, load_lanes(sums) + lane_log_predictive(row, caches));
@@ -132,14 +132,14 @@ class IndependentColumns final : public Family {
   }
 
   std::size_t union_size() const override { return union_size_; }
-  void fill_union(const double* stats, double* bank) const override {
-    bank[0] = stats[0];
-    for (const Place& at : active_) at.cell->fill_union(stats + at.stats, bank + at.joint);
+  void fill_union(const double* stats, double* cache) const override {
+    cache[0] = stats[0];
+    for (const Place& at : active_) at.cell->fill_union(stats + at.stats, cache + at.joint);
   }
-  void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
+  void add_log_marginals(const double* one, const double* cache, std::size_t stride, std::size_t chunks,
                          double* out) const override {
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      const double* others = bank + chunk * stride;
+      const double* others = cache + chunk * stride;
       Lanes total = load_lanes(out + chunk * kLanes);
       for (const Place& at : active_) total += at.cell->lane_log_marginal(one + at.joint, others + at.joint);
       store_lanes(out + chunk * kLanes, total);
@@ -207,7 +207,7 @@ class IndependentColumns final : public Family {
               static_cast<std::uint8_t>(at.cell->code(stats + at.stats));
   }
   void add_log_marginals_of_singles(const double* one, const double* values, const std::uint64_t* words,
-                                    const double* bank, std::size_t stride, unsigned chunks,
+                                    const double* cache, std::size_t stride, unsigned chunks,
                                     double* out) const override {
     if constexpr (kHasSingleBits) {
       constexpr std::size_t kChunks = 4;  // as many sums at a time: additions need not wait for each other
@@ -223,7 +223,7 @@ class IndependentColumns final : public Family {
     }
     for (std::size_t chunk = 0; chunk < kLanes; ++chunk) {
       if ((chunks >> chunk & 1U) == 0) continue;
-      const double* others = bank + chunk * stride;
+      const double* others = cache + chunk * stride;
       Lanes total = load_lanes(out + chunk * kLanes);
       for (const Place& at : active_) {
         if constexpr (kHasCodes) {
@@ -305,37 +305,37 @@ class IndependentColumns final : public Family {
   Lanes lane_log_predictive(const double* row, const double* caches) const {
     if constexpr (kHasEntries) {
       return sum_over_columns<Lanes>(row, [&](const Place& at, double x) {
-        return load_lanes(caches + at.bank + at.cell->entry(x) * kLanes);
+        return load_lanes(caches + at.cache + at.cell->entry(x) * kLanes);
       });
     } else {
       Lanes total{};
       for (const Place& at : active_)
         if (const double x = row[at.column]; !is_missing(x))
-          total += at.cell->lane_log_predictive(caches + at.bank, x);
+          total += at.cell->lane_log_predictive(caches + at.cache, x);
       return total;
     }
   }
   double own_log_predictive(const double* row, const double* caches) const {
     if constexpr (kHasEntries) {
       return sum_over_columns<double>(
-          row, [&](const Place& at, double x) { return caches[at.bank + at.cell->own_entry(x) * kLanes]; });
+          row, [&](const Place& at, double x) { return caches[at.cache + at.cell->own_entry(x) * kLanes]; });
     } else {
       double total = 0.0;
       for (const Place& at : active_)
         if (const double x = row[at.column]; !is_missing(x))
-          total += at.cell->own_log_predictive(caches + at.bank, x);
+          total += at.cell->own_log_predictive(caches + at.cache, x);
       return total;
     }
   }
 
   struct Place {
     const Cell* cell;
-    std::uint32_t column, stats, theta, bank, joint, single, words;  // where its parts begin
+    std::uint32_t column, stats, theta, cache, joint, single, words;  // where its parts begin
   };
   std::string name_;
   std::vector<Cell> cells_;
   std::vector<Place> all_, active_;
-  std::size_t stats_size_ = 0, theta_size_ = 0, bank_size_ = 0, union_size_ = 0, single_size_ = 0,
+  std::size_t stats_size_ = 0, theta_size_ = 0, cache_size_ = 0, union_size_ = 0, single_size_ = 0,
               single_words_ = 0;
 };
 

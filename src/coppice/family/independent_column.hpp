@@ -1,8 +1,8 @@
 // The column of one Cell (see independent.hpp). A Cell whose statistics are counts may have `planes`, `is_on`
 // and `log_marginal_of_counts`: cells are then kept as sets of bits, and a cluster is counted by population
 // counts. `alone_part` is the part of log p(cells) that is a sum over cells and the same for all clusters. A
-// Cell with few values may have `probability`, the predictive itself instead of its logarithm; one of centred
-// moments `add_all`.
+// Cell with few values may have `probability`, the predictive itself instead of its logarithm; one of
+// centered moments `add_all`.
 #pragma once
 
 #include <algorithm>
@@ -178,10 +178,10 @@ class IndependentColumn final : public CellColumn {
       weights[clusters] = alpha * cell_.probability(nullptr, x);
       return 0.0;
     } else {
-      const std::size_t stride = cell_.bank_size() * kLanes;
+      const std::size_t stride = cell_.cache_size() * kLanes;
       double top = log_alone_[row];
       for (std::size_t c = 0; c < clusters; c += kLanes) {
-        const Lanes predictive = cell_.lane_log_predictive(made.bank.data() + c / kLanes * stride, x);
+        const Lanes predictive = cell_.lane_log_predictive(made.cache.data() + c / kLanes * stride, x);
         store_lanes(weights + c, predictive);
         for (std::size_t lane = 0; lane < std::min(kLanes, clusters - c); ++lane)
           top = std::max(top, predictive[lane]);
@@ -213,7 +213,7 @@ class IndependentColumn final : public CellColumn {
 
   void join(std::uint32_t row, std::size_t chosen, double x, Allocation& made) const {
     const std::size_t size = stats_.size();
-    const std::size_t stride = cell_.bank_size() * kLanes;
+    const std::size_t stride = cell_.cache_size() * kLanes;
     made.labels[row] = static_cast<std::int32_t>(chosen);
     if (chosen == made.sizes.size()) {
       made.sizes.push_back(0.0);
@@ -221,12 +221,12 @@ class IndependentColumn final : public CellColumn {
       cell_.clear(made.stats.data() + chosen * size);
       if constexpr (!kHasProbability) {
         const std::size_t needed = (chosen / kLanes + 1) * stride;
-        if (made.bank.size() < needed) made.bank.resize(needed);
+        if (made.cache.size() < needed) made.cache.resize(needed);
         // The other lanes of a fresh chunk must be finite.
         if (chosen % kLanes == 0)
           for (std::size_t lane = 0; lane < kLanes; ++lane)
-            cell_.fill_bank(made.stats.data() + chosen * size,
-                            made.bank.data() + chosen / kLanes * stride + lane);
+            cell_.fill_cache(made.stats.data() + chosen * size,
+                             made.cache.data() + chosen / kLanes * stride + lane);
       }
     }
     made.sizes[chosen] += 1.0;
@@ -234,7 +234,7 @@ class IndependentColumn final : public CellColumn {
     double* stats = made.stats.data() + chosen * size;
     cell_.add(stats, x);
     if constexpr (!kHasProbability)
-      cell_.fill_bank(stats, made.bank.data() + chosen / kLanes * stride + chosen % kLanes);
+      cell_.fill_cache(stats, made.cache.data() + chosen / kLanes * stride + chosen % kLanes);
   }
 
   Cell cell_;

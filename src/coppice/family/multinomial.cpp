@@ -201,14 +201,14 @@ double Multinomial::log_likelihood(const double* theta, const double* row) const
   return result + coefficient + log_factorial_of_count(known, total);
 }
 
-void Multinomial::fill_bank(const double* stats, double* bank) const {
+void Multinomial::fill_cache(const double* stats, double* cache) const {
   const double total = total_ + stats[2];
-  bank[0] = total;
-  bank[kLanes] = log_gamma(total);
-  for (std::size_t j = 0; j < width(); ++j) bank[(2 + j) * kLanes] = concentration_[j] + stats[3 + j];
+  cache[0] = total;
+  cache[kLanes] = log_gamma(total);
+  for (std::size_t j = 0; j < width(); ++j) cache[(2 + j) * kLanes] = concentration_[j] + stats[3 + j];
 }
 
-void Multinomial::add_log_predictive(const double* row, const double* bank, std::size_t stride,
+void Multinomial::add_log_predictive(const double* row, const double* cache, std::size_t stride,
                                      std::size_t chunks, const OwnCluster& own, double* out) const {
   const double own_before = own.stats != nullptr ? out[own.slot] : 0.0;
   double own_words = 0.0;
@@ -218,7 +218,7 @@ void Multinomial::add_log_predictive(const double* row, const double* bank, std:
   for (std::size_t next = 0; next < width();) {
     next = tokens.gather(row, next, width());
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      const double* caches = bank + chunk * stride;
+      const double* caches = cache + chunk * stride;
       const double* weights = caches + 2 * kLanes;
       const std::size_t most = factors_before_log(least_, maximum(load_lanes(caches)) + kMultipliedOut);
       Lanes result{};
@@ -241,7 +241,7 @@ void Multinomial::add_log_predictive(const double* row, const double* bank, std:
   const double total = tokens.total;
   const double coefficient = tokens.log_coefficient + log_factorial_of_count(known_log_factorials(), total);
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const double* caches = bank + chunk * stride;
+    const double* caches = cache + chunk * stride;
     const Lanes totals = load_lanes(caches);
     store_lanes(out + chunk * kLanes, load_lanes(out + chunk * kLanes) + coefficient +
                                           load_lanes(caches + kLanes) - coppice::log_gamma(totals + total));

@@ -21,7 +21,7 @@ class Multinomial final : public Family {
     return 3 + width();
   }  // rows, log coefficients, total, column sums
   std::size_t theta_size() const override { return width(); }
-  std::size_t bank_size() const override { return 2 + width(); }
+  std::size_t cache_size() const override { return 2 + width(); }
   double origin(std::size_t) const override { return 0.0; }
 
   void clear(double* stats) const override;
@@ -33,8 +33,8 @@ class Multinomial final : public Family {
   void draw_theta(const double* stats, Stream& stream, double* theta) const override;
   void draw(const double* theta, Stream& stream, double* row) const override;
   double log_likelihood(const double* theta, const double* row) const override;
-  void fill_bank(const double* stats, double* bank) const override;
-  void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+  void fill_cache(const double* stats, double* cache) const override;
+  void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
 

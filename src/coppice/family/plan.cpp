@@ -26,7 +26,7 @@ const FamilyEntry& entry_of(const std::vector<FamilyEntry>& list, const std::str
        fmt::join(names, ", "));
 }
 
-/// Real columns are modelled jointly if they are complete and few for the number of rows.
+/// Real columns are modeled jointly if they are complete and few for the number of rows.
 std::string automatic_real_family(const Table& table) {
   std::size_t count = 0;
   for (const Column& column : table.columns) {

@@ -18,7 +18,7 @@ class PoissonCell {
 
   std::size_t stats_size() const { return 3; }  // cells, their sum, sum of log x!
   std::size_t theta_size() const { return 1; }
-  std::size_t bank_size() const { return 6; }
+  std::size_t cache_size() const { return 6; }
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
@@ -51,28 +51,28 @@ class PoissonCell {
     return (x > 0.0 ? x * std::log(theta[0]) : 0.0) - theta[0] - log_factorial(x);
   }
 
-  void fill_bank(const double* stats, double* bank) const {
+  void fill_cache(const double* stats, double* cache) const {
     const double shape = shape_ + stats[1];
     const double rate = rate_ + stats[0];
     const double log_rate = std::log(rate);
     const double log_next = std::log(rate + 1.0);
     // A rate of at most 1 cannot come from a cluster that holds a cell; its value is never read.
     const double log_before = rate > 1.0 ? std::log(rate - 1.0) : 0.0;
-    bank[0] = shape;
-    bank[kLanes] = shape * (log_rate - log_next) - log_gamma(shape);
-    bank[2 * kLanes] = log_next;
-    bank[3 * kLanes] = log_gamma(shape) - shape * log_rate;
-    bank[4 * kLanes] = log_before;
-    bank[5 * kLanes] = shape * (log_rate - log_next);  // x = 0 needs no log-gamma
+    cache[0] = shape;
+    cache[kLanes] = shape * (log_rate - log_next) - log_gamma(shape);
+    cache[2 * kLanes] = log_next;
+    cache[3 * kLanes] = log_gamma(shape) - shape * log_rate;
+    cache[4 * kLanes] = log_before;
+    cache[5 * kLanes] = shape * (log_rate - log_next);  // x = 0 needs no log-gamma
   }
-  Lanes lane_log_predictive(const double* bank, double x) const {
-    if (x == 0.0) return load_lanes(bank + 5 * kLanes);
-    return coppice::log_gamma(load_lanes(bank) + x) + load_lanes(bank + kLanes) -
-           x * load_lanes(bank + 2 * kLanes) - log_factorial(x);
+  Lanes lane_log_predictive(const double* cache, double x) const {
+    if (x == 0.0) return load_lanes(cache + 5 * kLanes);
+    return coppice::log_gamma(load_lanes(cache) + x) + load_lanes(cache + kLanes) -
+           x * load_lanes(cache + 2 * kLanes) - log_factorial(x);
   }
-  double own_log_predictive(const double* bank, double x) const {
-    const double shape = bank[0] - x;
-    return bank[3 * kLanes] - log_gamma(shape) + shape * bank[4 * kLanes] - log_factorial(x);
+  double own_log_predictive(const double* cache, double x) const {
+    const double shape = cache[0] - x;
+    return cache[3 * kLanes] - log_gamma(shape) + shape * cache[4 * kLanes] - log_factorial(x);
   }
 
   /// Values as binary numbers: plane b holds the bits of weight 2^b.
@@ -89,8 +89,8 @@ class PoissonCell {
   }
 
   std::size_t union_size() const { return 3; }  // cells, their sum, sum of log x!
-  void fill_union(const double* stats, double* bank) const {
-    for (std::size_t i = 0; i < 3; ++i) bank[i * kLanes] = stats[i];
+  void fill_union(const double* stats, double* cache) const {
+    for (std::size_t i = 0; i < 3; ++i) cache[i * kLanes] = stats[i];
   }
   Lanes lane_log_marginal(const double* one, const double* others) const {
     const Lanes shape = shape_ + (one[kLanes] + load_lanes(others + kLanes));

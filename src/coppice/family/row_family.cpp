@@ -5,12 +5,12 @@ namespace coppice {
 RowFamily::RowFamily(std::vector<std::unique_ptr<Family>> blocks) {
   for (std::unique_ptr<Family>& family : blocks) {
     const Family& added = *family;
-    blocks_.push_back({std::move(family), width_, stats_size_, theta_size_, bank_size_ * kLanes,
+    blocks_.push_back({std::move(family), width_, stats_size_, theta_size_, cache_size_ * kLanes,
                        union_size_ * kLanes, single_size_, single_words_});
     width_ += added.width();
     stats_size_ += added.stats_size();
     theta_size_ += added.theta_size();
-    bank_size_ += added.bank_size();
+    cache_size_ += added.cache_size();
     union_size_ += added.union_size();
     single_size_ += added.single_size();
     single_words_ += added.single_words();
@@ -80,16 +80,16 @@ double RowFamily::log_likelihood(const double* theta, const double* row) const {
   return total;
 }
 
-void RowFamily::fill_bank(const double* stats, double* bank) const {
-  for (const Block& block : blocks_) block.family->fill_bank(stats + block.stats, bank + block.bank);
+void RowFamily::fill_cache(const double* stats, double* cache) const {
+  for (const Block& block : blocks_) block.family->fill_cache(stats + block.stats, cache + block.cache);
 }
 
-void RowFamily::add_log_predictive(const double* row, const double* bank, std::size_t stride,
+void RowFamily::add_log_predictive(const double* row, const double* cache, std::size_t stride,
                                    std::size_t chunks, const OwnCluster& own, double* out) const {
   for (const Block& block : blocks_) {
     OwnCluster part = own;
     if (own.stats != nullptr) part.stats = own.stats + block.stats;
-    block.family->add_log_predictive(row + block.column, bank + block.bank, stride, chunks, part, out);
+    block.family->add_log_predictive(row + block.column, cache + block.cache, stride, chunks, part, out);
   }
 }
 
@@ -103,14 +103,14 @@ double RowFamily::cell_log_predictive(const double* stats, std::size_t column, d
   return block.family->cell_log_predictive(stats + block.stats, column - block.column, value);
 }
 
-void RowFamily::fill_union(const double* stats, double* bank) const {
-  for (const Block& block : blocks_) block.family->fill_union(stats + block.stats, bank + block.joint);
+void RowFamily::fill_union(const double* stats, double* cache) const {
+  for (const Block& block : blocks_) block.family->fill_union(stats + block.stats, cache + block.joint);
 }
 
-void RowFamily::add_log_marginals(const double* one, const double* bank, std::size_t stride,
+void RowFamily::add_log_marginals(const double* one, const double* cache, std::size_t stride,
                                   std::size_t chunks, double* out) const {
   for (const Block& block : blocks_)
-    block.family->add_log_marginals(one + block.joint, bank + block.joint, stride, chunks, out);
+    block.family->add_log_marginals(one + block.joint, cache + block.joint, stride, chunks, out);
 }
 
 void RowFamily::fill_single(const double* one, double* values) const {
@@ -123,11 +123,11 @@ void RowFamily::set_single(const double* stats, std::size_t place, std::uint64_t
 }
 
 void RowFamily::add_log_marginals_of_singles(const double* one, const double* values,
-                                             const std::uint64_t* words, const double* bank,
+                                             const std::uint64_t* words, const double* cache,
                                              std::size_t stride, unsigned chunks, double* out) const {
   for (const Block& block : blocks_)
     block.family->add_log_marginals_of_singles(one + block.joint, values + block.single, words + block.words,
-                                               bank + block.joint, stride, chunks, out);
+                                               cache + block.joint, stride, chunks, out);
 }
 
 std::unique_ptr<Family> RowFamily::of_cells(std::span<const std::size_t> cells) const {

@@ -17,7 +17,7 @@ class RowFamily final : public Family {
   std::size_t width() const override { return width_; }
   std::size_t stats_size() const override { return stats_size_; }
   std::size_t theta_size() const override { return theta_size_; }
-  std::size_t bank_size() const override { return bank_size_; }
+  std::size_t cache_size() const override { return cache_size_; }
   double origin(std::size_t column) const override;
 
   void clear(double* stats) const override;
@@ -29,21 +29,21 @@ class RowFamily final : public Family {
   void draw_theta(const double* stats, Stream& stream, double* theta) const override;
   void draw(const double* theta, Stream& stream, double* row) const override;
   double log_likelihood(const double* theta, const double* row) const override;
-  void fill_bank(const double* stats, double* bank) const override;
-  void add_log_predictive(const double* row, const double* bank, std::size_t stride, std::size_t chunks,
+  void fill_cache(const double* stats, double* cache) const override;
+  void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
   double cell_log_predictive(const double* stats, std::size_t column, double value) const override;
   std::size_t union_size() const override { return union_size_; }
-  void fill_union(const double* stats, double* bank) const override;
-  void add_log_marginals(const double* one, const double* bank, std::size_t stride, std::size_t chunks,
+  void fill_union(const double* stats, double* cache) const override;
+  void add_log_marginals(const double* one, const double* cache, std::size_t stride, std::size_t chunks,
                          double* out) const override;
   std::size_t single_size() const override { return single_size_; }
   std::size_t single_words() const override { return single_words_; }
   void fill_single(const double* one, double* values) const override;
   void set_single(const double* stats, std::size_t place, std::uint64_t* words) const override;
   void add_log_marginals_of_singles(const double* one, const double* values, const std::uint64_t* words,
-                                    const double* bank, std::size_t stride, unsigned chunks,
+                                    const double* cache, std::size_t stride, unsigned chunks,
                                     double* out) const override;
   std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override;
   bool restrict_to(std::span<const std::size_t> cells) override;
@@ -51,14 +51,14 @@ class RowFamily final : public Family {
  private:
   struct Block {
     std::unique_ptr<Family> family;
-    std::size_t column, stats, theta, bank, joint, single, words;  // where its part begins
+    std::size_t column, stats, theta, cache, joint, single, words;  // where its part begins
   };
   const Block& block_of(std::size_t column) const;
 
   std::vector<Block> blocks_;
   std::vector<std::size_t> local_;  // cells of a block, in restrict_to
-  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, bank_size_ = 0, union_size_ = 0, single_size_ = 0,
-              single_words_ = 0;
+  std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, cache_size_ = 0, union_size_ = 0,
+              single_size_ = 0, single_words_ = 0;
 };
 
 }  // namespace coppice

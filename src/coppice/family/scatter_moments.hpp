@@ -1,4 +1,4 @@
-// Weight, mean and scatter matrix of weighted points: the centred moments of vectors.
+// Weight, mean and scatter matrix of weighted points: the centered moments of vectors.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a model is. A Sampler is the state of one chain: MCMC (a step is a sweep), greedy (a merge) and
+// What a model is. A Inference is the state of one chain: MCMC (a step is a sweep), greedy (a merge) and
 // variational methods (a mini-batch) have the same shape. `draw_prior` and `draw_data` are there so that
 // every model can be tested by Geweke's joint-distribution test and simulated from. Samplers never print and
 // never touch files; what they need of randomness they derive from the name they are given.
@@ -16,7 +16,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parameter.hpp"
 #include "coppice/base/rng.hpp"
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/data/labeled_rows.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/cross_tree.hpp"
@@ -37,7 +37,7 @@ struct Problem {
   /// Starts and choices that take long give up with Error{stopped} when it is set; may be null.
   const std::atomic<bool>* stop = nullptr;
   /// The rows with their labels, for models that learn labels; null for all others.
-  const LabelledRows* labelled = nullptr;
+  const LabeledRows* labeled = nullptr;
 };
 
 struct MoveStatistics {
@@ -55,9 +55,9 @@ struct LabelPrediction {
   double log_density = 0.0;      // of the features: small for a row unlike all others
 };
 
-class Sampler {
+class Inference {
  public:
-  virtual ~Sampler() = default;
+  virtual ~Inference() = default;
 
   /// A starting state from the data and the stream (sweep 0 of the name is the start's own).
   virtual void init(const StreamName& name) = 0;
@@ -74,14 +74,14 @@ class Sampler {
   virtual double log_joint_from_scratch() const = 0;
 
   /// Canonical labels of all rows at each level, coarsest first, one after the other.
-  virtual void shape(std::span<Label> labels) const = 0;
+  virtual void labels(std::span<Label> labels) const = 0;
   /// The model's trace values, in the order of ModelEntry::traces.
   virtual void traces(std::span<double> values) const = 0;
   virtual std::vector<MoveStatistics> moves() const = 0;
   /// Threads a step may use (0: all); what it does never depends on it.
   virtual void use_threads(std::size_t) {}
   /// What a Predictor needs of this state beside labels and traces; kept with every draw.
-  virtual std::string details() const { return {}; }
+  virtual std::string payload() const { return {}; }
   /// Of a finished fit that learned labels: every row as it was predicted by a fit that had not seen it; a
   /// row without such a prediction has no scores. Empty: there are none.
   virtual std::vector<LabelPrediction> held_out_predictions() const { return {}; }
@@ -115,10 +115,10 @@ struct CellComponent {
 class Predictor {
  public:
   virtual ~Predictor() = default;
-  /// Takes in a draw: labels of all levels, the trace values and the details stored with it. Throws
+  /// Takes in a draw: labels of all levels, the trace values and the payload stored with it. Throws
   /// Error{bad_data} if they do not fit together.
   virtual void set_draw(std::span<const Label> labels, std::span<const double> traces,
-                        std::string_view details) = 0;
+                        std::string_view payload) = 0;
   /// Clusters at a level (1 = coarsest) of the draw.
   virtual std::size_t clusters(std::size_t level) const = 0;
   /// out[c] = log p(row, row joins cluster c of the level | draw); the last of clusters(level) + 1 is a new
@@ -135,10 +135,10 @@ class Predictor {
 
 /// A cluster as a classifier knows it.
 struct LabelPattern {
-  double weight = 0.0;                  // its share of the rows
-  std::vector<double> features, lifts;  // expected value of each column here, and its log ratio (or
-                                        // standardised difference) to that of all rows
-  std::vector<double> labels;           // probability of each label here
+  double weight = 0.0;                       // its share of the rows
+  std::vector<double> features, log_ratios;  // expected value of each column here, and its log ratio (or
+                                             // standardized difference) to that of all rows
+  std::vector<double> labels;                // probability of each label here
 };
 
 /// The labels of new rows under the one stored state of a model that learns labels.
@@ -171,7 +171,7 @@ struct ModelEntry {
   /// Names of the traces; the first is log_joint.
   std::vector<std::string> (*traces)(const ParameterValues&);
   std::size_t (*levels)(const ParameterValues&);
-  std::unique_ptr<Sampler> (*make_sampler)(const Problem&);
+  std::unique_ptr<Inference> (*make_inference)(const Problem&);
   std::unique_ptr<Predictor> (*make_predictor)(const Problem&);
   /// Bytes one chain takes beside the data, for the estimate before a run.
   std::size_t (*chain_bytes)(const Problem&);
@@ -179,12 +179,12 @@ struct ModelEntry {
   void (*check_given)(const Settings&);
   /// Why draws with these settings do not come from the posterior of a model, as a sentence; empty if they
   /// do.
-  std::string (*caveat)(const ParameterValues&);
+  std::string (*inexactness_note)(const ParameterValues&);
   /// Chooses what was left open, from the data; none if the model leaves nothing open.
   Resolution (*resolve)(const Problem&, const Settings& given, std::uint64_t seed,
                         std::size_t threads) = nullptr;
   /// Whether its samplers take in rows after a fit (load_first, insert).
-  bool grows = false;
+  bool supports_incremental_rows = false;
   /// The tree over the rows that leads the moves of a chain, by seed and chain of the name. Throws
   /// Error{configuration} if the settings have none; nullptr if the model has none.
   RowTree (*guide)(const Problem&, const StreamName&) = nullptr;
@@ -194,14 +194,14 @@ struct ModelEntry {
   /// The steps a greedy fit takes at most; nullptr if the model is no greedy one. A greedy model has one
   /// chain and one draw, which is the state when the fit ends or is stopped.
   std::size_t (*greedy_steps)(const Problem&) = nullptr;
-  /// The tree over the rows that a draw's details hold, or the forest of a fit that was stopped; nullptr if
+  /// The tree over the rows that a draw's payload hold, or the forest of a fit that was stopped; nullptr if
   /// draws hold none.
-  Dendrogram (*row_tree)(const Problem&, std::string_view details) = nullptr;
-  /// The views of the columns that a draw's details hold; nullptr if the model has one view of all columns.
-  Views (*views)(const Problem&, std::string_view details) = nullptr;
-  /// The tree over the columns (cells) with the trees over the rows that a draw's details hold; nullptr if
+  Dendrogram (*row_tree)(const Problem&, std::string_view payload) = nullptr;
+  /// The views of the columns that a draw's payload hold; nullptr if the model has one view of all columns.
+  Views (*views)(const Problem&, std::string_view payload) = nullptr;
+  /// The tree over the columns (cells) with the trees over the rows that a draw's payload hold; nullptr if
   /// draws hold none.
-  CrossTree (*column_tree)(const Problem&, std::string_view details) = nullptr;
+  CrossTree (*column_tree)(const Problem&, std::string_view payload) = nullptr;
   /// A lower bound on the log evidence of the data, by which hyper-parameters are chosen that nobody gave;
   /// nullptr if the model has none.
   double (*evidence_bound)(const Problem&) = nullptr;
@@ -209,8 +209,8 @@ struct ModelEntry {
   bool independent_columns = false;
   /// The trace that says how well rows held out are foretold, shown with the progress; nullptr: none.
   const char* held_out_trace = nullptr;
-  /// For a model that learns labels, what its draw's details say of new rows; nullptr if it learns none.
-  std::unique_ptr<Classifier> (*make_classifier)(const Problem&, std::string_view details) = nullptr;
+  /// For a model that learns labels, what its draw's payload say of new rows; nullptr if it learns none.
+  std::unique_ptr<Classifier> (*make_classifier)(const Problem&, std::string_view payload) = nullptr;
 };
 
 }  // namespace coppice

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kRowsAtOnce = kVectorBytes == 64 ? 4 : 2;  // as many as the registers hold
 constexpr std::size_t kTileBytes = 256;  // columns of a tile times the bytes of a label
 
-// Labels of some draws in tiles of neighbouring rows: tile t holds, draw after draw, the labels of its rows.
+// Labels of some draws in tiles of neighboring rows: tile t holds, draw after draw, the labels of its rows.
 template <typename Lane>
 struct Tiles {
   static constexpr std::size_t kWidth = kTileBytes / sizeof(Lane);

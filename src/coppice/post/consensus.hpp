@@ -1,4 +1,4 @@
-// One partition to report: the one that minimises the posterior expected loss, estimated by the average over
+// One partition to report: the one that minimizes the posterior expected loss, estimated by the average over
 // the draws,
 //   VI (Meila 2007; Wade and Ghahramani 2018): E[H(c) + H(draw) - 2 I(c, draw)], in nats, or
 //   Binder (1978), equal costs: E[2 * pairs in disagreement] / n^2.

@@ -1,4 +1,4 @@
-// Cross-tabulation of two labellings, the common ground of scores and expected losses. Tables that fit a
+// Cross-tabulation of two labelings, the common ground of scores and expected losses. Tables that fit a
 // cache are counted densely; larger ones are counted by sorting, so that the memory never exceeds O(rows).
 #pragma once
 

@@ -108,8 +108,8 @@ Block rank_normalize(Block block) {
 }
 
 Block fold(Block block) {
-  const double centre = median_of(block.values);
-  for (double& value : block.values) value = std::abs(value - centre);
+  const double center = median_of(block.values);
+  for (double& value : block.values) value = std::abs(value - center);
   return block;
 }
 

@@ -1,5 +1,5 @@
 // Convergence diagnostics of scalar traces from several chains, as defined by Vehtari, Gelman, Simpson,
-// Carpenter and Burkner (2021, Bayesian Analysis 16:667): rank-normalised split R-hat, bulk and tail
+// Carpenter and Burkner (2021, Bayesian Analysis 16:667): rank-normalized split R-hat, bulk and tail
 // effective sample size, and Monte Carlo standard errors. The numbers equal those of ArviZ 0.x:
 // `rhat(method="rank")`, `ess`, `mcse`. Conventions: every diagnostic is NaN if a draw is NaN or infinite, if
 // there are fewer than 4 draws, or if the whole trace is constant (R posterior returns NA there; ArviZ
@@ -27,10 +27,10 @@ double pooled_sd(Chains chains);
 /// R).
 double pooled_quantile(Chains chains, double probability);
 
-/// The larger of the rank-normalised split R-hat of the draws and of their distances from the median.
+/// The larger of the rank-normalized split R-hat of the draws and of their distances from the median.
 double rhat(Chains chains);
 
-/// Effective number of draws for the location: that of the rank-normalised split chains.
+/// Effective number of draws for the location: that of the rank-normalized split chains.
 double ess_bulk(Chains chains);
 /// The smaller of the effective numbers of draws for the 5 % and the 95 % quantile.
 double ess_tail(Chains chains);

@@ -29,7 +29,7 @@ void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
     std::unique_ptr<Predictor> predictor;
     std::vector<Label> labels;
     std::vector<double> traces;
-    std::string details;
+    std::string payload;
   };
   std::vector<Slot> slots(std::min(kDrawsAtOnce, evenly_spaced_draws(run, most)));
   for (Slot& slot : slots) slot.predictor = run.model().make_predictor(run.setup().problem);
@@ -38,7 +38,7 @@ void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
   const auto hand_over = [&] {
     taken.resize(filled);
     parallel_for(filled, threads, [&](std::size_t i) {
-      slots[i].predictor->set_draw(slots[i].labels, slots[i].traces, slots[i].details);
+      slots[i].predictor->set_draw(slots[i].labels, slots[i].traces, slots[i].payload);
       const std::span<const Label> labels = slots[i].labels;
       taken[i] = {labels, slots[i].predictor.get()};
     });
@@ -48,7 +48,7 @@ void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
   run.for_each_draw(most, [&](const SavedDraw& saved) {
     slots[filled].labels.assign(saved.labels.begin(), saved.labels.end());
     slots[filled].traces.assign(saved.traces.begin(), saved.traces.end());
-    slots[filled].details = saved.details;
+    slots[filled].payload = saved.payload;
     if (++filled == slots.size()) hand_over();
   });
   hand_over();

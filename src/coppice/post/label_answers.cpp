@@ -14,7 +14,7 @@ std::unique_ptr<Classifier> classifier_of(const SavedRun& run) {
     fail(ErrorCode::configuration, "the model {} learns no labels", run.model().name);
   std::unique_ptr<Classifier> classifier;
   run.for_each_draw(1, [&](const SavedDraw& draw) {
-    classifier = run.model().make_classifier(run.setup().problem, draw.details);
+    classifier = run.model().make_classifier(run.setup().problem, draw.payload);
   });
   return classifier;
 }
@@ -35,13 +35,13 @@ std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& ta
 std::vector<LabelPrediction> held_out_labels(const SavedRun& run) {
   const auto checkpoint = run.file().checkpoint(0);
   if (!run.complete() || !checkpoint) return {};
-  const std::unique_ptr<Sampler> sampler = run.model().make_sampler(run.setup().problem);
+  const std::unique_ptr<Inference> sampler = run.model().make_inference(run.setup().problem);
   sampler->load(checkpoint->state);
   return sampler->held_out_predictions();
 }
 
-LabelledPredictions with_truth(const Table& truth, std::span<const LabelPrediction> predictions) {
-  LabelledPredictions all;
+LabeledPredictions with_truth(const Table& truth, std::span<const LabelPrediction> predictions) {
+  LabeledPredictions all;
   all.labels = truth.columns.size();
   for (std::size_t row = 0; row < predictions.size(); ++row) {
     const LabelPrediction& p = predictions[row];
@@ -79,9 +79,9 @@ std::vector<std::size_t> largest(std::span<const double> values, std::size_t cou
 std::vector<double> telling(const LabelPattern& pattern, const Table& table) {
   const bool is_real = std::any_of(table.columns.begin(), table.columns.end(),
                                    [](const Column& column) { return column.kind == Kind::real; });
-  std::vector<double> values(pattern.lifts.size());
+  std::vector<double> values(pattern.log_ratios.size());
   for (std::size_t d = 0; d < values.size(); ++d)
-    values[d] = is_real ? std::abs(pattern.lifts[d]) : pattern.features[d] * pattern.lifts[d];
+    values[d] = is_real ? std::abs(pattern.log_ratios[d]) : pattern.features[d] * pattern.log_ratios[d];
   return values;
 }
 

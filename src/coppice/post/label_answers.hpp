@@ -24,7 +24,7 @@ std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& ro
 std::vector<LabelPrediction> held_out_labels(const SavedRun& run);
 
 /// Predictions beside the truth, for scores; rows without a prediction are left out.
-LabelledPredictions with_truth(const Table& truth, std::span<const LabelPrediction> predictions);
+LabeledPredictions with_truth(const Table& truth, std::span<const LabelPrediction> predictions);
 
 /// A cluster that has rows, under the number that predictions give it.
 struct NumberedPattern {

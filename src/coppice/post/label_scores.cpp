@@ -50,7 +50,7 @@ void add_ranking(std::span<const Cell> cells, LabelScores& sums) {
 
 }  // namespace
 
-std::vector<SingleLabelScores> scores_by_label(const LabelledPredictions& p) {
+std::vector<SingleLabelScores> scores_by_label(const LabeledPredictions& p) {
   std::vector<SingleLabelScores> result(p.labels);
   for (std::size_t at = 0; at < p.truth.size(); ++at) {
     if (std::isnan(p.truth[at])) continue;
@@ -70,7 +70,7 @@ std::vector<SingleLabelScores> scores_by_label(const LabelledPredictions& p) {
   return result;
 }
 
-std::vector<ReliabilityBin> reliability(const LabelledPredictions& p, std::size_t bins,
+std::vector<ReliabilityBin> reliability(const LabeledPredictions& p, std::size_t bins,
                                         std::optional<std::size_t> label) {
   std::vector<ReliabilityBin> result(bins);
   for (std::size_t at = 0; at < p.truth.size(); ++at) {
@@ -98,7 +98,7 @@ double calibration_error(std::span<const ReliabilityBin> bins) {
   return ratio(distance, cells);
 }
 
-LabelScores label_scores(const LabelledPredictions& p, std::span<const std::size_t> precision_at) {
+LabelScores label_scores(const LabeledPredictions& p, std::span<const std::size_t> precision_at) {
   const std::size_t rows = p.rows();
   const std::size_t cells = rows * p.labels;
   if (p.scores.size() != cells || p.probabilities.size() != cells || p.chosen.size() != cells)

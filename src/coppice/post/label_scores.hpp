@@ -11,7 +11,7 @@
 namespace coppice {
 
 /// Rows x labels, row by row.
-struct LabelledPredictions {
+struct LabeledPredictions {
   std::size_t labels = 0;
   std::vector<double> truth;  // 0, 1 or NaN
   std::vector<double> scores;
@@ -50,7 +50,7 @@ struct SingleLabelScores {
   double f1() const { return positives + chosen > 0.0 ? 2.0 * hits / (positives + chosen) : 0.0; }
 };
 
-std::vector<SingleLabelScores> scores_by_label(const LabelledPredictions& predictions);
+std::vector<SingleLabelScores> scores_by_label(const LabeledPredictions& predictions);
 
 /// Cells whose probability lies in one part of [0, 1]: what was said, and how often it was so.
 struct ReliabilityBin {
@@ -60,11 +60,11 @@ struct ReliabilityBin {
 };
 
 /// Parts of equal width, of all labels or of one; a part without cells has zeros.
-std::vector<ReliabilityBin> reliability(const LabelledPredictions& predictions, std::size_t bins,
+std::vector<ReliabilityBin> reliability(const LabeledPredictions& predictions, std::size_t bins,
                                         std::optional<std::size_t> label = std::nullopt);
 /// Mean distance between what was said and how often it was so, over all cells.
 double calibration_error(std::span<const ReliabilityBin> bins);
 
-LabelScores label_scores(const LabelledPredictions& predictions, std::span<const std::size_t> precision_at);
+LabelScores label_scores(const LabeledPredictions& predictions, std::span<const std::size_t> precision_at);
 
 }  // namespace coppice

@@ -61,7 +61,7 @@ Linkage label_merges(std::vector<RawMerge> raw, std::size_t n) {
 }
 
 template <typename Real>
-Linkage nearest_neighbour_chain(std::vector<Real> distance, std::size_t n) {
+Linkage nearest_neighbor_chain(std::vector<Real> distance, std::size_t n) {
   if (distance.size() != n * n) {
     fail(ErrorCode::bug, "average_linkage: {} dissimilarities for {} rows", distance.size(), n);
   }
@@ -158,11 +158,11 @@ void check_linkage(const Linkage& tree) {
 }
 
 Linkage average_linkage(std::vector<double> dissimilarity, std::size_t n) {
-  return nearest_neighbour_chain(std::move(dissimilarity), n);
+  return nearest_neighbor_chain(std::move(dissimilarity), n);
 }
 
 Linkage average_linkage(std::vector<float> dissimilarity, std::size_t n) {
-  return nearest_neighbour_chain(std::move(dissimilarity), n);
+  return nearest_neighbor_chain(std::move(dissimilarity), n);
 }
 
 Linkage coclustering_tree(std::span<const double> similarity, std::size_t n) {

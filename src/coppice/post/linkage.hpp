@@ -1,5 +1,5 @@
 // Binary merge trees over n leaves in the numbering of SciPy: leaf i is node i, merge k makes node n + k,
-// heights do not decrease. Average linkage (UPGMA) by the nearest-neighbour chain in O(n^2) time: the merge
+// heights do not decrease. Average linkage (UPGMA) by the nearest-neighbor chain in O(n^2) time: the merge
 // of clusters a and b is at distance (|a| d(a, c) + |b| d(b, c)) / (|a| + |b|) from any other cluster c
 // (Lance and Williams 1967; Murtagh 1983).
 #pragma once

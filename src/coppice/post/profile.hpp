@@ -1,5 +1,5 @@
-// What makes a cluster different: every modelled column's predictive inside the cluster against that of all
-// other rows, both given the consensus labels and the run's family. Columns are sorted by the symmetrised
+// What makes a cluster different: every modeled column's predictive inside the cluster against that of all
+// other rows, both given the consensus labels and the run's family. Columns are sorted by the symmetrized
 // Kullback-Leibler divergence, the mean of both directions in nats: exact for binary and category columns,
 // between Poisson distributions of the predictive rates for poisson and multinomial, otherwise between normal
 // distributions of the predictive means and variances. Joint gaussians are compared by their marginals.

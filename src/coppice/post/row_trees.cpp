@@ -54,7 +54,7 @@ Dendrogram row_tree_of(const SavedRun& run) {
     fail(ErrorCode::configuration, "the model {} has no tree over the rows of its own", run.model().name);
   Dendrogram tree;
   run.for_each_draw(
-      1, [&](const SavedDraw& draw) { tree = run.model().row_tree(run.setup().problem, draw.details); });
+      1, [&](const SavedDraw& draw) { tree = run.model().row_tree(run.setup().problem, draw.payload); });
   return tree;
 }
 
@@ -63,7 +63,7 @@ CrossTree cross_tree_of(const SavedRun& run) {
     fail(ErrorCode::configuration, "the model {} has no tree over the columns", run.model().name);
   CrossTree encoded;
   run.for_each_draw(1, [&](const SavedDraw& draw) {
-    encoded = run.model().column_tree(run.setup().problem, draw.details);
+    encoded = run.model().column_tree(run.setup().problem, draw.payload);
   });
   const std::vector<std::size_t>& order = run.setup().plan.order;
   CrossTree tree{renamed(encoded.columns, order), encoded.rows};
@@ -174,7 +174,7 @@ Consensus tree_consensus(const Dendrogram& tree, std::span<const Label> clusters
     double met = 1.0;
     for (Node node = leaf; node != Dendrogram::kNone; node = tree.parent(node)) {
       const auto found = counts[node].find(clusters[row]);
-      sum += posterior.together(node) * (found->second - met);
+      sum += posterior.coclustering(node) * (found->second - met);
       met = found->second;
     }
     estimate.row_confidence.push_back(std::min(sum / others, 1.0));

@@ -22,7 +22,7 @@ Dendrogram row_tree_of(const SavedRun& run);
 CrossTree cross_tree_of(const SavedRun& run);
 
 /// One tree of the forest. The height of a merge is -log of the probability that its items are one cluster,
-/// or that of a merge below it if that is larger: it never decreases towards the root and is 0 where all is
+/// or that of a merge below it if that is larger: it never decreases toward the root and is 0 where all is
 /// certain. Blocks are merges of height 0 and infinite log odds.
 struct TreeLinkage {
   Linkage linkage;

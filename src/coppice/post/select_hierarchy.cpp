@@ -197,7 +197,7 @@ SelectedHierarchy select_hierarchy(const SavedRun& run, const TreeDraws& draws, 
   check_draws(draws);
   if (selection == Selection::vi || selection == Selection::binder)
     return nearest_tree(draws, loss_of(selection));
-  // The log joint of a state is its collapsed, regularised log likelihood.
+  // The log joint of a state is its collapsed, regularized log likelihood.
   const std::string& name = selection_names()[static_cast<std::size_t>(selection)];
   SelectedHierarchy selected = highest_draw(run, selection == Selection::rcdll_c ? "log_joint" : name);
   selected.selection = selection;

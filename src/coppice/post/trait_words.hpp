@@ -1,5 +1,5 @@
 // A difference between a cluster and the other rows, in words: "has_feathers (96 % against 3 %)", "no
-// has_fur", "visits higher: 12.3 against 4.1", "colour mostly red (88 % against 21 %)".
+// has_fur", "visits higher: 12.3 against 4.1", "color mostly red (88 % against 21 %)".
 #pragma once
 
 #include <string>

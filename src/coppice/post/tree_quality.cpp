@@ -18,7 +18,7 @@ double ratio(double sum, std::size_t count) {
   return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
-void append_centred(std::vector<std::vector<double>>& columns, std::vector<double> values, double scale) {
+void append_centered(std::vector<std::vector<double>>& columns, std::vector<double> values, double scale) {
   double sum = 0.0;
   std::size_t present = 0;
   for (const double value : values) {
@@ -107,15 +107,15 @@ struct Level {
 
   /// sum over all pairs of siblings of |mean - mean'|^2.
   double spread_of_siblings(std::size_t width) const {
-    std::vector<double> centres(siblings.size() * width, 0.0);
+    std::vector<double> centers(siblings.size() * width, 0.0);
     for (std::size_t c = 0; c < clusters(); ++c)
       for (std::size_t j = 0; j < width; ++j)
-        centres[parents[c] * width + j] += means[c * width + j] / static_cast<double>(siblings[parents[c]]);
+        centers[parents[c] * width + j] += means[c * width + j] / static_cast<double>(siblings[parents[c]]);
     double total = 0.0;
     for (std::size_t c = 0; c < clusters(); ++c) {
       double sum = 0.0;
       for (std::size_t j = 0; j < width; ++j) {
-        const double d = means[c * width + j] - centres[parents[c] * width + j];
+        const double d = means[c * width + j] - centers[parents[c] * width + j];
         sum += d * d;
       }
       total += static_cast<double>(siblings[parents[c]]) * sum;
@@ -177,14 +177,14 @@ Features features_of(const Table& table) {
   std::vector<std::vector<double>> columns;
   for (const Column& column : table.columns) {
     if (column.kind != Kind::category) {
-      append_centred(columns, column.values, 1.0);
+      append_centered(columns, column.values, 1.0);
       continue;
     }
     for (std::size_t level = 0; level < column.levels.size(); ++level) {
       std::vector<double> indicator = column.values;
       for (double& value : indicator)
         if (!is_missing(value)) value = value == static_cast<double>(level) ? 1.0 : 0.0;
-      append_centred(columns, std::move(indicator), std::numbers::sqrt2 / 2.0);
+      append_centered(columns, std::move(indicator), std::numbers::sqrt2 / 2.0);
     }
   }
   Features features{columns.size(), std::vector<double>(columns.size() * table.rows())};

@@ -27,7 +27,7 @@ struct Features {
   const double* operator[](std::size_t row) const { return values.data() + row * width; }
 };
 
-/// The columns of the table as it is modelled (after standardising or PCA). A missing cell is replaced by the
+/// The columns of the table as it is modeled (after standardizing or PCA). A missing cell is replaced by the
 /// mean of its column; a category adds 1 to the squared distance of two rows that differ in it.
 Features features_of(const Table& table);
 

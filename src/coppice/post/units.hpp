@@ -1,4 +1,4 @@
-// From the units a model works in back to those of the data as read: the inverse of standardising. Principal
+// From the units a model works in back to those of the data as read: the inverse of standardizing. Principal
 // components have no units to go back to.
 #pragma once
 
@@ -16,11 +16,11 @@ struct OriginalUnits {
 
   double location(double value) const { return mean + deviation * value; }
   double spread(double sd) const { return deviation * sd; }
-  /// The number as it was read: of all that standardise to `value` bit for bit, the one of fewest decimals.
+  /// The number as it was read: of all that standardize to `value` bit for bit, the one of fewest decimals.
   double cell(double value) const;
 };
 
-/// One for each column of the table as modelled.
+/// One for each column of the table as modeled.
 std::vector<OriginalUnits> original_units(const Transform& transform, const Table& table);
 
 }  // namespace coppice

@@ -28,7 +28,7 @@ template <typename Visit>
 void for_each_views(const SavedRun& run, Visit&& visit) {
   const std::vector<std::size_t>& order = run.setup().plan.order;
   run.for_each_draw(draws_used(run), [&](const SavedDraw& draw) {
-    const Views encoded = run.model().views(run.setup().problem, draw.details);
+    const Views encoded = run.model().views(run.setup().problem, draw.payload);
     Labels columns(order.size());
     for (std::size_t cell = 0; cell < order.size(); ++cell) columns[order[cell]] = encoded.columns[cell];
     visit(columns, encoded);
@@ -53,7 +53,7 @@ void describe(ReportedViews& report) {
     for (const std::size_t a : view.columns)
       for (const std::size_t b : view.columns) {
         if (a == b) continue;
-        sum += report.together[a * report.columns + b];
+        sum += report.coassignment[a * report.columns + b];
         pairs += 1.0;
       }
     view.cohesion = pairs > 0.0 ? sum / pairs : report.partition.row_confidence[view.columns.front()];
@@ -77,7 +77,7 @@ ReportedViews views_of_tree(const SavedRun& run) {
   const CrossTree tree = cross_tree_of(run);
   ReportedViews report;
   report.columns = tree.columns.items();
-  report.together = TreePosterior(tree.columns).coclustering();
+  report.coassignment = TreePosterior(tree.columns).coclustering();
   for_each_views(run, [&](Labels columns, const Views& views) {
     const Labels of_column = columns;
     canonicalize(columns);
@@ -113,7 +113,7 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
   ReportedViews report;
   report.columns = run.table().columns.size();
   const LabelMatrix columns = column_labels(run);
-  report.together = coclustering(columns, threads);
+  report.coassignment = coclustering(columns, threads);
   report.partition = consensus(columns, options);
   report.views = views_of(report.partition.labels);
   sort_by_columns(report.views);

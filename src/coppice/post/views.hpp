@@ -25,9 +25,9 @@ struct ReportedView {
 
 struct ReportedViews {
   std::size_t columns = 0;
-  std::vector<double> together;     // columns x columns, row by row: in one view
-  Consensus partition;              // of the columns
-  std::vector<ReportedView> views;  // by decreasing number of columns
+  std::vector<double> coassignment;  // columns x columns, row by row: in one view
+  Consensus partition;               // of the columns
+  std::vector<ReportedView> views;   // by decreasing number of columns
 };
 
 /// Error{configuration} if the model has no views.

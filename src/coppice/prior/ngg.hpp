@@ -1,5 +1,5 @@
-// The normalised generalised gamma process: a completely random measure with intensity
-// alpha sigma / Gamma(1 - sigma) w^(-1 - sigma) e^(-w), normalised. Its partitions are a product over
+// The normalized generalized gamma process: a completely random measure with intensity
+// alpha sigma / Gamma(1 - sigma) w^(-1 - sigma) e^(-w), normalized. Its partitions are a product over
 // clusters given an auxiliary variable u > 0:
 //   p(partition, u) = u^(N-1) / Gamma(N) e^(-alpha ((1+u)^sigma - 1))
 //                     prod_c alpha sigma Gamma(n_c - sigma) / Gamma(1 - sigma) (1+u)^(sigma - n_c).

@@ -1,6 +1,6 @@
 // Laws of partitions that are products over clusters: p(partition | whatever else the prior has) is
 // proportional to prod_c kappa(n_c), with kappa(n) = kappa(1) Gamma(n - sigma) / Gamma(1 - sigma). The
-// Dirichlet process (sigma = 0) and, given its auxiliary variable, the normalised generalised gamma process
+// Dirichlet process (sigma = 0) and, given its auxiliary variable, the normalized generalized gamma process
 // have this form. Factors that are the same for all partitions of the rows are left out of kappa. Samplers
 // see a prior through these functions alone.
 #pragma once

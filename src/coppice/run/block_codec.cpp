@@ -91,23 +91,23 @@ void decode_labels(std::string_view blob, DrawBlock& block) {
   if (width == 4) widen<Label>(values, block.labels);
 }
 
-std::string encode_details(const DrawBlock& block) {
-  const bool none = std::all_of(block.details.begin(), block.details.end(),
+std::string encode_payloads(const DrawBlock& block) {
+  const bool none = std::all_of(block.payload.begin(), block.payload.end(),
                                 [](const std::string& bytes) { return bytes.empty(); });
   if (none) return {};
   // The lengths of all draws, then their bytes.
   std::vector<char> values;
-  for (const std::string& bytes : block.details) {
+  for (const std::string& bytes : block.payload) {
     const std::uint64_t length = bytes.size();
     const char* first = reinterpret_cast<const char*>(&length);
     values.insert(values.end(), first, first + sizeof length);
   }
-  for (const std::string& bytes : block.details) values.insert(values.end(), bytes.begin(), bytes.end());
+  for (const std::string& bytes : block.payload) values.insert(values.end(), bytes.begin(), bytes.end());
   return with_address(address_of(block, sizeof(std::uint64_t)), values);
 }
 
-void decode_details(std::string_view blob, DrawBlock& block) {
-  block.details.clear();
+void decode_payloads(std::string_view blob, DrawBlock& block) {
+  block.payload.clear();
   if (blob.empty()) return;
   const std::string bytes = decompress(blob, kLimit);
   std::size_t width = 0;
@@ -118,7 +118,7 @@ void decode_details(std::string_view blob, DrawBlock& block) {
   rest.remove_prefix(block.count * width);
   for (const std::uint64_t length : lengths) {
     if (length > rest.size()) damaged();
-    block.details.emplace_back(rest.substr(0, length));
+    block.payload.emplace_back(rest.substr(0, length));
     rest.remove_prefix(length);
   }
   if (!rest.empty()) damaged();

@@ -11,13 +11,13 @@ namespace coppice {
 
 std::string encode_traces(const DrawBlock& block);
 std::string encode_labels(const DrawBlock& block);
-/// Nothing at all for a block without details.
-std::string encode_details(const DrawBlock& block);
+/// Nothing at all for a block without payload.
+std::string encode_payloads(const DrawBlock& block);
 /// Fill the block whose chain, block, first and count are set; throw Error{bad_data} if the blob is
 /// another's.
 void decode_traces(std::string_view blob, DrawBlock& block);
 void decode_labels(std::string_view blob, DrawBlock& block);
-void decode_details(std::string_view blob, DrawBlock& block);
+void decode_payloads(std::string_view blob, DrawBlock& block);
 
 std::string encode_checkpoint(const Checkpoint& checkpoint);
 Checkpoint decode_checkpoint(std::size_t chain, std::size_t sweep, std::string_view blob);

@@ -38,7 +38,7 @@ class Chain {
         traces_(setup.traces.size()),
         block_length_(sweeps_per_block(rows_)),
         greedy_(setup.model->greedy_steps != nullptr),
-        sampler_(setup.model->make_sampler(setup.problem)),
+        sampler_(setup.model->make_inference(setup.problem)),
         values_(traces_) {
     const std::string name = levels_ == 1 ? "clusters" : fmt::format("clusters_{}", levels_);
     clusters_trace_ = static_cast<std::size_t>(std::find(setup.traces.begin(), setup.traces.end(), name) -
@@ -61,13 +61,13 @@ class Chain {
   bool has_begun() const { return started_; }
   /// Whether a greedy model has gone on since its state was kept; a step that was broken off leaves none to
   /// keep.
-  bool owes_its_state() const { return greedy_ && (!started_ || owes_); }
+  bool has_unsaved_state() const { return greedy_ && (!started_ || unsaved_); }
 
   /// Sweeps to the end of the block, of the run, or until `stop()`; a greedy model until progress is due.
   template <typename Stop>
   void run_block(Stop&& stop) {
     const Clock::time_point begin = Clock::now();
-    owes_ = false;
+    unsaved_ = false;
     if (!started_) {
       sampler_->init(name(0));
       started_ = true;
@@ -89,7 +89,7 @@ class Chain {
     status_.seconds += seconds_since(begin);
     status_.moves = sampler_->moves();
     sampler_->traces(values_);
-    owes_ = true;
+    unsaved_ = true;
   }
 
   /// The one draw of a greedy model is where it stands now: kept when it is to be written.
@@ -97,7 +97,7 @@ class Chain {
     draws_ = {};
     draws_.chain = index_;
     keep();
-    owes_ = false;
+    unsaved_ = false;
   }
   bool is_greedy() const { return greedy_; }
   /// A checkpoint is only possible where statistics were just rebuilt; greedy models have nothing to rebuild.
@@ -124,8 +124,8 @@ class Chain {
     draws_.traces.resize(draws_.count * traces_);
     draws_.labels.resize(draws_.count * levels_ * rows_);
     sampler_->traces({draws_.traces.data() + (draws_.count - 1) * traces_, traces_});
-    draws_.details.push_back(sampler_->details());
-    sampler_->shape({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
+    draws_.payload.push_back(sampler_->payload());
+    sampler_->labels({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
   }
 
   RunConfig config_;
@@ -133,10 +133,10 @@ class Chain {
   bool greedy_;
   std::size_t clusters_trace_ = 0;
   std::size_t held_out_trace_ = static_cast<std::size_t>(-1);
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Inference> sampler_;
   std::size_t sweep_ = 0;
   bool started_ = false;
-  bool owes_ = false;
+  bool unsaved_ = false;
   DrawBlock draws_;
   ChainStatus status_;
   std::vector<double> values_;
@@ -165,7 +165,7 @@ class Scheduler {
     }
     // A greedy model has an answer from the start, however early it was stopped.
     for (std::size_t index = 0; index < chains_.size(); ++index) {
-      if (!chains_[index]->owes_its_state()) continue;
+      if (!chains_[index]->has_unsaved_state()) continue;
       if (!chains_[index]->has_begun()) chains_[index]->run_block([] { return true; });
       collect(index, true);
     }

@@ -15,12 +15,12 @@ namespace coppice {
 namespace {
 
 /// Rows a model that learns labels takes in at once, unless asked otherwise.
-constexpr std::size_t kLabelledBatch = 1000;
+constexpr std::size_t kLabeledBatch = 1000;
 
 /// The state of a chain after its last sweep: its last checkpoint, or its start, and the sweeps from there.
 std::string last_state(const SavedRun& run, std::size_t chain) {
   const RunConfig& config = run.config();
-  const std::unique_ptr<Sampler> sampler = run.model().make_sampler(run.setup().problem);
+  const std::unique_ptr<Inference> sampler = run.model().make_inference(run.setup().problem);
   std::size_t sweep = 0;
   if (const auto checkpoint = run.file().checkpoint(chain)) {
     sampler->load(checkpoint->state);
@@ -105,8 +105,8 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
   labels.row_ids = added.row_ids;
   const std::size_t known = contents.labels.columns.size();
   append_by_name(contents.labels, labels, [](const Column&) { return kMissing; });
-  const bool is_labelled = !labels.columns.empty();
-  for (std::size_t c = 0; absent_is_zero && is_labelled && c < known; ++c)
+  const bool is_labeled = !labels.columns.empty();
+  for (std::size_t c = 0; absent_is_zero && is_labeled && c < known; ++c)
     if (labels.find(contents.labels.columns[c].name) == nullptr)
       std::fill(contents.labels.columns[c].values.begin() + static_cast<std::ptrdiff_t>(run.rows()),
                 contents.labels.columns[c].values.end(), 0.0);
@@ -158,7 +158,7 @@ RunContents contents_with(const SavedRun& run, const Table& more, const Table& t
 
 std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& setup,
                                     const InsertOptions& options) {
-  if (!setup.model->grows)
+  if (!setup.model->supports_incremental_rows)
     fail(ErrorCode::configuration,
          "the model {} cannot take in rows after a fit; fit it again with all of them", setup.model->name);
   if (run.config().merged)
@@ -171,11 +171,11 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
   const std::size_t old_rows = run.rows();
   const std::size_t new_rows = setup.rows.size() - old_rows;
   const std::size_t batch = options.batch != 0                        ? options.batch
-                            : setup.model->make_classifier != nullptr ? kLabelledBatch
+                            : setup.model->make_classifier != nullptr ? kLabeledBatch
                                                                       : 1;
   std::atomic<bool> stopped{false};
   parallel_for(checkpoints.size(), options.threads, [&](std::size_t chain) {
-    const std::unique_ptr<Sampler> sampler = setup.model->make_sampler(setup.problem);
+    const std::unique_ptr<Inference> sampler = setup.model->make_inference(setup.problem);
     if (checkpoints.size() == 1) sampler->use_threads(options.threads);
     sampler->load_first(last_state(run, chain), old_rows);
     for (std::size_t done = 0; done < new_rows;) {

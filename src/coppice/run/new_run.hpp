@@ -12,7 +12,7 @@ namespace coppice {
 /// Throws Error{usage} if that would be more sweeps than can be counted.
 void set_run_length(RunConfig& config, const Settings& given);
 
-/// The data as the model sees them: standardised or replaced by components, if the configuration says so.
+/// The data as the model sees them: standardized or replaced by components, if the configuration says so.
 RunContents contents_of(RunConfig config, Dataset data);
 
 }  // namespace coppice

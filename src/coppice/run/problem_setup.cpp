@@ -4,7 +4,7 @@
 
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/choose_share.hpp"
+#include "coppice/run/choose_within_fraction.hpp"
 #include "coppice/run/fit.hpp"
 
 namespace coppice {
@@ -68,8 +68,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
     fail(ErrorCode::configuration,
          "the model {} learns no labels; --labels and --labels-file belong to classifiers", config.model);
   if (learns) {
-    setup->labelled = labelled_rows(table, labels);
-    setup->problem.labelled = &setup->labelled;
+    setup->labeled = labeled_rows(table, labels);
+    setup->problem.labeled = &setup->labeled;
   }
   for (const std::size_t column : setup->plan.order) {
     const Column& source = table.columns[column];
@@ -88,7 +88,7 @@ bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& 
     setup = set_up_problem(config, codebook, table);
     setup->problem.stop = stop;
   };
-  const bool has_share = choose_share(config, codebook, table, threads, stop);
+  const bool has_share = choose_within_fraction(config, codebook, table, threads, stop);
   if (has_share) set_up_again();
   if (setup->model->resolve == nullptr) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);

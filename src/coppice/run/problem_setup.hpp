@@ -14,8 +14,8 @@ struct ProblemSetup {
   const ModelEntry* model = nullptr;
   FamilyPlan plan;
   Rows rows;
-  LabelledRows labelled;  // of models that learn labels
-  Problem problem;        // points into plan, rows and labelled
+  LabeledRows labeled;  // of models that learn labels
+  Problem problem;      // points into plan, rows and labeled
   std::size_t levels = 1;
   std::vector<std::string> traces;
 

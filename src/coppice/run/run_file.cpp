@@ -76,7 +76,7 @@ void check_format(Database& database, const std::string& path) {
 RunFile::RunFile(std::string path, std::unique_ptr<Database> database)
     : path_(std::move(path)),
       database_(std::move(database)),
-      has_details_(database_->integer("PRAGMA user_version") >= 2) {}
+      has_payloads_(database_->integer("PRAGMA user_version") >= 2) {}
 RunFile::~RunFile() = default;
 RunFile::RunFile(RunFile&&) noexcept = default;
 
@@ -247,7 +247,7 @@ void RunFile::commit(std::span<const DrawBlock> blocks, std::span<const Checkpoi
         .bind(static_cast<std::int64_t>(block.count))
         .bind_blob(encode_traces(block))
         .bind_blob(encode_labels(block))
-        .bind_blob(encode_details(block));
+        .bind_blob(encode_payloads(block));
     insert.run();
   }
   Statement save(*database_, "INSERT OR REPLACE INTO checkpoints (chain, sweep, state) VALUES (?, ?, ?)");
@@ -314,7 +314,7 @@ void RunFile::for_each_block(std::size_t chain, bool labels,
   Statement statement(
       *database_,
       fmt::format("SELECT block, first, count, traces{}{} FROM draws WHERE chain = ? ORDER BY block",
-                  labels ? ", labels" : "", labels && has_details_ ? ", details" : ""));
+                  labels ? ", labels" : "", labels && has_payloads_ ? ", details" : ""));
   statement.bind(static_cast<std::int64_t>(chain));
   std::size_t expected = 0;
   while (statement.step()) {
@@ -327,7 +327,7 @@ void RunFile::for_each_block(std::size_t chain, bool labels,
       fail(ErrorCode::bad_data, "{}: the run file is damaged: draws of chain {} are missing", path_, chain);
     decode_traces(statement.bytes(3), block);
     if (labels) decode_labels(statement.bytes(4), block);
-    if (labels && has_details_) decode_details(statement.bytes(5), block);
+    if (labels && has_payloads_) decode_payloads(statement.bytes(5), block);
     expected += block.count;
     visit(block);
   }

@@ -20,14 +20,14 @@
 
 namespace coppice {
 
-/// Format 1 had no details.
+/// Format 1 had no payload.
 inline constexpr int kRunFormat = 2;
 
 /// What is written once, when a run begins.
 struct RunContents {
   RunConfig config;
   Codebook codebook;
-  Table table;  // as modelled: after standardisation and PCA
+  Table table;  // as modeled: after standardization and PCA
   Table truth;
   Table labels = {};        // what is learned, for models that learn labels
   std::string transform;    // JSON of the Transform
@@ -43,7 +43,7 @@ struct DrawBlock {
   std::size_t count = 0;
   std::vector<double> traces;             // count x traces
   std::vector<Label> labels;              // count x levels x rows
-  std::vector<std::string> details = {};  // of each draw; none at all if the model has none
+  std::vector<std::string> payload = {};  // of each draw; none at all if the model has none
 };
 
 struct Checkpoint {
@@ -97,7 +97,7 @@ class RunFile {
   RunFile(std::string path, std::unique_ptr<Database> database);
   std::string path_;
   std::unique_ptr<Database> database_;
-  bool has_details_ = true;
+  bool has_payloads_ = true;
 };
 
 }  // namespace coppice

@@ -57,7 +57,7 @@ void SavedRun::for_each_draw(std::size_t most, const std::function<void(const Sa
                draw,
                {block.labels.data() + i * labels, labels},
                {block.traces.data() + i * width, width},
-               block.details.empty() ? std::string_view() : std::string_view(block.details[i])});
+               block.payload.empty() ? std::string_view() : std::string_view(block.payload[i])});
       }
     });
   }

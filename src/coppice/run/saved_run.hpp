@@ -16,7 +16,7 @@ struct SavedDraw {
   std::size_t draw = 0;
   std::span<const Label> labels;  // of all levels, coarsest first
   std::span<const double> traces;
-  std::string_view details;
+  std::string_view payload;
 };
 
 class SavedRun {

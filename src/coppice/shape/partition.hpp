@@ -1,4 +1,4 @@
-// Partitions of n rows into clusters, as labels: label[i] is the cluster of row i. A canonical labelling
+// Partitions of n rows into clusters, as labels: label[i] is the cluster of row i. A canonical labeling
 // numbers the clusters by first appearance (a restricted growth string), so equal partitions have equal
 // labels.
 #pragma once
@@ -29,7 +29,7 @@ void for_each_partition(
 /// "00112" for the labels 0 0 1 1 2; digits, then letters, for up to 36 clusters.
 std::string partition_key(std::span<const Label> labels);
 
-/// Many labellings of the same rows, one row of the matrix for each draw.
+/// Many labelings of the same rows, one row of the matrix for each draw.
 struct LabelMatrix {
   std::size_t rows = 0;  // data rows = labels per draw
   std::vector<Label> values;

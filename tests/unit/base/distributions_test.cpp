@@ -227,7 +227,7 @@ TEST(Distributions, DirichletOfTinyWeightsIsAVertex) {
   }
 }
 
-TEST(Distributions, GeneralisedInverseGaussian) {
+TEST(Distributions, GeneralizedInverseGaussian) {
   const auto normal_cdf = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
   for (const std::uint64_t seed : test_seeds()) {
     for (const double b : {0.0, 1e-12, 1e-3, 0.1, 1.0, 10.0}) {

@@ -75,14 +75,14 @@ double correlation(Stream a, Stream b, std::size_t count) {
   return 12.0 * sum / std::sqrt(static_cast<double>(count));
 }
 
-TEST(Stream, NeighbouringNamesAreUncorrelated) {
+TEST(Stream, NeighboringNamesAreUncorrelated) {
   for (const std::uint64_t seed : test_seeds()) {
     const Stream base({seed, 0, 0}, Purpose::test, 0);
-    const std::vector<Stream> neighbours{
+    const std::vector<Stream> neighbors{
         Stream({seed + 1, 0, 0}, Purpose::test, 0), Stream({seed, 1, 0}, Purpose::test, 0),
         Stream({seed, 0, 1}, Purpose::test, 0), Stream({seed, 0, 0}, Purpose::test, 1),
         Stream({seed, 0, 0}, Purpose::scan_order, 0)};
-    for (const Stream& other : neighbours)
+    for (const Stream& other : neighbors)
       EXPECT_LT(std::abs(correlation(base, other, 100000)), test::kStandardErrors);
   }
 }

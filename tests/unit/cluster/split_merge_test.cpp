@@ -95,15 +95,15 @@ TEST(RestrictedPair, RandomLaunchIsFair) {
   const Crp crp(1.0, 152);
   RestrictedPair pair(fixture.family(), fixture.rows, crp.log_join_table());
   std::vector<RunningMean> ones(items.size());
-  RunningMean neighbours;
+  RunningMean neighbors;
   for (std::uint64_t repeat = 0; repeat < 2000; ++repeat) {
     Stream stream({3, 0, repeat}, Purpose::test);
     pair.launch_random(0, 1, items, stream);
     for (std::size_t i = 0; i < items.size(); ++i) ones[i].add(pair.sides()[i]);
-    neighbours.add(pair.sides()[63] == pair.sides()[64] ? 1.0 : 0.0);
+    neighbors.add(pair.sides()[63] == pair.sides()[64] ? 1.0 : 0.0);
   }
   for (const RunningMean& one : ones) expect_mean(one, 0.5);
-  expect_mean(neighbours, 0.5);
+  expect_mean(neighbors, 0.5);
 }
 
 TEST(RestrictedPair, SequentialLaunchDrawsItsConditionals) {

@@ -17,7 +17,7 @@ using Texts = std::vector<std::string>;
 const double kGap = kMissing;
 
 TEST(Csv, ReadsNumbersTextsAndMissingCells) {
-  const Dataset data = read_text("x,colour,y\n1.5,red,\n-2e3,blue,7\n.25,red,NA\n+3,,9.5\n");
+  const Dataset data = read_text("x,color,y\n1.5,red,\n-2e3,blue,7\n.25,red,NA\n+3,,9.5\n");
   ASSERT_EQ(data.table.columns.size(), 3u);
   expect_values(data.table.columns[0], {1.5, -2000.0, 0.25, 3.0});
   EXPECT_EQ(data.table.columns[1].kind, Kind::category);

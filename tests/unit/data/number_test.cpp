@@ -90,7 +90,7 @@ TEST(Number, ExactQuotientAgreesWithTheStandardLibrary) {
 }
 
 TEST(Number, TiesGoToEven) {
-  // 2^53 + 1 and its neighbours lie half-way between doubles.
+  // 2^53 + 1 and its neighbors lie half-way between doubles.
   for (const char* cell : {"9007199254740993", "9007199254740993.0", "9007199254740995", "900719925474099.3",
                            "0.5", "4503599627370496.5", "4503599627370497.5", "18014398509481986"}) {
     double value = 0.0;
@@ -137,11 +137,11 @@ TEST(Text, Utf8) {
 }
 
 TEST(Text, SuggestsCloseNames) {
-  const std::vector<std::string> names = {"height", "weight", "age", "colour"};
+  const std::vector<std::string> names = {"height", "weight", "age", "color"};
   EXPECT_EQ(suggest("wieght", names), "did you mean 'weight'?");
   EXPECT_EQ(suggest("eight", names), "did you mean 'height', 'weight'?");
   EXPECT_EQ(suggest("AGE", names), "did you mean 'age'?");
-  EXPECT_EQ(suggest("zzzzzz", names), "the columns are 'height', 'weight', 'age', 'colour'");
+  EXPECT_EQ(suggest("zzzzzz", names), "the columns are 'height', 'weight', 'age', 'color'");
 }
 
 TEST(Text, DisplayIsOneShortLine) {

@@ -275,9 +275,9 @@ TEST(ReadLike, MatchesByNameInAnyOrder) {
   ReadOptions options;
   options.id = "id";
   const Table fitted =
-      read_text("id,x,colour,flag,n\na,1.5,red,yes,0\nb,2.5,blue,no,3\nc,2,red,no,3\n", options).table;
+      read_text("id,x,color,flag,n\na,1.5,red,yes,0\nb,2.5,blue,no,3\nc,2,red,no,3\n", options).table;
   const Table rows =
-      read_like_bytes("n,extra,flag,id,colour,x\n5,q,no,r1,blue,\n,q,yes,r2,,9\n", "new.csv", fitted, "id");
+      read_like_bytes("n,extra,flag,id,color,x\n5,q,no,r1,blue,\n,q,yes,r2,,9\n", "new.csv", fitted, "id");
   EXPECT_EQ(rows.row_ids, (Texts{"r1", "r2"}));
   ASSERT_EQ(rows.columns.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -314,31 +314,31 @@ TEST(ReadLike, MatchesByPositionWithoutAHeader) {
 }
 
 TEST(ReadLike, Errors) {
-  const Table fitted = read_text("x,colour\n1.5,red\n2.5,blue\n").table;
+  const Table fitted = read_text("x,color\n1.5,red\n2.5,blue\n").table;
   EXPECT_EQ(
       message_of(ErrorCode::bad_data, [&] { read_like_bytes("color,x\nred,1\n", "new.csv", fitted, ""); }),
-      "new.csv:1: column 'colour' of the fitted data is not in the file; add it (did you mean 'color'?)");
+      "new.csv:1: column 'color' of the fitted data is not in the file; add it (did you mean 'color'?)");
   EXPECT_EQ(message_of(ErrorCode::bad_data,
-                       [&] { read_like_bytes("x,colour\n1,red\n2,green\n", "new.csv", fitted, ""); }),
-            "new.csv:3: column 'colour': value 'green' is not one of the levels 'blue', 'red'; correct it or "
+                       [&] { read_like_bytes("x,color\n1,red\n2,green\n", "new.csv", fitted, ""); }),
+            "new.csv:3: column 'color': value 'green' is not one of the levels 'blue', 'red'; correct it or "
             "leave the cell "
             "empty: the model has not seen other levels");
   EXPECT_EQ(
-      message_of(ErrorCode::bad_data, [&] { read_like_bytes("x,colour\nabc,red\n", "new.csv", fitted, ""); }),
+      message_of(ErrorCode::bad_data, [&] { read_like_bytes("x,color\nabc,red\n", "new.csv", fitted, ""); }),
       "new.csv:2: column 'x': value 'abc' is not a number; correct it, or leave the cell empty if it is "
       "missing");
   EXPECT_EQ(message_of(ErrorCode::configuration,
-                       [&] { read_like_bytes("x,colour\n1,red\n", "new.csv", fitted, "id"); }),
-            "new.csv: there is no column 'id' of row names; the columns are 'x', 'colour'");
-  EXPECT_EQ(read_like_bytes("x,colour\n1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "1");
-  EXPECT_EQ(read_like_bytes("id,x,colour\nq,1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "q");
+                       [&] { read_like_bytes("x,color\n1,red\n", "new.csv", fitted, "id"); }),
+            "new.csv: there is no column 'id' of row names; the columns are 'x', 'color'");
+  EXPECT_EQ(read_like_bytes("x,color\n1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "1");
+  EXPECT_EQ(read_like_bytes("id,x,color\nq,1,red\n", "new.csv", fitted, "id", false).row_ids.front(), "q");
   EXPECT_EQ(message_of(ErrorCode::cannot_read, [&] { read_like("/nonexistent.csv", fitted, ""); }),
             "/nonexistent.csv: cannot be read: No such file or directory");
 }
 
 TEST(ReadLike, ACodebookIsEnough) {
-  const Dataset data = read_text("x,colour\n1.5,red\n2.5,blue\n");
-  const TemporaryFile file(".csv", "colour,x\nred,4.5\n");
+  const Dataset data = read_text("x,color\n1.5,red\n2.5,blue\n");
+  const TemporaryFile file(".csv", "color,x\nred,4.5\n");
   const Table rows = read_like(file.path(), empty_table(data.codebook), "");
   expect_values(rows.columns.at(1), {1});
 }

@@ -1,4 +1,4 @@
-// Standardising and principal components: accuracy at large offsets, the sign rule, both shapes of the
+// Standardizing and principal components: accuracy at large offsets, the sign rule, both shapes of the
 // problem, and storage without the loss of a bit.
 #if defined(__GNUC__) && !defined(__clang__)
 // GCC 12 takes the deliberately undefined registers of its own AVX-512 header for a mistake when a sanitizer
@@ -34,7 +34,7 @@ Table random_table(std::size_t rows, std::size_t columns, double offset = 0.0) {
   return table;
 }
 
-TEST(Standardize, CentresAndScales) {
+TEST(Standardize, CentersAndScales) {
   Table table = random_table(50, 3);
   table.columns[1].values[7] = kMissing;
   table.columns.push_back({"n", Kind::count, std::vector<double>(50, 4.0), {}});
@@ -131,13 +131,13 @@ TEST(Components, TakeAllNumbersAndLeaveCategories) {
     codes.push_back(i % 3);
   }
   table.columns.push_back({"bit", Kind::binary, bits, {"no", "yes"}});
-  table.columns.insert(table.columns.begin(), {"colour", Kind::category, codes, {"r", "g", "b"}});
+  table.columns.insert(table.columns.begin(), {"color", Kind::category, codes, {"r", "g", "b"}});
   table.columns.push_back({"count", Kind::count, counts, {}});
   const Transform transform = fit_transform(table, true, 4);
   EXPECT_EQ(transform.inputs, (std::vector<std::string>{"x0", "x1", "bit", "count"}));
   ASSERT_EQ(table.columns.size(), 5u);
   EXPECT_EQ(table.columns[0].name, "pc1");
-  EXPECT_EQ(table.columns[4].name, "colour");
+  EXPECT_EQ(table.columns[4].name, "color");
   EXPECT_EQ(table.columns[4].values, codes);
 }
 
@@ -169,7 +169,7 @@ TEST(Transforms, StorageIsExact) {
   const Transform again = transform_from_json(to_json(transform));
   EXPECT_EQ(again.scales, transform.scales);
   EXPECT_EQ(again.inputs, transform.inputs);
-  EXPECT_EQ(again.centre, transform.centre);
+  EXPECT_EQ(again.center, transform.center);
   EXPECT_EQ(again.loadings, transform.loadings);
   EXPECT_EQ(again.variance, transform.variance);
   EXPECT_EQ(again.total_variance, transform.total_variance);
@@ -182,7 +182,7 @@ TEST(Transforms, DamagedTextIsRefused) {
   for (
       const char* text :
       {"", "{}", "[]", "{\"version\":2}", "{\"version\":1,\"scales\":3}",
-       R"({"version":1,"scales":[],"inputs":["a"],"centre":[],"variance":[],"total_variance":0,"loadings":[]})"})
+       R"({"version":1,"scales":[],"inputs":["a"],"center":[],"variance":[],"total_variance":0,"loadings":[]})"})
     message_of(ErrorCode::bad_data, [&] { transform_from_json(text); });
 }
 

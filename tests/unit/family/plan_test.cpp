@@ -37,7 +37,7 @@ TEST(Plan, RealColumnsAreJointWhenTheyAreCompleteAndFew) {
 }
 
 Table mixed_table() {
-  return make_table({category_column("colour", {0, 2, kMissing, 1, 0}, {"red", "green", "blue"}),
+  return make_table({category_column("color", {0, 2, kMissing, 1, 0}, {"red", "green", "blue"}),
                      real_column("height", {1.5, 2.5, 3.0, kMissing, 2.0}),
                      count_column("visits", {3, 0, 7, 1, kMissing}),
                      category_column("town", {1, 1, 0, 0, 1}, {"A", "B"}),
@@ -128,7 +128,7 @@ TEST(Encode, MeasuresFromTheOriginInTheOrderOfThePlan) {
   const Rows rows = encode(plan, table);
   ASSERT_EQ(rows.size(), 5u);
   ASSERT_EQ(rows.width, 5u);
-  EXPECT_EQ(rows[1][0], 2.0);  // colour
+  EXPECT_EQ(rows[1][0], 2.0);  // color
   EXPECT_EQ(rows[1][1], 1.0);  // town
   EXPECT_DOUBLE_EQ(rows[1][2], 2.5 - 2.25);
   EXPECT_DOUBLE_EQ(rows[1][3], 70.25 - 71.475);

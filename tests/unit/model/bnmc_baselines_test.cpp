@@ -9,7 +9,7 @@ namespace coppice::bnmc {
 namespace {
 
 /// The first label follows x; the second is a copy of the first, whatever x; the third is never there.
-LabelledRows copies(std::size_t count, std::uint64_t seed) {
+LabeledRows copies(std::size_t count, std::uint64_t seed) {
   Stream stream({seed, 0, 0}, Purpose::test);
   Table features;
   Table labels;
@@ -22,12 +22,12 @@ LabelledRows copies(std::size_t count, std::uint64_t seed) {
     for (std::size_t c = 0; c < 3; ++c) labels.columns[c].values.push_back(c == 2 ? 0.0 : y);
     for (Table* table : {&features, &labels}) table->row_ids.push_back(std::to_string(row));
   }
-  return labelled_rows(features, labels);
+  return labeled_rows(features, labels);
 }
 
 TEST(BnmcBaselines, EachKnowsWhatItCan) {
-  const LabelledRows rows = copies(300, 1);
-  const LabelledRows fresh = copies(300, 2);
+  const LabeledRows rows = copies(300, 1);
+  const LabeledRows fresh = copies(300, 2);
   for (const Baseline kind : {Baseline::base_rates, Baseline::one_vs_rest, Baseline::chains}) {
     const std::unique_ptr<Classifier> one = fit_baseline(kind, rows, 3, 1);
     const std::unique_ptr<Classifier> two = fit_baseline(kind, rows, 3, 2);
@@ -51,7 +51,7 @@ TEST(BnmcBaselines, EachKnowsWhatItCan) {
 }
 
 TEST(BnmcBaselines, HearAStop) {
-  const LabelledRows rows = copies(60, 4);
+  const LabeledRows rows = copies(60, 4);
   const std::atomic<bool> stop = true;
   for (const Baseline kind : {Baseline::one_vs_rest, Baseline::chains}) {
     try {

@@ -12,7 +12,7 @@ namespace coppice {
 namespace {
 
 /// Two kinds of documents; the first three labels follow the kind, the last one a single word.
-LabelledRows documents(std::size_t rows, double missing, std::uint64_t seed) {
+LabeledRows documents(std::size_t rows, double missing, std::uint64_t seed) {
   Stream stream({seed, 0, 0}, Purpose::test);
   Table features;
   Table labels;
@@ -32,16 +32,16 @@ LabelledRows documents(std::size_t rows, double missing, std::uint64_t seed) {
       labels.columns[c].values.push_back(draw_uniform(stream) < missing ? kMissing : y);
     }
   }
-  return labelled_rows(features, labels);
+  return labeled_rows(features, labels);
 }
 
 struct Fitting {
-  Fitting(const LabelledRows& rows, const std::vector<std::string>& settings, std::size_t threads = 1) {
+  Fitting(const LabeledRows& rows, const std::vector<std::string>& settings, std::size_t threads = 1) {
     std::vector<std::string> all{"truncation=8", "restarts=2"};
     all.insert(all.end(), settings.begin(), settings.end());
-    problem.labelled = &rows;
+    problem.labeled = &rows;
     problem.parameters = ParameterValues(entry.parameters, test::settings_from(all));
-    sampler = entry.make_sampler(problem);
+    sampler = entry.make_inference(problem);
     sampler->use_threads(threads);
   }
   std::size_t finish(std::size_t step = 0) {
@@ -50,11 +50,11 @@ struct Fitting {
   }
   const ModelEntry entry = bnmc_entry();
   Problem problem;
-  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Inference> sampler;
 };
 
 TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
-  const LabelledRows rows = documents(40, 0.1, 1);
+  const LabeledRows rows = documents(40, 0.1, 1);
   for (const std::vector<std::string>& settings : {std::vector<std::string>{},
                                                    {"minibatch=16", "epochs=2", "combine=\"stack\""},
                                                    {"grow=true", "truncation=2", "restarts=1"},
@@ -73,14 +73,14 @@ TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
       other.sampler->load(states[at]);
       ASSERT_EQ(other.sampler->save(), states[at]);
       EXPECT_EQ(other.finish(at), step);
-      EXPECT_EQ(other.sampler->details(), whole.sampler->details()) << "from step " << at;
+      EXPECT_EQ(other.sampler->payload(), whole.sampler->payload()) << "from step " << at;
     }
   }
 }
 
 TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
-  const LabelledRows rows = documents(150, 0.1, 2);
-  const LabelledRows fresh = documents(100, 0.0, 3);
+  const LabeledRows rows = documents(150, 0.1, 2);
+  const LabeledRows fresh = documents(100, 0.0, 3);
   for (const std::vector<std::string>& settings :
        {std::vector<std::string>{},
         {"combine=\"mixture\""},
@@ -91,7 +91,7 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
         {"combine=\"stack\"", "features=\"gaussian\"", "covariance=\"diagonal\"", "inputs=\"features\""},
         {"inputs=\"both\"", "topics=4"},
         {"expert-method=\"gibbs\"", "label-model=\"bernoulli\"", "calibration=0", "combine=\"logit\""},
-        {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labelled\""},
+        {"expert-method=\"svi\"", "minibatch=32", "label-scale=\"labeled\""},
         {"threshold=\"at-least-one\""},
         {"cluster-posterior=\"variational\""},
         {"expert=\"none\"", "threshold=\"macro\"", "grow=true", "truncation=2"}}) {
@@ -99,7 +99,7 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
     Fitting run(rows, settings);
     run.sampler->init({3, 0, 0});
     run.finish();
-    const auto classifier = run.entry.make_classifier(run.problem, run.sampler->details());
+    const auto classifier = run.entry.make_classifier(run.problem, run.sampler->payload());
     double right = 0.0;
     for (std::size_t row = 0; row < fresh.features.rows(); ++row) {
       const LabelPrediction prediction = classifier->predict(fresh.features, row);
@@ -117,9 +117,8 @@ TEST(BnmcFit, LearnsAnEasyProblemInEveryWay) {
 }
 
 /// The first rows, without the features and labels that come last.
-LabelledRows beginning(const LabelledRows& rows, std::size_t count, std::size_t features,
-                       std::size_t labels) {
-  LabelledRows result;
+LabeledRows beginning(const LabeledRows& rows, std::size_t count, std::size_t features, std::size_t labels) {
+  LabeledRows result;
   const auto cut = [&](const SparseRows& from, std::size_t columns, SparseRows& to) {
     to.columns = columns;
     for (std::size_t row = 0; row < count; ++row) {
@@ -138,9 +137,9 @@ LabelledRows beginning(const LabelledRows& rows, std::size_t count, std::size_t 
 }
 
 TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
-  LabelledRows all = documents(300, 0.0, 11);
+  LabeledRows all = documents(300, 0.0, 11);
   // Of the first rows nobody knew the last label, and nobody had used the last word.
-  LabelledRows known = beginning(all, 300, 6, 4);
+  LabeledRows known = beginning(all, 300, 6, 4);
   known.features = {};
   known.labels = {};
   known.features.columns = 6;
@@ -165,7 +164,7 @@ TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
   }
   for (const std::vector<std::string>& settings :
        {std::vector<std::string>{}, {"label-model=\"bernoulli\"", "inputs=\"features\""}}) {
-    const LabelledRows first = beginning(known, 200, 5, 3);
+    const LabeledRows first = beginning(known, 200, 5, 3);
     Fitting old(first, settings);
     old.sampler->init({3, 0, 0});
     old.finish();
@@ -178,9 +177,9 @@ TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
     resumed.sampler->load(grown.sampler->save());
     grown.finish();
     resumed.finish();
-    EXPECT_EQ(resumed.sampler->details(), grown.sampler->details());
-    const LabelledRows fresh = documents(200, 0.0, 12);
-    const auto classifier = grown.entry.make_classifier(grown.problem, grown.sampler->details());
+    EXPECT_EQ(resumed.sampler->payload(), grown.sampler->payload());
+    const LabeledRows fresh = documents(200, 0.0, 12);
+    const auto classifier = grown.entry.make_classifier(grown.problem, grown.sampler->payload());
     double right = 0.0;
     double new_right = 0.0;
     for (std::size_t row = 0; row < 200; ++row) {
@@ -207,8 +206,8 @@ TEST(BnmcFit, OldRowsHaveZerosInNewColumnsOfNumbers) {
     features.columns[1].values.push_back(i < 100 ? 0.0 : 10.0 + draw_normal(stream));
     labels.columns[0].values.push_back(i % 2 == 0 ? 1.0 : 0.0);
   }
-  const LabelledRows all = labelled_rows(features, labels);
-  LabelledRows first = beginning(all, 100, 1, 1);
+  const LabeledRows all = labeled_rows(features, labels);
+  LabeledRows first = beginning(all, 100, 1, 1);
   first.kinds.assign(1, Kind::real);
   Fitting old(first, {});
   old.sampler->init({3, 0, 0});
@@ -220,7 +219,7 @@ TEST(BnmcFit, OldRowsHaveZerosInNewColumnsOfNumbers) {
   double mean = 0.0;
   double weight = 0.0;
   for (const LabelPattern& pattern :
-       grown.entry.make_classifier(grown.problem, grown.sampler->details())->patterns()) {
+       grown.entry.make_classifier(grown.problem, grown.sampler->payload())->patterns()) {
     mean += pattern.weight * pattern.features[1];
     weight += pattern.weight;
   }
@@ -229,8 +228,8 @@ TEST(BnmcFit, OldRowsHaveZerosInNewColumnsOfNumbers) {
 
 TEST(BnmcFit, OneUpdateOfNothingLearnedIsASweepFromThere) {
   // Statistics of all rows do not depend on the order in which batches of certain rows come in.
-  const LabelledRows rows = documents(120, 0.0, 13);
-  const LabelledRows first = beginning(rows, 60, 6, 4);
+  const LabeledRows rows = documents(120, 0.0, 13);
+  const LabeledRows first = beginning(rows, 60, 6, 4);
   Fitting old(first, {"inputs=\"features\""});
   old.sampler->init({3, 0, 0});
   old.finish();
@@ -242,25 +241,25 @@ TEST(BnmcFit, OneUpdateOfNothingLearnedIsASweepFromThere) {
     grown.finish();
     weights.emplace_back();
     for (const LabelPattern& pattern :
-         grown.entry.make_classifier(grown.problem, grown.sampler->details())->patterns())
+         grown.entry.make_classifier(grown.problem, grown.sampler->payload())->patterns())
       weights.back().push_back(pattern.weight);
   }
   for (std::size_t k = 0; k < weights[0].size(); ++k) EXPECT_NEAR(weights[0][k], weights[1][k], 0.02);
 }
 
 TEST(BnmcFit, DegenerateDataDoNoHarm) {
-  const auto survives = [](const LabelledRows& rows, const std::vector<std::string>& settings) {
+  const auto survives = [](const LabeledRows& rows, const std::vector<std::string>& settings) {
     Fitting run(rows, settings);
     run.sampler->init({3, 0, 0});
     run.finish();
-    const auto classifier = run.entry.make_classifier(run.problem, run.sampler->details());
+    const auto classifier = run.entry.make_classifier(run.problem, run.sampler->payload());
     for (std::size_t row = 0; row < rows.features.rows(); ++row)
       for (const double p : classifier->predict(rows.features, row).probabilities)
         EXPECT_TRUE(std::isfinite(p));
   };
   survives(documents(5, 0.0, 4), {});   // fewer rows than clusters
   survives(documents(30, 1.0, 5), {});  // no label is known
-  LabelledRows empty = documents(12, 0.2, 6);
+  LabeledRows empty = documents(12, 0.2, 6);
   empty.features.start.assign(13, 0);  // empty documents, all alike
   empty.features.column.clear();
   empty.features.value.clear();
@@ -270,7 +269,7 @@ TEST(BnmcFit, DegenerateDataDoNoHarm) {
 }
 
 /// Six kinds of documents, each with words and a label of its own.
-LabelledRows six_kinds(std::size_t rows) {
+LabeledRows six_kinds(std::size_t rows) {
   Stream stream({21, 0, 0}, Purpose::test);
   Table features;
   Table labels;
@@ -284,11 +283,11 @@ LabelledRows six_kinds(std::size_t rows) {
           static_cast<double>(draw_poisson(stream, d / 2 == i % 6 ? 8.0 : 0.2)));
     for (std::size_t c = 0; c < 6; ++c) labels.columns[c].values.push_back(c == i % 6 ? 1.0 : 0.0);
   }
-  return labelled_rows(features, labels);
+  return labeled_rows(features, labels);
 }
 
 TEST(BnmcFit, GrowingGoesOnFromTheClustersThereAre) {
-  const LabelledRows rows = six_kinds(240);
+  const LabeledRows rows = six_kinds(240);
   Fitting run(rows, {"truncation=2", "grow=true", "restarts=1", "expert=\"none\"", "calibration=0"});
   run.sampler->init({3, 0, 0});
   double before = 0.0;
@@ -322,7 +321,7 @@ TEST(BnmcFit, GrowingGoesOnFromTheClustersThereAre) {
 }
 
 TEST(BnmcFit, StatesOfOtherVersionsAreRefused) {
-  const LabelledRows rows = documents(20, 0.0, 8);
+  const LabeledRows rows = documents(20, 0.0, 8);
   Fitting run(rows, {});
   run.sampler->init({3, 0, 0});
   std::string state = run.sampler->save();
@@ -339,7 +338,7 @@ TEST(BnmcFit, StatesOfOtherVersionsAreRefused) {
 }
 
 TEST(BnmcFit, DamagedStatesAreRefused) {
-  const LabelledRows rows = documents(20, 0.0, 8);
+  const LabeledRows rows = documents(20, 0.0, 8);
   Fitting run(rows, {});
   run.sampler->init({3, 0, 0});
   const std::string state = run.sampler->save();

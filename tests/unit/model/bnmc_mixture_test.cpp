@@ -72,14 +72,14 @@ Kind kind_of(const nlohmann::json& block) {
 
 struct ReferenceMixture {
   explicit ReferenceMixture(const nlohmann::json& input)
-      : rows(labelled_rows(table_of(numbers(input.at("X")), kind_of(input.at("features"))),
-                           table_of(numbers(input.at("Y")), Kind::binary))),
+      : rows(labeled_rows(table_of(numbers(input.at("X")), kind_of(input.at("features"))),
+                          table_of(numbers(input.at("Y")), Kind::binary))),
         mixture(input.at("K"), input.at("alpha"), prior_of(input.at("features"), rows.features.columns),
                 prior_of(input.at("labels"), rows.labels.columns)),
         items(mixture.encode(rows)),
         r(pad(numbers(input.at("R0")), mixture.stride())) {}
 
-  LabelledRows rows;
+  LabeledRows rows;
   Mixture mixture;
   MixtureRows items;
   Responsibilities r;
@@ -119,7 +119,7 @@ TEST_P(MixtureReference, BatchTraceGlobalsAndPredictions) {
     EXPECT_NEAR(mixture.elbo(problem.items, statistics, problem.r), pair.at(0).get<double>(), 1e-8);
     EXPECT_NEAR(mixture.elbo_after_collect(statistics, problem.r), pair.at(0).get<double>(), 1e-8);
     const Mixture::Local local = mixture.local_update(problem.items, which, statistics, 1, &problem.r);
-    EXPECT_NEAR(local.log_normaliser - mixture.divergence(statistics), pair.at(1).get<double>(), 1e-8);
+    EXPECT_NEAR(local.log_normalizer - mixture.divergence(statistics), pair.at(1).get<double>(), 1e-8);
     EXPECT_NEAR(mixture.elbo(problem.items, statistics, problem.r), pair.at(1).get<double>(), 1e-8);
     statistics = local.statistics;
   }
@@ -205,7 +205,7 @@ TEST_P(MixtureReference, EvidenceAndCoassignmentsOfSeparatedClusters) {
   double elbo = 0.0;
   for (int sweep = 0; sweep < 200; ++sweep) {
     const Mixture::Local local = mixture.local_update(problem.items, which, statistics, 1, &problem.r);
-    elbo = local.log_normaliser - mixture.divergence(statistics);
+    elbo = local.log_normalizer - mixture.divergence(statistics);
     statistics = local.statistics;
   }
   // Two clusters can change their names, and the bound knows one of the ways.
@@ -236,7 +236,7 @@ TEST_P(MixtureReference, EvidenceAndCoassignmentsOfSeparatedClusters) {
     }
   }
   const double reached =
-      mixture.local_update(again.items, which, stochastic, 1).log_normaliser - mixture.divergence(stochastic);
+      mixture.local_update(again.items, which, stochastic, 1).log_normalizer - mixture.divergence(stochastic);
   EXPECT_GT(reached, elbo - 0.005 * std::abs(elbo));
 }
 
@@ -250,7 +250,7 @@ struct RandomCase {
   double weight;
 };
 
-LabelledRows random_rows(Likelihood features, std::size_t rows, double missing, std::uint64_t seed) {
+LabeledRows random_rows(Likelihood features, std::size_t rows, double missing, std::uint64_t seed) {
   Stream stream({seed, 0, 0}, Purpose::test);
   std::vector<std::vector<double>> x(rows);
   std::vector<std::vector<double>> y(rows);
@@ -271,7 +271,7 @@ LabelledRows random_rows(Likelihood features, std::size_t rows, double missing, 
   const Kind kind = features == Likelihood::gaussian    ? Kind::real
                     : features == Likelihood::bernoulli ? Kind::binary
                                                         : Kind::count;
-  return labelled_rows(table_of(x, kind), table_of(y, Kind::binary));
+  return labeled_rows(table_of(x, kind), table_of(y, Kind::binary));
 }
 
 Responsibilities random_start(const Mixture& mixture, std::size_t rows, std::uint64_t seed) {
@@ -294,7 +294,7 @@ class MixtureRandom : public ::testing::TestWithParam<RandomCase> {
 
 TEST_P(MixtureRandom, BoundNeverFallsAndBothFormsAgree) {
   for (const double missing : {0.0, 0.25}) {
-    const LabelledRows rows = random_rows(GetParam().features, 60, missing, 3);
+    const LabeledRows rows = random_rows(GetParam().features, 60, missing, 3);
     const Mixture mixture = make(11);
     const MixtureRows items = mixture.encode(rows);
     const auto which = all_of(rows.features.rows());
@@ -309,14 +309,14 @@ TEST_P(MixtureRandom, BoundNeverFallsAndBothFormsAgree) {
       const Mixture::Local local = mixture.local_update(items, which, statistics, 2, &r);
       last = mixture.elbo(items, statistics, r);
       ASSERT_GE(last, after_collect - slack) << sweep;
-      ASSERT_NEAR(local.log_normaliser - mixture.divergence(statistics), last, slack);
+      ASSERT_NEAR(local.log_normalizer - mixture.divergence(statistics), last, slack);
       statistics = local.statistics;
       if (sweep % 10 != 9) continue;
       const double before = mixture.elbo_after_collect(statistics, r);
       if (!mixture.reorder(statistics)) continue;
       r.assign(r.size(), 0.0);  // the order of columns of r follows with the next update
       const Mixture::Local again = mixture.local_update(items, which, statistics, 1, &r);
-      last = again.log_normaliser - mixture.divergence(statistics);
+      last = again.log_normalizer - mixture.divergence(statistics);
       ASSERT_GE(last, before - slack);
       statistics = again.statistics;
     }
@@ -326,7 +326,7 @@ TEST_P(MixtureRandom, BoundNeverFallsAndBothFormsAgree) {
 TEST_P(MixtureRandom, BoundIsBelowTheEnumeratedEvidence) {
   constexpr std::size_t kRows = 6;
   constexpr std::size_t kClusters = 3;
-  const LabelledRows rows = random_rows(GetParam().features, kRows, 0.2, 5);
+  const LabeledRows rows = random_rows(GetParam().features, kRows, 0.2, 5);
   const Mixture mixture = make(kClusters);
   const MixtureRows items = mixture.encode(rows);
   const auto which = all_of(kRows);
@@ -346,7 +346,7 @@ TEST_P(MixtureRandom, BoundIsBelowTheEnumeratedEvidence) {
   double bound = 0.0;
   for (int sweep = 0; sweep < 100; ++sweep) {
     const Mixture::Local local = mixture.local_update(items, which, statistics, 1, &r);
-    bound = local.log_normaliser - mixture.divergence(statistics);
+    bound = local.log_normalizer - mixture.divergence(statistics);
     statistics = local.statistics;
   }
   EXPECT_LT(bound, evidence);
@@ -361,14 +361,14 @@ TEST_P(MixtureRandom, BoundIsBelowTheEnumeratedEvidence) {
 }
 
 TEST_P(MixtureRandom, ThreadsChangeNothingAndAFullMinibatchIsASweep) {
-  const LabelledRows rows = random_rows(GetParam().features, 700, 0.1, 7);
+  const LabeledRows rows = random_rows(GetParam().features, 700, 0.1, 7);
   const Mixture mixture = make(9);
   const MixtureRows items = mixture.encode(rows);
   const auto which = all_of(rows.features.rows());
   MixtureStatistics statistics = mixture.collect(items, which, random_start(mixture, which.size(), 8));
   const Mixture::Local one = mixture.local_update(items, which, statistics, 1);
   const Mixture::Local two = mixture.local_update(items, which, statistics, 2);
-  EXPECT_EQ(one.log_normaliser, two.log_normaliser);
+  EXPECT_EQ(one.log_normalizer, two.log_normalizer);
   EXPECT_EQ(one.statistics.counts, two.statistics.counts);
   EXPECT_EQ(one.statistics.features.table, two.statistics.features.table);
   mixture.blend(statistics, mixture.minibatch_update(items, which, statistics, 2), 1.0, 1.0, 1.0);
@@ -397,12 +397,12 @@ SparseRows with_columns(const SparseRows& rows, const std::vector<std::uint32_t>
 
 TEST_P(MixtureRandom, NamesOfRowsFeaturesAndLabelsMeanNothing) {
   constexpr std::uint32_t kRows = 40;
-  const LabelledRows rows = random_rows(GetParam().features, kRows, 0.15, 21);
+  const LabeledRows rows = random_rows(GetParam().features, kRows, 0.15, 21);
   const std::vector<std::uint32_t> features{3, 0, 4, 1, 2};
   const std::vector<std::uint32_t> labels{2, 3, 1, 0};
   std::vector<std::uint32_t> order(kRows);
   for (std::uint32_t i = 0; i < kRows; ++i) order[i] = (7 * i + 3) % kRows;
-  LabelledRows other = some_rows(rows, order);
+  LabeledRows other = some_rows(rows, order);
   other.features = with_columns(other.features, features);
   other.labels = with_columns(other.labels, labels);
   const Mixture mixture = make(5);
@@ -448,7 +448,7 @@ void blend_densely(MixtureStatistics& s, const MixtureStatistics& found, double 
 }
 
 TEST_P(MixtureRandom, LazyStepsAreTheDenseOnes) {
-  LabelledRows rows = random_rows(GetParam().features, 60, 0.1, 11);
+  LabeledRows rows = random_rows(GetParam().features, 60, 0.1, 11);
   // Features that minibatches of three rows mostly lack.
   if (GetParam().features == Likelihood::multinomial)
     for (std::size_t i = 0; i < rows.features.column.size(); ++i)
@@ -485,9 +485,9 @@ TEST_P(MixtureRandom, LazyStepsAreTheDenseOnes) {
 
 TEST(MixtureMinibatch, LooksOnlyAtWhatOccurs) {
   // Statistics of features that do not occur are not even read.
-  const LabelledRows rows = random_rows(Likelihood::multinomial, 40, 0.0, 14);
+  const LabeledRows rows = random_rows(Likelihood::multinomial, 40, 0.0, 14);
   const Mixture mixture(4, 1.0, {Likelihood::multinomial, 5}, {Likelihood::multinomial, 4});
-  LabelledRows few = rows;
+  LabeledRows few = rows;
   for (std::size_t i = 0; i < few.features.column.size(); ++i)
     if (few.features.column[i] == 3) few.features.value[i] = kMissing;
   const MixtureRows items = mixture.encode(few);
@@ -522,12 +522,12 @@ TEST(Sticks, ExpectationsAreThoseOfBetaSticks) {
   EXPECT_NEAR(weights[2], -1.842857, 1e-6);
 }
 
-TEST(MissingLabels, AnUnlabelledRowAddsNothing) {
-  const LabelledRows rows = random_rows(Likelihood::multinomial, 8, 1.0, 9);
+TEST(MissingLabels, AnUnlabeledRowAddsNothing) {
+  const LabeledRows rows = random_rows(Likelihood::multinomial, 8, 1.0, 9);
   for (const Likelihood likelihood : {Likelihood::multinomial, Likelihood::bernoulli}) {
     const Mixture mixture(4, 1.0, {Likelihood::multinomial, 5}, {likelihood, 4});
     const MixtureRows items = mixture.encode(rows);
-    EXPECT_EQ(std::count(items.labelled.begin(), items.labelled.end(), 1), 0);
+    EXPECT_EQ(std::count(items.labeled.begin(), items.labeled.end(), 1), 0);
     const MixtureStatistics statistics = mixture.collect(items, all_of(8), random_start(mixture, 8, 10));
     EXPECT_NEAR(mixture.labels().log_evidence(statistics.counts, statistics.labels), 0.0, 1e-9);
     EXPECT_NEAR(mixture.labels().divergence(statistics.counts, statistics.labels), 0.0, 1e-9);

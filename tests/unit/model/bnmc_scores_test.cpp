@@ -79,7 +79,7 @@ TEST(BnmcScores, StacksAreTheLogisticOfTheirSlopes) {
 
 /// Rows whose one label is there if its score is above 0.3, mostly.
 TEST(BnmcScores, CalibrationFindsTheThreshold) {
-  LabelledRows rows;
+  LabeledRows rows;
   rows.labels.columns = 1;
   std::vector<RowParts> parts(400);
   Learned learned;
@@ -105,7 +105,7 @@ TEST(BnmcScores, CalibrationFindsTheThreshold) {
 
 TEST(BnmcScores, CalibrationLooksBetweenTies) {
   for (const std::size_t size : {999u, 1000u, 1001u, 1003u}) {
-    LabelledRows rows;
+    LabeledRows rows;
     rows.labels.columns = 1;
     std::vector<RowParts> parts(2 * size);
     Learned learned;
@@ -161,7 +161,7 @@ TEST(BnmcScores, RowsHaveTheLabelsThatTheRuleGivesThem) {
 }
 
 TEST(BnmcScores, OneLabelAtLeastHasTheThresholdOfMicroF1) {
-  LabelledRows rows;
+  LabeledRows rows;
   rows.labels.columns = 1;
   std::vector<RowParts> parts(300);
   Learned learned;
@@ -185,7 +185,7 @@ TEST(BnmcScores, OneLabelAtLeastHasTheThresholdOfMicroF1) {
 /// A mixture of two clusters that was told of five rows.
 struct Tiny {
   explicit Tiny(Likelihood labels) : mixture(2, 1.0, {Likelihood::multinomial, 2}, {labels, 3}) {
-    LabelledRows rows;
+    LabeledRows rows;
     rows.features = {2, {0, 2, 3, 5, 6, 7}, {0, 1, 0, 0, 1, 1, 1}, {3.0, 1.0, 2.0, 1.0, 2.0, 4.0, 1.0}};
     rows.labels = {3, {0, 2, 3, 4, 6, 7}, {0, 1, 0, 2, 1, 2, 2}, {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, kMissing}};
     Responsibilities r(5 * mixture.stride(), 0.0);
@@ -248,7 +248,7 @@ TEST(BnmcScores, VariationalClustersAreThoseOfALocalUpdate) {
     for (const SparseRows& labels : {known, unknown}) {
       Responsibilities r(tiny.mixture.stride());
       const std::uint32_t first = 0;
-      const LabelledRows row{features, {}, labels};
+      const LabeledRows row{features, {}, labels};
       tiny.mixture.local_update(tiny.mixture.encode(row), {&first, 1}, tiny.learned.statistics, 1, &r);
       const SparseRows label_items = tiny.mixture.labels().encode(labels);
       const RowParts parts = scorer(items, features, 0, &label_items);
@@ -290,7 +290,7 @@ TEST(BnmcScores, LabelsThatAreNeverAbsentAreNotScaledUp) {
   Responsibilities r(2 * mixture.stride(), 0.0);
   r[0] = r[mixture.stride()] = 1.0;
   const std::uint32_t which[] = {0, 1};
-  LabelledRows rows;
+  LabeledRows rows;
   rows.features = {1, {0, 0, 0}, {}, {}};
   rows.labels = {4, {0, 4, 8}, {0, 1, 2, 3, 0, 1, 2, 3}, std::vector<double>(8, kMissing)};
   Learned learned;
@@ -307,8 +307,8 @@ TEST(BnmcScores, LabelsThatAreNeverAbsentAreNotScaledUp) {
   EXPECT_EQ(found.thresholds, std::vector<double>(4, 0.35));
 }
 
-TEST(BnmcScores, CardinalitiesAreMeansOfLabelledRowsAlone) {
-  LabelledRows rows;
+TEST(BnmcScores, CardinalitiesAreMeansOfLabeledRowsAlone) {
+  LabeledRows rows;
   rows.labels.columns = 2;
   rows.labels.start = {0, 2, 3, 5};  // both labels; the first; nobody knows
   rows.labels.column = {0, 1, 0, 0, 1};

@@ -19,12 +19,12 @@ struct Fitted {
   Fitted(const Variant& variant, const Family& family, const Rows& rows)
       : model(model_by_name(variant.model)),
         problem{&family, &rows, ParameterValues(model.parameters, settings_from(variant.settings))},
-        sampler(model.make_sampler(problem)) {}
+        sampler(model.make_inference(problem)) {}
 
   std::size_t levels() const { return model.levels(problem.parameters); }
-  Labels shape() const {
+  Labels labels() const {
     Labels labels(levels() * problem.rows->size());
-    sampler->shape(labels);
+    sampler->labels(labels);
     return labels;
   }
   std::vector<double> traces() const {
@@ -35,7 +35,7 @@ struct Fitted {
 
   const ModelEntry& model;
   Problem problem;
-  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Inference> sampler;
 };
 
 std::vector<LawCase> cases_of(const Variant& variant) {
@@ -51,7 +51,7 @@ void expect_consistent(const Fitted& fitted) {
   const double scratch = fitted.sampler->log_joint_from_scratch();
   ASSERT_TRUE(std::isfinite(scratch));
   ASSERT_NEAR(kept, scratch, relative(1e-8, scratch));
-  const Labels labels = fitted.shape();
+  const Labels labels = fitted.labels();
   const std::size_t rows = fitted.problem.rows->size();
   for (std::size_t level = 0; level < fitted.levels(); ++level) {
     const auto begin = labels.begin() + static_cast<std::ptrdiff_t>(level * rows);
@@ -102,7 +102,7 @@ TEST_P(Conformance, SaveAndLoadGoOnIdentically) {
     for (std::size_t sweep = 8; sweep <= 20; ++sweep) {
       first.sampler->step({2, 0, sweep});
       second.sampler->step({2, 0, sweep});
-      ASSERT_EQ(first.shape(), second.shape()) << "sweep " << sweep;
+      ASSERT_EQ(first.labels(), second.labels()) << "sweep " << sweep;
       ASSERT_EQ(first.traces(), second.traces()) << "sweep " << sweep;
     }
     const auto moves_first = first.sampler->moves();
@@ -122,9 +122,9 @@ TEST_P(Conformance, RebuildTwiceIsRebuildOnce) {
   fitted.sampler->init({3, 0, 0});
   for (std::size_t sweep = 1; sweep <= 10; ++sweep) {
     fitted.sampler->step({3, 0, sweep});
-    const Labels before = fitted.shape();
+    const Labels before = fitted.labels();
     fitted.sampler->rebuild();
-    EXPECT_EQ(fitted.shape(), before);
+    EXPECT_EQ(fitted.labels(), before);
     const std::string state = fitted.sampler->save();
     const std::vector<double> traces = fitted.traces();
     fitted.sampler->rebuild();
@@ -164,7 +164,7 @@ TEST_P(Conformance, SameNameSameDraws) {
       fitted->sampler->init({seed, 1, 0});
       for (std::size_t sweep = 1; sweep <= 5; ++sweep) fitted->sampler->step({seed, 1, sweep});
     }
-    EXPECT_EQ(first.shape(), second.shape());
+    EXPECT_EQ(first.labels(), second.labels());
     EXPECT_EQ(first.traces(), second.traces());
     different.insert(first.traces());
   }
@@ -178,9 +178,9 @@ TEST_P(Conformance, PriorAndDataDrawsAreTakenIn) {
   Fitted fitted(GetParam(), fixture.family(), fixture.rows);
   for (std::uint64_t i = 0; i < 20; ++i) {
     fitted.sampler->draw_prior({5, 0, i});
-    const Labels drawn = fitted.shape();
+    const Labels drawn = fitted.labels();
     fitted.sampler->draw_data({5, 0, i}, fixture.rows);
-    EXPECT_EQ(fitted.shape(), drawn) << "new data must not change the shape";
+    EXPECT_EQ(fitted.labels(), drawn) << "new data must not change the shape";
     ASSERT_NO_FATAL_FAILURE(expect_consistent(fitted));
     fitted.sampler->step({5, 0, i});
     ASSERT_NO_FATAL_FAILURE(expect_consistent(fitted));
@@ -240,7 +240,7 @@ TEST_P(Conformance, DegenerateData) {
       fitted.sampler->step({6, 0, sweep});
     }
     if (rows == 1) {
-      EXPECT_EQ(fitted.shape()[0], 0);
+      EXPECT_EQ(fitted.labels()[0], 0);
     }
   }
 }

@@ -50,9 +50,9 @@ TEST(NestedMargins, ACategoryHasOneCellForEachLevel) {
 
 // A child that comes and goes changes the hinges by what was foretold.
 TEST(NestedMargins, AChildChangesHingesByWhatWasForetold) {
-  for (const bool centred : {false, true}) {
+  for (const bool centered : {false, true}) {
     NestedCase nested{"random", {}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, {}};
-    nested.settings = {2, 1.0, 1.0, 1.0, 0.5, 0.7, 1.0, centred};
+    nested.settings = {2, 1.0, 1.0, 1.0, 0.5, 0.7, 1.0, centered};
     Stream stream({1, 0, 0}, Purpose::test);
     for (int row = 0; row < 7; ++row) nested.data.push_back({draw_normal(stream), draw_normal(stream)});
     const NestedData data(nested);
@@ -76,7 +76,7 @@ TEST(NestedMargins, AChildChangesHingesByWhatWasForetold) {
         eta[node] = {margins.eta(node)[0], margins.eta(node)[1]};
       }
       margins.refresh_all(tree);
-      const double with = total_hinge(NestedTree(labels, 7), eta, features, 0.7, centred);
+      const double with = total_hinge(NestedTree(labels, 7), eta, features, 0.7, centered);
       ASSERT_NEAR(margins.total(), with, 1e-10);
       ASSERT_NEAR(margins.total(tree), with, 1e-10);
       const double own = margins.hinge(6);

@@ -146,9 +146,9 @@ TEST(NestedRobustness, WithoutPenaltyTheRegularizerMakesNoDifference) {
   std::vector<std::string> shown;
   for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
            {"regularizer=\"hinge\""},
-           {"regularizer=\"centred\""},
+           {"regularizer=\"centered\""},
            {"regularizer=\"hinge\"", "intercept=true", "discriminant-sd=3", "margin=7", "informed=false"},
-           {"regularizer=\"centred\"", "discriminant-update=\"gauss\"", "replicas=2"}}) {
+           {"regularizer=\"centered\"", "discriminant-update=\"gauss\"", "replicas=2"}}) {
     const Problem problem = nested_problem(data, nested.settings, settings);
     rbhmc::Replica replica(problem, rbhmc::Options(problem.parameters));
     replica.init({1, 0, 0});

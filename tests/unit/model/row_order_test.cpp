@@ -18,7 +18,7 @@ std::vector<std::vector<double>> run(const Variant& variant, const Family& famil
                                      const std::vector<std::uint32_t>& original, std::uint64_t chain) {
   const ModelEntry& model = model_by_name(variant.model);
   const Problem problem{&family, &rows, ParameterValues(model.parameters, settings_from(variant.settings))};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   std::vector<std::vector<double>> together(kRows * kRows);
   const std::size_t levels = model.levels(problem.parameters);
   Labels labels(levels * kRows);
@@ -27,7 +27,7 @@ std::vector<std::vector<double>> run(const Variant& variant, const Family& famil
   for (std::size_t sweep = 1; sweep <= 200 + sweeps; ++sweep) {
     sampler->step({1, chain, sweep});
     if (sweep <= 200) continue;
-    sampler->shape(labels);
+    sampler->labels(labels);
     const Label* finest = labels.data() + (levels - 1) * kRows;
     for (std::size_t a = 0; a < kRows; ++a)
       for (std::size_t b = 0; b < a; ++b) {

@@ -239,13 +239,13 @@ TEST(TwoLevelState, EvidenceIsTheIntegral) {
     const double log_prior = a * std::log(b) - log_gamma(a) - a * log_variance - b / variance;
     double over_mean = 0.0;
     for (double m = -12.0; m < 12.0; m += kStep) {
-      const double centre = m * sd;  // from the prior mean
-      double product = log_normal(centre, 0.0, variance / model.mean_strength);
+      const double center = m * sd;  // from the prior mean
+      double product = log_normal(center, 0.0, variance / model.mean_strength);
       for (std::size_t part = 0; part < 2; ++part) {
         double over_part = 0.0;
         for (double t = -10.0; t < 10.0; t += kStep) {
-          const double mean = centre + t * sd;
-          double log_term = log_normal(mean, centre, model.spread * variance);
+          const double mean = center + t * sd;
+          double log_term = log_normal(mean, center, model.spread * variance);
           for (std::size_t row = 2 * part; row < 2 * part + 2; ++row)
             log_term += log_normal(held.problem.rows[row][0], mean, variance);
           over_part += std::exp(log_term) * kStep * sd;

@@ -129,9 +129,9 @@ TEST(OriginalUnits, GiveBackTheNumberThatWasRead) {
   std::size_t rounded = 0;
   for (int k = -2000; k <= 2000; ++k) {
     const double read = k / 100.0;
-    const double standardised = (read - units.mean) / units.deviation;
-    EXPECT_EQ(units.cell(standardised), read);
-    rounded += units.location(standardised) == read ? 0 : 1;
+    const double standardized = (read - units.mean) / units.deviation;
+    EXPECT_EQ(units.cell(standardized), read);
+    rounded += units.location(standardized) == read ? 0 : 1;
   }
   EXPECT_GT(rounded, 100u) << "plain arithmetic would do";
 }
@@ -172,7 +172,7 @@ TEST_F(ImputeTest, AgreesWithAllPartitionsOnReals) {
 }
 
 TEST_F(ImputeTest, CountsAreWholeAndLevelsAreNamed) {
-  std::string csv = "n,colour\n";
+  std::string csv = "n,color\n";
   for (std::size_t i = 0; i < 12; ++i) csv += fmt::format("{},{}\n", i % 3, i % 6 == 0 ? "blue" : "red");
   for (std::size_t i = 0; i < 12; ++i)
     csv += fmt::format("{},{}\n", 20 + i % 7, i % 6 == 0 ? "red" : "green");
@@ -180,12 +180,12 @@ TEST_F(ImputeTest, CountsAreWholeAndLevelsAreNamed) {
   const auto run = make_run({.csv = csv, .codebook = "[[column]]\nname=\"n\"\nkind=\"count\"\n"});
   const Imputation result = impute(*run);
   ASSERT_EQ(result.cells.size(), 2u);
-  const ImputedCell& colour = result.cells[0];
+  const ImputedCell& color = result.cells[0];
   const ImputedCell& count = result.cells[1];
-  EXPECT_EQ(colour.level, "red");
-  EXPECT_GT(colour.probability, 0.6);
-  EXPECT_TRUE(is_missing(colour.mean));
-  EXPECT_NEAR(std::accumulate(colour.probabilities.begin(), colour.probabilities.end(), 0.0), 1.0, 1e-12);
+  EXPECT_EQ(color.level, "red");
+  EXPECT_GT(color.probability, 0.6);
+  EXPECT_TRUE(is_missing(color.mean));
+  EXPECT_NEAR(std::accumulate(color.probabilities.begin(), color.probabilities.end(), 0.0), 1.0, 1e-12);
   EXPECT_EQ(result.completed.columns[1].text(24), "red");
   EXPECT_EQ(count.low, std::floor(count.low));
   EXPECT_EQ(count.high, std::floor(count.high));

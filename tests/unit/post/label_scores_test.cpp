@@ -18,7 +18,7 @@ TEST(LabelScores, ReferenceValues) {
   std::ifstream in(test::reference_folder() / "bnmc_metrics.json");
   if (!in) GTEST_SKIP() << "the reference case is not here";
   const nlohmann::json json = nlohmann::json::parse(in);
-  LabelledPredictions p;
+  LabeledPredictions p;
   p.labels = json.at("case").at("Y").at(0).size();
   for (std::size_t row = 0; row < json.at("case").at("Y").size(); ++row)
     for (std::size_t c = 0; c < p.labels; ++c) {
@@ -48,7 +48,7 @@ TEST(LabelScores, ReferenceValues) {
 
 TEST(LabelScores, CellsNobodyKnowsDoNotCount) {
   const double gap = std::numeric_limits<double>::quiet_NaN();
-  LabelledPredictions p{
+  LabeledPredictions p{
       2, {1.0, gap, 0.0, 1.0}, {0.9, 0.95, 0.2, 0.8}, {0.8, 0.9, 0.1, 0.7}, {true, true, false, true}};
   const LabelScores scores = label_scores(p, std::vector<std::size_t>{1});
   EXPECT_EQ(scores.hamming_loss, 0.0);
@@ -63,11 +63,11 @@ TEST(LabelScores, CellsNobodyKnowsDoNotCount) {
 
 TEST(LabelScores, OfEachLabelAlone) {
   const double gap = std::numeric_limits<double>::quiet_NaN();
-  const LabelledPredictions p{2,
-                              {1.0, 0.0, 1.0, gap, 0.0, 1.0},
-                              {0.9, 0.3, 0.4, 0.9, 0.8, 0.6},
-                              {0.9, 0.3, 0.4, 0.9, 0.8, 0.6},
-                              {true, false, false, true, true, true}};
+  const LabeledPredictions p{2,
+                             {1.0, 0.0, 1.0, gap, 0.0, 1.0},
+                             {0.9, 0.3, 0.4, 0.9, 0.8, 0.6},
+                             {0.9, 0.3, 0.4, 0.9, 0.8, 0.6},
+                             {true, false, false, true, true, true}};
   const std::vector<SingleLabelScores> labels = scores_by_label(p);
   ASSERT_EQ(labels.size(), 2u);
   EXPECT_EQ(labels[0].known, 3.0);
@@ -87,11 +87,11 @@ TEST(LabelScores, OfEachLabelAlone) {
 
 TEST(LabelScores, ReliabilityIsWhatWasSaidAndHowOftenItWasSo) {
   const double gap = std::numeric_limits<double>::quiet_NaN();
-  const LabelledPredictions p{2,
-                              {1.0, 0.0, 0.0, gap, 1.0, 1.0},
-                              {0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
-                              {0.2, 0.1, 0.3, 0.9, 1.0, 0.75},
-                              {true, true, true, true, true, true}};
+  const LabeledPredictions p{2,
+                             {1.0, 0.0, 0.0, gap, 1.0, 1.0},
+                             {0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
+                             {0.2, 0.1, 0.3, 0.9, 1.0, 0.75},
+                             {true, true, true, true, true, true}};
   const std::vector<ReliabilityBin> all = reliability(p, 2);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].cells, 3.0);
@@ -104,7 +104,7 @@ TEST(LabelScores, ReliabilityIsWhatWasSaidAndHowOftenItWasSo) {
   const std::vector<ReliabilityBin> second = reliability(p, 2, 1);
   EXPECT_EQ(second[0].cells, 1.0);
   EXPECT_EQ(second[1].cells, 1.0);
-  EXPECT_EQ(calibration_error(reliability(LabelledPredictions{2, {}, {}, {}, {}}, 2)), 0.0);
+  EXPECT_EQ(calibration_error(reliability(LabeledPredictions{2, {}, {}, {}, {}}, 2)), 0.0);
 }
 
 }  // namespace

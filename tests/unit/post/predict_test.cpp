@@ -25,7 +25,7 @@ const char* const kFiveBinary = "a,b,c\n1,1,0\n1,1,1\n0,0,1\n0,,0\n1,0,0\n";
 const char* const kFiveReal = "x,y\n-2.1,0.3\n-1.7,-0.2\n0.4,2.2\n1.9,\n2.3,1.8\n";
 
 std::string mixed_table(std::size_t rows, bool gaps) {
-  std::string csv = "x,visits,flag,colour\n";
+  std::string csv = "x,visits,flag,color\n";
   for (std::size_t i = 0; i < rows; ++i) {
     const bool left = i % 2 == 0;
     const double x = (left ? -2.0 : 2.0) + 0.37 * static_cast<double>(i % 7) + 0.013 * static_cast<double>(i);
@@ -201,7 +201,7 @@ TEST_F(PredictTest, DoesNotDependOnBatchOrderOrThreads) {
 TEST_F(PredictTest, AnEmptyRowIsPredictedByTheSizesAlone) {
   const auto run = make_run({.csv = mixed_table(40, true)});
   const Labels consensus(40, 0);
-  const Prediction prediction = predict(*run, new_rows(*run, "x,visits,flag,colour\n,,,\n"), consensus)[0];
+  const Prediction prediction = predict(*run, new_rows(*run, "x,visits,flag,color\n,,,\n"), consensus)[0];
   double fresh = 0.0;
   run->for_each_draw(0, [&](const SavedDraw& saved) {
     fresh += saved.traces[kAlphaTrace] / (40.0 + saved.traces[kAlphaTrace]) / 200.0;

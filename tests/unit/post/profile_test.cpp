@@ -41,12 +41,12 @@ const Trait& trait_of(const ClusterProfile& profile, const std::string& column) 
 
 /// Ten birds, twenty others; `legs` tells nothing.
 std::string animals() {
-  std::string csv = "id,legs,has_feathers,has_fur,colour,visits\n";
+  std::string csv = "id,legs,has_feathers,has_fur,color,visits\n";
   for (std::size_t i = 0; i < 30; ++i) {
     const bool bird = i < 10;
-    const char* colour = bird ? (i == 0 ? "blue" : "red") : i % 2 == 0 ? "blue" : "green";
+    const char* color = bird ? (i == 0 ? "blue" : "red") : i % 2 == 0 ? "blue" : "green";
     csv += fmt::format("animal{},{},{},{},{},{}\n", i, i % 2, bird ? 1 : 0, !bird && i % 5 != 0 ? 1 : 0,
-                       colour, bird ? 10 + i % 5 : 3 + i % 3);
+                       color, bird ? 10 + i % 5 : 3 + i % 3);
   }
   return csv;
 }
@@ -69,7 +69,7 @@ TEST_F(ProfileTest, NamesThePlantedTraitsFirst) {
   EXPECT_NEAR(trait_of(birds, "has_feathers").outside, 0.5 / 21.0, 1e-12);
   EXPECT_EQ(trait_of(birds, "has_feathers").words, "has_feathers (95 % against 2 %)");
   EXPECT_EQ(trait_of(birds, "has_fur").words, "no has_fur (5 % against 79 %)");
-  EXPECT_EQ(trait_of(birds, "colour").words, "colour mostly red (83 % against 2 %)");
+  EXPECT_EQ(trait_of(birds, "color").words, "color mostly red (83 % against 2 %)");
   // Gamma(1, 1 / mean) with mean 201 / 30: (1 + 120) / (0.149 + 10) and (1 + 81) / (0.149 + 20).
   EXPECT_EQ(trait_of(birds, "visits").words, "visits higher: 11.9 against 4.1");
   EXPECT_EQ(trait_of(profiles[1], "visits").words, "visits lower: 4.1 against 11.9");
@@ -276,16 +276,16 @@ TEST(TraitWords, SayNoMoreThanTheNumbersDo) {
   EXPECT_EQ(flag(0.04, 0.97, {"short", "long"}), "fur mostly short");
   const auto category = [](std::vector<double> inside, std::vector<double> outside) {
     Trait trait;
-    trait.column = "colour";
+    trait.column = "color";
     trait.kind = Kind::category;
     trait.inside_probabilities = std::move(inside);
     trait.outside_probabilities = std::move(outside);
-    put_into_words(trait, {"colour", Kind::category, {}, {"red", "green", "blue"}}, false);
+    put_into_words(trait, {"color", Kind::category, {}, {"red", "green", "blue"}}, false);
     return trait.words;
   };
-  EXPECT_EQ(category({0.88, 0.06, 0.06}, {0.21, 0.39, 0.40}), "colour mostly red (88 % against 21 %)");
-  EXPECT_EQ(category({0.48, 0.48, 0.04}, {0.30, 0.30, 0.40}), "colour hardly ever blue (4 % against 40 %)");
-  EXPECT_EQ(category({0.40, 0.35, 0.25}, {0.05, 0.50, 0.45}), "colour more often red (40 % against 5 %)");
+  EXPECT_EQ(category({0.88, 0.06, 0.06}, {0.21, 0.39, 0.40}), "color mostly red (88 % against 21 %)");
+  EXPECT_EQ(category({0.48, 0.48, 0.04}, {0.30, 0.30, 0.40}), "color hardly ever blue (4 % against 40 %)");
+  EXPECT_EQ(category({0.40, 0.35, 0.25}, {0.05, 0.50, 0.45}), "color more often red (40 % against 5 %)");
 }
 
 }  // namespace

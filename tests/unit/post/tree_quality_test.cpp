@@ -33,7 +33,7 @@ double inner_distance(const HierarchyNode& node, const Features& features) {
   return pairs == 0.0 ? 0.0 : sum / pairs;
 }
 
-std::vector<double> centre(const HierarchyNode& node, const Features& features) {
+std::vector<double> center(const HierarchyNode& node, const Features& features) {
   std::vector<double> sum(features.width, 0.0);
   for (const std::uint32_t row : node.rows)
     for (std::size_t j = 0; j < sum.size(); ++j)
@@ -59,7 +59,7 @@ Expected by_definition(const Hierarchy& tree, const Features& features, std::siz
       for (std::size_t b = a + 1; b < node.children.size(); ++b) {
         const HierarchyNode& left = tree.nodes[node.children[a]];
         if (level != 0 && left.level != level) continue;
-        outer += squared_distance(centre(left, features), centre(tree.nodes[node.children[b]], features));
+        outer += squared_distance(center(left, features), center(tree.nodes[node.children[b]], features));
         pairs += 1.0;
       }
     if (node.level == 0 || (level != 0 && node.level != level)) continue;
@@ -134,12 +134,12 @@ TEST(FeaturesOf, FillGapsWithTheMeanAndCountCategoriesByMismatch) {
   Table table;
   table.row_ids = {"a", "b", "c"};
   table.columns.push_back({"x", Kind::real, {1.0, kMissing, 3.0}, {}});
-  table.columns.push_back({"colour", Kind::category, {0.0, 1.0, 2.0}, {"red", "green", "blue"}});
+  table.columns.push_back({"color", Kind::category, {0.0, 1.0, 2.0}, {"red", "green", "blue"}});
   const Features features = features_of(table);
   EXPECT_EQ(features.width, 4u);
   EXPECT_NEAR(features[0][0], -1.0, 1e-15);
   EXPECT_NEAR(features[1][0], 0.0, 1e-15);
-  // Two units apart in x, and one for the colour.
+  // Two units apart in x, and one for the color.
   EXPECT_NEAR(squared_distance(row_of(features, 0), row_of(features, 2)), 5.0, 1e-12);
   EXPECT_NEAR(squared_distance(row_of(features, 0), row_of(features, 1)), 2.0, 1e-12);
 }

@@ -1,4 +1,4 @@
-// The normalised generalised gamma process: its law of partitions sums to one, obeys its recursion, agrees
+// The normalized generalized gamma process: its law of partitions sums to one, obeys its recursion, agrees
 // with an integral written down elsewhere and tends to the Dirichlet process; the simulator draws from it,
 // and the updates of u, alpha and sigma keep their conditionals.
 #include "coppice/prior/ngg.hpp"

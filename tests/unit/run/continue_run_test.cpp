@@ -63,7 +63,7 @@ TEST_P(ContinueRun, SamplerDrawsWhatTheFileHolds) {
   const RunContents contents = contents_of(GetParam(), 1);
   const std::vector<ChainDraws> stored = uninterrupted(folder, contents);
   const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
-  const auto sampler = setup->model->make_sampler(setup->problem);
+  const auto sampler = setup->model->make_inference(setup->problem);
   ChainDraws drawn;
   Labels labels(setup->levels * kRows);
   std::vector<double> traces(setup->traces.size());
@@ -71,7 +71,7 @@ TEST_P(ContinueRun, SamplerDrawsWhatTheFileHolds) {
   for (std::size_t sweep = 1; sweep <= contents.config.total_sweeps(); ++sweep) {
     sampler->step({contents.config.seed, 0, sweep});
     if (sweep > kWarmup && (sweep - kWarmup) % kThin == 0) {
-      sampler->shape(labels);
+      sampler->labels(labels);
       sampler->traces(traces);
       ++drawn.count;
       drawn.labels.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
@@ -137,9 +137,9 @@ StepCounter& step_counter() {
   return counter;
 }
 
-class CountingSampler final : public Sampler {
+class CountingSampler final : public Inference {
  public:
-  explicit CountingSampler(std::unique_ptr<Sampler> inner) : inner_(std::move(inner)) {}
+  explicit CountingSampler(std::unique_ptr<Inference> inner) : inner_(std::move(inner)) {}
   void init(const StreamName& name) override { inner_->init(name); }
   void step(const StreamName& name) override {
     inner_->step(name);
@@ -148,7 +148,7 @@ class CountingSampler final : public Sampler {
   void rebuild() override { inner_->rebuild(); }
   double log_joint() const override { return inner_->log_joint(); }
   double log_joint_from_scratch() const override { return inner_->log_joint_from_scratch(); }
-  void shape(std::span<Label> labels) const override { inner_->shape(labels); }
+  void labels(std::span<Label> labels) const override { inner_->labels(labels); }
   void traces(std::span<double> values) const override { inner_->traces(values); }
   std::vector<MoveStatistics> moves() const override { return inner_->moves(); }
   std::string save() const override { return inner_->save(); }
@@ -157,7 +157,7 @@ class CountingSampler final : public Sampler {
   void draw_data(const StreamName& name, Rows& rows) override { inner_->draw_data(name, rows); }
 
  private:
-  std::unique_ptr<Sampler> inner_;
+  std::unique_ptr<Inference> inner_;
 };
 
 TEST(Interrupt, AfterEverySweepEqualsUninterrupted) {
@@ -165,8 +165,8 @@ TEST(Interrupt, AfterEverySweepEqualsUninterrupted) {
   const RunContents contents = contents_of(all_variants().front(), 1);
   const std::vector<ChainDraws> whole = uninterrupted(folder, contents);
   ModelEntry counting = model_by_name(contents.config.model);
-  counting.make_sampler = [](const Problem& problem) -> std::unique_ptr<Sampler> {
-    return std::make_unique<CountingSampler>(all_models().front().make_sampler(problem));
+  counting.make_inference = [](const Problem& problem) -> std::unique_ptr<Inference> {
+    return std::make_unique<CountingSampler>(all_models().front().make_inference(problem));
   };
   const std::string path = folder.file("stopped.coppice");
   for (std::size_t sweeps = 1; sweeps < contents.config.total_sweeps(); ++sweeps) {

@@ -16,10 +16,10 @@ RunContents greedy_contents(const Variant& variant) {
   return contents;
 }
 
-std::string details_at(const std::string& path) {
-  std::string details;
-  SavedRun(path).for_each_draw(0, [&](const SavedDraw& draw) { details = draw.details; });
-  return details;
+std::string payload_at(const std::string& path) {
+  std::string payload;
+  SavedRun(path).for_each_draw(0, [&](const SavedDraw& draw) { payload = draw.payload; });
+  return payload;
 }
 
 std::vector<Variant> greedy_variants() {
@@ -54,7 +54,7 @@ TEST_P(GreedyRun, HasOneDrawAndIsComplete) {
   EXPECT_TRUE(run.complete());
   EXPECT_EQ(run.draws_per_chain(), 1u);
   EXPECT_EQ(run.labels(1).draws(), 1u);
-  EXPECT_TRUE(run.model().row_tree(run.setup().problem, details_at(path)).is_tree());
+  EXPECT_TRUE(run.model().row_tree(run.setup().problem, payload_at(path)).is_tree());
 }
 
 TEST_P(GreedyRun, StoppedAnywhereKeepsItsForestAndEndsTheSame) {
@@ -78,7 +78,7 @@ TEST_P(GreedyRun, StoppedAnywhereKeepsItsForestAndEndsTheSame) {
     ASSERT_LT(stops, 100u);
   }
   EXPECT_EQ(draws_at(path), draws_at(whole));
-  EXPECT_EQ(details_at(path), details_at(whole));
+  EXPECT_EQ(payload_at(path), payload_at(whole));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GreedyRun, ::testing::ValuesIn(greedy_variants()),
@@ -108,10 +108,10 @@ TEST(ChosenShare, FollowsTheData) {
     std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
     EXPECT_TRUE(resolve_settings(contents.config, contents.codebook, contents.table, 1, setup));
     EXPECT_EQ(contents.config.notes.size(), 1u);
-    const std::unique_ptr<Sampler> fit = setup->model->make_sampler(setup->problem);
+    const std::unique_ptr<Inference> fit = setup->model->make_inference(setup->problem);
     while (!fit->finished()) fit->step({1, 0, 0});
     Labels labels(60);
-    fit->shape(labels);
+    fit->labels(labels);
     return cluster_sizes(labels).size();
   };
   EXPECT_EQ(run(0.0), 1u);

@@ -60,7 +60,7 @@ TEST_P(InsertRows, GivesSoundStatesWhateverTheBatches) {
   ASSERT_EQ(states.size(), 2u);
   for (const Checkpoint& state : states) {
     EXPECT_EQ(state.sweep, 0u);
-    const auto sampler = setup->model->make_sampler(setup->problem);
+    const auto sampler = setup->model->make_inference(setup->problem);
     sampler->load(state.state);
     EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-8);
     sampler->step({1, state.chain, 1});
@@ -112,10 +112,10 @@ TEST(InsertRows, BeginsAfterTheLastSweep) {
     const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, 0), {});
     const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
     const std::vector<Checkpoint> states = insert_rows(run, *setup, {});
-    const auto sampler = setup->model->make_sampler(setup->problem);
+    const auto sampler = setup->model->make_inference(setup->problem);
     sampler->load(states[1].state);
     Labels labels(kOld);
-    sampler->shape(labels);
+    sampler->labels(labels);
     EXPECT_EQ(labels, last) << draws;
   }
 }

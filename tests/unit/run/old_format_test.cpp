@@ -1,4 +1,4 @@
-// Runs of format 1, in which draws have no details, are read and resumed.
+// Runs of format 1, in which draws have no payload, are read and resumed.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -45,7 +45,7 @@ export interface LabelReportData {
     by_label: LabelScores[];
     reliability: Reliability;
     reliability_by_label: Reliability[];
-    together: { labels: number[]; counts: number[] };
+    cooccurrence: { labels: number[]; counts: number[] };
     patterns: Pattern[];
     probabilities: string;
     states: string;

@@ -9,7 +9,7 @@ import { LabelReport, type LabelReportData } from "./data";
 import { patternsSection } from "./patterns";
 import { labelRowsSection } from "./rows";
 import { scoresSection } from "./scores";
-import { togetherSection } from "./together";
+import { cooccurrenceSection } from "./cooccurrence";
 
 function labelCard(report: LabelReport): Card {
   const { head, labels } = report.data;
@@ -30,7 +30,7 @@ export function startLabels(root: HTMLElement, data: LabelReportData): void {
   mount(root, headSection(data.head, labelCard(report)), { id: "scores", label: "How good", make: () => scoresSection(report, state) }, [
     { id: "patterns", label: "Clusters", make: () => patternsSection(report, state) },
     { id: "rows", label: "Rows", make: () => labelRowsSection(report, state) },
-    { id: "together", label: "Together", make: () => togetherSection(report, state) },
+    { id: "cooccurrence", label: "Co-occurrence", make: () => cooccurrenceSection(report, state) },
     { id: "reproduce", label: "Reproduce", make: () => reproduceSection(data.reproduce) },
   ]);
 }

@@ -3,7 +3,7 @@ import { chart, Plot } from "../chart";
 import { brief, percent } from "../data";
 import { h, scroller, table } from "../dom";
 import { figure } from "../figure";
-import { amountColour, readableOn } from "../palette";
+import { amountColor, readableOn } from "../palette";
 import { rowChips } from "../rows";
 import type { State } from "../state";
 import type { LabelReport, Pattern } from "./data";
@@ -80,9 +80,9 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
       x: { axis: "top", label: null, tickRotate: -45, domain: shown.map((c) => report.tick(c, 18)) },
       y: { label: null, domain: patterns.map(clusterName) },
       marks: [
-        Plot.cell(cells, { x: "label", y: "cluster", fill: (cell: { value: number }) => amountColour(cell.value / high), inset: 0.5 }),
+        Plot.cell(cells, { x: "label", y: "cluster", fill: (cell: { value: number }) => amountColor(cell.value / high), inset: 0.5 }),
         numbers
-          ? Plot.text(cells, { x: "label", y: "cluster", text: (cell: { value: number }) => percent(cell.value), pointerEvents: "none", fill: (cell: { value: number }) => readableOn(amountColour(cell.value / high)) })
+          ? Plot.text(cells, { x: "label", y: "cluster", text: (cell: { value: number }) => percent(cell.value), pointerEvents: "none", fill: (cell: { value: number }) => readableOn(amountColor(cell.value / high)) })
           : null,
       ],
     });

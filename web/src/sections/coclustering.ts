@@ -2,7 +2,7 @@
 import { h, styled } from "../dom";
 import { percent, type Report } from "../data";
 import { figure } from "../figure";
-import { amounts, amountColour, themeColour } from "../palette";
+import { amounts, amountColor, themeColor } from "../palette";
 import type { State } from "../state";
 
 export function coclusteringSection(report: Report, state: State): HTMLElement {
@@ -57,7 +57,7 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
       }
     const level = levels[state.level - 1];
     return (
-      `Each cell says how often two ${bins < total ? "groups of neighbouring rows" : "rows"} share a cluster` +
+      `Each cell says how often two ${bins < total ? "groups of neighboring rows" : "rows"} share a cluster` +
       `${levels.length > 1 ? ` at level ${state.level}` : ""}: bright is always, dark is never. Sharp blocks are clusters ` +
       `${report.data.head.greedy ? "that are certain given the tree" : "the draws agree on"} (${level.clusters} are reported). ` +
       (pairs > 0 ? `${percent(sure / pairs)} of the pairs are decided (together in less than 5 % or more than 95 % ${report.draws}).` : "") +
@@ -74,7 +74,7 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
     const node = report.nodes[state.node];
     const from = (node.first / report.rows) * mark.width;
     const to = (node.end / report.rows) * mark.width;
-    context.strokeStyle = themeColour("--mark");
+    context.strokeStyle = themeColor("--mark");
     context.lineWidth = 3 * sharp;
     context.strokeRect(from, from, to - from, to - from);
   }
@@ -92,7 +92,7 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
   mark.addEventListener("pointerleave", () => (tip.textContent = ""));
 
   const legend = h("div", { class: "legend" },
-    ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColour(share) }), percent(share))));
+    ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share))));
   const made = figure({
     name: "coclustering",
     title: "Who is with whom",

@@ -3,7 +3,7 @@ import { chart, Plot } from "../chart";
 import { h, scroller, table } from "../dom";
 import { brief, percent, type Report, type Trace } from "../data";
 import { figure } from "../figure";
-import { kindColour } from "../palette";
+import { kindColor } from "../palette";
 
 const mostPoints = 500; // of a chain in a drawing
 const rankBins = 20;
@@ -76,7 +76,7 @@ function traceFigure(trace: Trace): HTMLElement {
     marginLeft: 58,
     x: { label: "draw" },
     y: { label: trace.name, nice: true },
-    marks: [Plot.lineY(points, { x: "draw", y: "value", z: "chain", stroke: (point: { chain: number }) => kindColour(point.chain - 1), strokeWidth: 1, strokeOpacity: 0.8 })],
+    marks: [Plot.lineY(points, { x: "draw", y: "value", z: "chain", stroke: (point: { chain: number }) => kindColor(point.chain - 1), strokeWidth: 1, strokeOpacity: 0.8 })],
   });
   const made = figure({
     name: `trace-${trace.name}`,
@@ -128,7 +128,7 @@ function rankFigure(trace: Trace): HTMLElement {
     marks: [
       Plot.rectY(shares.filter(({ chain }) => chain <= 8), {
         x1: "bin", x2: (entry: { bin: number }) => entry.bin + 1, y: "share", fy: "chain", insetLeft: 0.5, insetRight: 0.5,
-        fill: (entry: { chain: number }) => kindColour(entry.chain - 1),
+        fill: (entry: { chain: number }) => kindColor(entry.chain - 1),
       }),
       Plot.ruleY([1 / rankBins], { stroke: "currentColor", strokeDasharray: "3,3" }),
     ],

@@ -42,7 +42,7 @@ export function headSection(head: Head, entries: Card): HTMLElement {
     { id: "verdict" },
     h("p", { class: "kicker" }, "Coppice report"),
     h("h1", {}, h("bdi", {}, head.title)),
-    head.caveat ? h("div", { class: "verdict wait", role: "note", "aria-label": "Caveat" }, h("strong", {}, "! "), head.caveat) : null,
+    head.inexactness_note ? h("div", { class: "verdict wait", role: "note", "aria-label": "Caveat" }, h("strong", {}, "! "), head.inexactness_note) : null,
     h(
       "div",
       { class: `verdict ${head.trusted ? "good" : "wait"}`, role: "note", "aria-label": "Verdict" },

@@ -3,7 +3,7 @@ import { chart, Plot } from "../chart";
 import { plural, type Report } from "../data";
 import { h } from "../dom";
 import { figure } from "../figure";
-import { kindColour } from "../palette";
+import { kindColor } from "../palette";
 import type { State } from "../state";
 
 const mostPoints = 5000;
@@ -18,7 +18,7 @@ interface Point {
 interface Ellipse {
   node: number;
   level: number;
-  centre: [number, number];
+  center: [number, number];
   // Halves of the axes, as vectors.
   axes: [[number, number], [number, number]];
 }
@@ -52,20 +52,20 @@ function ellipseOf(report: Report, id: number): Ellipse | null {
   const [c, s] = [Math.cos(angle), Math.sin(angle)];
   const along = deviations * Math.sqrt(Math.max(0, xx * c * c + 2 * xy * c * s + yy * s * s));
   const across = deviations * Math.sqrt(Math.max(0, xx * s * s - 2 * xy * c * s + yy * c * c));
-  return { node: id, level: node.level, centre: [mx, my], axes: [[along * c, along * s], [-across * s, across * c]] };
+  return { node: id, level: node.level, center: [mx, my], axes: [[along * c, along * s], [-across * s, across * c]] };
 }
 
-function outline({ centre, axes: [a, b] }: Ellipse): { x: number; y: number }[] {
+function outline({ center, axes: [a, b] }: Ellipse): { x: number; y: number }[] {
   return Array.from({ length: 65 }, (_, i) => {
     const turn = (2 * Math.PI * i) / 64;
     return {
-      x: centre[0] + Math.cos(turn) * a[0] + Math.sin(turn) * b[0],
-      y: centre[1] + Math.cos(turn) * a[1] + Math.sin(turn) * b[1],
+      x: center[0] + Math.cos(turn) * a[0] + Math.sin(turn) * b[0],
+      y: center[1] + Math.cos(turn) * a[1] + Math.sin(turn) * b[1],
     };
   });
 }
 
-export function planeSection(report: Report, state: State, colours: Int32Array): HTMLElement | null {
+export function planeSection(report: Report, state: State, colors: Int32Array): HTMLElement | null {
   if (!isPlane(report)) return null;
   const [across, up] = report.data.columns;
   const clusters = report.nodes.map((node, id) => ({ node, id })).filter(({ node }) => node.parent !== null && node.level > 0);
@@ -76,7 +76,7 @@ export function planeSection(report: Report, state: State, colours: Int32Array):
   const deepest = report.data.levels.length;
   const body = h("div", {});
   const sentence =
-    `Every point is a row; its colour is that of its ${deepest > 1 ? "cluster at level 1" : "cluster"}. An ellipse reaches two standard deviations from the mean ` +
+    `Every point is a row; its color is that of its ${deepest > 1 ? "cluster at level 1" : "cluster"}. An ellipse reaches two standard deviations from the mean ` +
     `of a cluster's rows${deepest > 1 ? ": thick lines are level 1, thinner lines the levels below" : ""}. ` +
     (step > 1 ? `Of ${plural(all.length, "row")} ${plural(shown.length, "row")} are drawn. ` : "") +
     "Clusters of fewer than three rows have no ellipse.";
@@ -98,14 +98,14 @@ export function planeSection(report: Report, state: State, colours: Int32Array):
           x: "x",
           y: "y",
           r: shown.length > 1000 ? 1.5 : 2.5,
-          fill: (p: Point) => kindColour(colours[report.leafOfRow[p.row]]),
+          fill: (p: Point) => kindColor(colors[report.leafOfRow[p.row]]),
           fillOpacity: (p: Point) => (inside(p.row) ? 0.8 : 0.12),
         }),
         ...ellipses.map((ellipse) =>
           Plot.line(outline(ellipse), {
             x: "x",
             y: "y",
-            stroke: kindColour(colours[ellipse.node]),
+            stroke: kindColor(colors[ellipse.node]),
             strokeWidth: ellipse.level === 1 ? 2.5 : 1.2,
             strokeOpacity: isChosen(ellipse.node) ? 1 : 0.15,
             clip: true,
@@ -124,8 +124,8 @@ export function planeSection(report: Report, state: State, colours: Int32Array):
     drawings: () => [drawing],
     rows: function* () {
       yield ["cluster", "level", "rows", `mean ${across.name}`, `mean ${up.name}`, "axis 1 x", "axis 1 y", "axis 2 x", "axis 2 y"];
-      for (const { node, level, centre, axes } of ellipses)
-        yield [report.nodeName(node), level, report.nodes[node].size, ...centre, ...axes[0], ...axes[1]];
+      for (const { node, level, center, axes } of ellipses)
+        yield [report.nodeName(node), level, report.nodes[node].size, ...center, ...axes[0], ...axes[1]];
     },
   });
   made.say(sentence);

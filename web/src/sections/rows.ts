@@ -2,7 +2,7 @@
 import { h, scroller, styled, table } from "../dom";
 import { brief, percent, type Report } from "../data";
 import { figure } from "../figure";
-import { kindColour, readableOn } from "../palette";
+import { kindColor, readableOn } from "../palette";
 import { rowChips, showRow } from "../rows";
 import { searchBox } from "../search";
 import type { State } from "../state";
@@ -25,7 +25,7 @@ function parts(report: Report, level: number, row: number): Part[] {
   return list.sort((a, b) => b.share - a.share);
 }
 
-export function rowsSection(report: Report, state: State, colours: Int32Array): HTMLElement {
+export function rowsSection(report: Report, state: State, colors: Int32Array): HTMLElement {
   const card = h("div", { id: "row-card", class: "row-card" });
   const only = h("input", { type: "checkbox", id: "only-chosen" });
   const doubt = h("div", {});
@@ -35,7 +35,7 @@ export function rowsSection(report: Report, state: State, colours: Int32Array): 
       card.replaceChildren(h("p", { class: "facts" }, "Search for a row, or choose one anywhere on this page."));
       return;
     }
-    card.replaceChildren(rowFigure(report, state, state.row, colours));
+    card.replaceChildren(rowFigure(report, state, state.row, colors));
   }
 
   function drawDoubt(): void {
@@ -90,7 +90,7 @@ export function rowsSection(report: Report, state: State, colours: Int32Array): 
   );
 }
 
-function rowFigure(report: Report, state: State, row: number, colours: Int32Array): HTMLElement {
+function rowFigure(report: Report, state: State, row: number, colors: Int32Array): HTMLElement {
   const leaf = report.leafOfRow[row];
   const path = report.path(leaf);
   const name = report.rowName(row);
@@ -111,10 +111,10 @@ function rowFigure(report: Report, state: State, row: number, colours: Int32Arra
     const total = Math.max(1e-9, entry.parts.reduce((sum, part) => sum + part.share, 0));
     entry.parts.forEach((part, k) => {
       const wide = (part.share / total) * (width - left);
-      const index = part.node === null ? 7 : colours[part.node] >= 0 ? colours[part.node] : k;
-      const colour = kindColour(index);
+      const index = part.node === null ? 7 : colors[part.node] >= 0 ? colors[part.node] : k;
+      const color = kindColor(index);
       drawing.append(
-        svg("rect", { x, y, width: Math.max(0.5, wide - 1), height: 22, fill: colour, "fill-opacity": k > 0 && index === colours[leaf] ? 0.55 : 1 }, svg("title", {}, `${part.name}: ${percent(part.share)}`)),
+        svg("rect", { x, y, width: Math.max(0.5, wide - 1), height: 22, fill: color, "fill-opacity": k > 0 && index === colors[leaf] ? 0.55 : 1 }, svg("title", {}, `${part.name}: ${percent(part.share)}`)),
       );
       const most = Math.floor((wide - 10) / 6.4);
       if (most >= 5) {
@@ -122,7 +122,7 @@ function rowFigure(report: Report, state: State, row: number, colours: Int32Arra
         drawing.append(
           styled(
             svg("text", { x: x + 5, y: y + 15, class: "in-bar" }, text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`),
-            { fill: readableOn(colour) },
+            { fill: readableOn(color) },
           ),
         );
       }

@@ -4,7 +4,7 @@ import { h, svg, styled } from "../dom";
 import { percent, plural, type Report } from "../data";
 import { figure } from "../figure";
 import { drawStrip, Shades, type Band } from "../heatmap";
-import { amountColour, kindColour, labelColour, rgb, sureColour, themeColour } from "../palette";
+import { amountColor, kindColor, labelColor, rgb, sureColor, themeColor } from "../palette";
 import type { State } from "../state";
 import { TreeView, type Item } from "../tree_layout";
 
@@ -29,7 +29,7 @@ function wrapped(text: string, width: number, most: number): string[] {
   return lines.map((line) => shortened(line, width));
 }
 
-export function treeSection(report: Report, state: State, colours: Int32Array): HTMLElement {
+export function treeSection(report: Report, state: State, colors: Int32Array): HTMLElement {
   const view = new TreeView(report);
   const shades = new Shades(report);
   const drawing = svg("svg", { role: "tree", "aria-label": "Tree of clusters", class: "tree" });
@@ -95,7 +95,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
           svg("path", {
             d: `M${x(item.parent)},${item.parent.y}V${item.y}H${x(item)}`,
             fill: "none",
-            stroke: sureColour(sure),
+            stroke: sureColor(sure),
             "stroke-width": 1 + 2.5 * sure,
           }),
         );
@@ -105,7 +105,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
       const r = radius(item);
       const name = item.gathered > 0 ? `${item.gathered} smaller clusters` : report.nodeName(item.node);
       const chosen = item.gathered === 0 && item.node === state.node;
-      const colour = colours[item.node] < 0 || item.gathered > 0 ? themeColour("--quiet") : kindColour(colours[item.node]);
+      const color = colors[item.node] < 0 || item.gathered > 0 ? themeColor("--quiet") : kindColor(colors[item.node]);
       const group = svg("g", {
         role: "treeitem",
         class: chosen ? "item chosen" : "item",
@@ -138,7 +138,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
           height: leaf ? Math.min(item.height, 52) : 2 * r + 22,
           fill: "transparent",
         }),
-        svg("circle", { r, fill: colour, stroke: colour, "stroke-width": 2 }),
+        svg("circle", { r, fill: color, stroke: color, "stroke-width": 2 }),
       );
       // Readers of the screen hear the whole label of the item, not the shortened words beside it.
       const caption = svg("g", {
@@ -183,7 +183,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
     const width = columnWidth * count;
     size(cells, width, layout.height);
     size(veil, width, layout.height);
-    shades.draw(cells, bands(), rgb(themeColour("--blank")));
+    shades.draw(cells, bands(), rgb(themeColor("--blank")));
     cells.setAttribute(
       "aria-label",
       `Heatmap of ${plural(report.rows, "row")} and ${plural(count, "column")}; the CSV below has the numbers.`,
@@ -234,7 +234,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
     context.clearRect(0, 0, veil.width, veil.height);
     const chosen = report.nodes[state.node];
     const shade = (from: number, to: number) => {
-      context.fillStyle = themeColour("--veil");
+      context.fillStyle = themeColor("--veil");
       context.fillRect(0, from * sharp, veil.width, (to - from) * sharp);
     };
     for (const leaf of layout.leaves) {
@@ -247,7 +247,7 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
         if (to < leaf.end) shade(leaf.top + (to - leaf.first) * each, leaf.top + leaf.height);
       }
       if (state.row !== null && state.row >= leaf.first && state.row < leaf.end) {
-        context.strokeStyle = themeColour("--mark");
+        context.strokeStyle = themeColor("--mark");
         context.lineWidth = 2 * sharp;
         const y = (leaf.top + (state.row - leaf.first) * each) * sharp;
         context.strokeRect(sharp, y, veil.width - 2 * sharp, Math.max(2 * sharp, each * sharp));
@@ -372,10 +372,10 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
   });
 
   function legend(): HTMLElement {
-    const swatch = (colour: string, label: string) => h("span", { class: "key" }, styled(h("i", {}), { background: colour }), label);
+    const swatch = (color: string, label: string) => h("span", { class: "key" }, styled(h("i", {}), { background: color }), label);
     const known = report.data.known.flatMap((entry) => [
       h("span", { class: "key-title" }, `${entry.name}:`),
-      ...entry.levels.slice(0, 16).map((level, i) => swatch(labelColour(i), level)),
+      ...entry.levels.slice(0, 16).map((level, i) => swatch(labelColor(i), level)),
       entry.levels.length > 16 ? h("span", {}, `and ${entry.levels.length - 16} more`) : null,
     ]);
     const numbers = report.data.columns.some((column) => column.kind !== "category");
@@ -386,8 +386,8 @@ export function treeSection(report: Report, state: State, colours: Int32Array): 
       h("span", { class: "key" }, h("i", { class: "line unsure" }), "unsure"),
       h("span", { class: "key" }, h("i", { class: "line sure" }), "sure"),
       numbers ? h("span", { class: "key-title" }, "cell:") : null,
-      numbers ? swatch(amountColour(0), "low or no") : null,
-      numbers ? swatch(amountColour(1), "high or yes") : null,
+      numbers ? swatch(amountColor(0), "low or no") : null,
+      numbers ? swatch(amountColor(1), "high or yes") : null,
       h("span", { class: "key" }, h("i", { class: "blank" }), "missing"),
       ...known,
     );

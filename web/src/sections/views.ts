@@ -4,7 +4,7 @@ import { percent, plural, unpack, type Report, type View } from "../data";
 import { h, scroller, styled } from "../dom";
 import { figure } from "../figure";
 import { Shades, type Band } from "../heatmap";
-import { amounts, amountColour, kindColour, rgb, themeColour } from "../palette";
+import { amounts, amountColor, kindColor, rgb, themeColor } from "../palette";
 import type { State } from "../state";
 
 const drawnHeight = 420;
@@ -37,7 +37,7 @@ function names(report: Report, view: View): string[] {
   return view.columns.map((column) => report.data.columns[column].name);
 }
 
-/** A view as a heatmap: its columns, rows by cluster, a strip of cluster colours on the left. */
+/** A view as a heatmap: its columns, rows by cluster, a strip of cluster colors on the left. */
 function drawView(report: Report, shades: Shades, seen: SeenView, canvas: HTMLCanvasElement, width: number): void {
   const sharp = 2;
   canvas.width = (width + stripWidth) * sharp;
@@ -50,13 +50,13 @@ function drawView(report: Report, shades: Shades, seen: SeenView, canvas: HTMLCa
   cells.height = drawnHeight * sharp;
   cells.dataset.height = String(drawnHeight);
   const band: Band = { first: 0, end: report.rows, top: 0, height: drawnHeight };
-  shades.draw(cells, [band], rgb(themeColour("--blank")), { rows: seen.order, columns: seen.view.columns });
+  shades.draw(cells, [band], rgb(themeColor("--blank")), { rows: seen.order, columns: seen.view.columns });
   context.drawImage(cells, stripWidth * sharp, 0);
   for (const { first, end } of seen.bands) {
     const top = (first / report.rows) * canvas.height;
-    context.fillStyle = themeColour("--ground");
+    context.fillStyle = themeColor("--ground");
     if (first > 0) context.fillRect(stripWidth * sharp, Math.round(top) - 1, canvas.width, 2);
-    context.fillStyle = kindColour(seen.bands.findIndex((other) => other.first === first));
+    context.fillStyle = kindColor(seen.bands.findIndex((other) => other.first === first));
     context.fillRect(0, top + 1, (stripWidth - 2) * sharp, Math.max(1, ((end - first) / report.rows) * canvas.height - 2));
   }
 }
@@ -95,7 +95,7 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
         h(
           "p",
           { class: "view-columns" },
-          `${plural(columns, "column")} (${percent(seen.view.cohesion)} together), ${plural(seen.view.clusters, "cluster")}: `,
+          `${plural(columns, "column")} (${percent(seen.view.cohesion)} coassignment), ${plural(seen.view.clusters, "cluster")}: `,
           h("bdi", {}, listed.slice(0, 12).join(", ")),
           listed.length > 12 ? ` and ${listed.length - 12} more` : "",
         ),
@@ -117,14 +117,14 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
   });
   made.say(
     `${plural(views.length, "view")} of the columns. Each has its own clusters of the same rows: rows stand by cluster, the largest on top, and the strip ` +
-      "on the left is the colour of the cluster. Light lines are the borders of clusters.",
+      "on the left is the color of the cluster. Light lines are the borders of clusters.",
   );
   return made.element;
 }
 
 function matrixFigure(report: Report): HTMLElement {
-  const { matrix_columns: columns, together } = report.data.views as NonNullable<Report["data"]["views"]>;
-  const values = new Uint16Array(unpack(together));
+  const { matrix_columns: columns, coassignment } = report.data.views as NonNullable<Report["data"]["views"]>;
+  const values = new Uint16Array(unpack(coassignment));
   const side = columns.length;
   const canvas = h("canvas", { class: "matrix", role: "img" });
   canvas.width = side;
@@ -142,10 +142,10 @@ function matrixFigure(report: Report): HTMLElement {
   });
   canvas.addEventListener("pointerleave", () => (tip.textContent = ""));
   const legend = h("div", { class: "legend" },
-    ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColour(share) }), percent(share))));
+    ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share))));
   const made = figure({
     name: "column-dependence",
-    title: "Which columns go together",
+    title: "Which columns go coassignment",
     body: h("div", {}, styled(h("div", { class: "heat square" }, canvas), { "max-width": "460px" }), tip, legend),
     drawings: () => [canvas],
     rows: function* () {

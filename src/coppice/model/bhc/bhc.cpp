@@ -14,7 +14,7 @@ ModelEntry bhc_entry() {
                      return {"log_joint", "clusters", "entropy", "largest_share", "trees"};
                    },
                    [](const ParameterValues&) -> std::size_t { return 1; },
-                   bhc::make_sampler,
+                   bhc::make_inference,
                    bhc::make_predictor,
                    bhc::chain_bytes,
                    bhc::check_given,

@@ -20,7 +20,7 @@ namespace {
 /// At the head of every state, so that one of another version is told from a damaged one.
 constexpr std::uint64_t kStateFormat = 0x6268630000000001;
 
-class GreedyFit final : public Sampler {
+class GreedyFit final : public Inference {
  public:
   explicit GreedyFit(const Problem& problem)
       : options_(problem.parameters, problem.rows->size()),
@@ -54,7 +54,7 @@ class GreedyFit final : public Sampler {
     return fresh.log_bound();
   }
 
-  void shape(std::span<Label> labels) const override {
+  void labels(std::span<Label> labels) const override {
     const Labels clusters = options_.clusters_of(TreePosterior(forest_.dendrogram()));
     std::copy(clusters.begin(), clusters.end(), labels.begin());
   }
@@ -77,7 +77,7 @@ class GreedyFit final : public Sampler {
 
   std::vector<MoveStatistics> moves() const override { return {}; }
 
-  std::string details() const override {
+  std::string payload() const override {
     ByteWriter writer;
     forest_.dendrogram().save(writer);
     return writer.take();
@@ -184,7 +184,9 @@ class GreedyFit final : public Sampler {
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem) { return std::make_unique<GreedyFit>(problem); }
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
+  return std::make_unique<GreedyFit>(problem);
+}
 
 std::size_t chain_bytes(const Problem& problem) {
   const std::size_t rows = problem.rows->size();
@@ -196,15 +198,15 @@ std::size_t chain_bytes(const Problem& problem) {
 
 std::size_t steps(const Problem& problem) {
   const Options options(problem.parameters, problem.rows->size());
-  // Exact: the pairs of each row, then the merges. Randomised: a division, two sides and a merge for each
+  // Exact: the pairs of each row, then the merges. Randomized: a division, two sides and a merge for each
   // node.
   return std::max<std::size_t>(1, (options.randomized ? 3 : 2) * problem.rows->size());
 }
 
 double evidence_bound(const Problem& problem) {
-  const std::unique_ptr<Sampler> fit = make_sampler(problem);
+  const std::unique_ptr<Inference> fit = make_inference(problem);
   while (!fit->finished()) {
-    heed(problem.stop);
+    throw_if_stopped(problem.stop);
     fit->step({1, 0, 0});
   }
   return fit->log_joint();
@@ -212,13 +214,13 @@ double evidence_bound(const Problem& problem) {
 
 Resolution resolve(const Problem& problem, const Settings&, std::uint64_t seed, std::size_t) {
   if (!problem.parameters.is_word("alpha-rows")) return {};
-  const std::unique_ptr<Sampler> fit = make_sampler(problem);
+  const std::unique_ptr<Inference> fit = make_inference(problem);
   while (!fit->finished()) {
-    heed(problem.stop);
+    throw_if_stopped(problem.stop);
     fit->step({seed, 0, 0});
   }
   RowForest forest(*problem.family, *problem.rows, 1.0);
-  forest.rebuild(row_tree(problem, fit->details()));
+  forest.rebuild(row_tree(problem, fit->payload()));
   double best = 1.0;
   double best_bound = forest.log_bound();
   for (const double alpha : {0.1, 0.3, 3.0, 10.0}) {
@@ -236,8 +238,8 @@ Resolution resolve(const Problem& problem, const Settings&, std::uint64_t seed, 
   return resolution;
 }
 
-Dendrogram row_tree(const Problem& problem, std::string_view details) {
-  ByteReader reader(details);
+Dendrogram row_tree(const Problem& problem, std::string_view payload) {
+  ByteReader reader(payload);
   Dendrogram tree = Dendrogram::load(reader, problem.rows->size());
   reader.end();
   return tree;

@@ -24,8 +24,8 @@ class TreePredictor final : public StatsPredictor, public NewCells {
     problem.family->clear(empty_.data());
   }
 
-  void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view details) override {
-    const Dendrogram tree = row_tree(*problem_, details);
+  void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view payload) override {
+    const Dendrogram tree = row_tree(*problem_, payload);
     if (const Labels cut = options_.clusters_of(TreePosterior(tree));
         !std::equal(labels.begin(), labels.end(), cut.begin()))
       fail(ErrorCode::bad_data, "the run file is damaged: the clusters of a draw are not those of its tree");

@@ -15,7 +15,7 @@ ModelEntry bhcc_entry() {
         return {"log_joint", "clusters", "views", "column_entropy", "mean_clusters", "trees"};
       },
       [](const ParameterValues&) -> std::size_t { return 1; },
-      bhcc::make_sampler,
+      bhcc::make_inference,
       bhcc::make_predictor,
       bhcc::chain_bytes,
       bhcc::check_given,

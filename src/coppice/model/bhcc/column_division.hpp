@@ -1,4 +1,4 @@
-// Randomised cross-clustering, from the top down. A column y goes to the half a of the small tree if
+// Randomized cross-clustering, from the top down. A column y goes to the half a of the small tree if
 // S_a(y) > S_b(y), with Q_c(y) the probability of the column given the tree over the rows of view c,
 //   S(c) = r_c N_c Q_c(y) + (1 - r_c) (S(left) + S(right)).
 // The published rule leaves out the sizes and compares pi_a S_a with pi_b S_b, pi the prior probability that

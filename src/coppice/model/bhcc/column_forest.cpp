@@ -122,7 +122,7 @@ void ColumnForest::load(ByteReader& reader) {
   }
 }
 
-void ColumnForest::become(const Views& views) {
+void ColumnForest::convert_to(const Views& views) {
   *this = ColumnForest(*trees_);
   std::vector<std::vector<std::uint32_t>> columns(views.count());
   for (std::uint32_t column = 0; column < views.columns.size(); ++column)

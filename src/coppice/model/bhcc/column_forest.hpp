@@ -53,7 +53,7 @@ class ColumnForest {
   /// Throws Error{bad_data} if the bytes are no forest over these columns.
   void load(ByteReader& reader);
   /// A forest of blocks, of which the only partition is the given one.
-  void become(const Views& views);
+  void convert_to(const Views& views);
 
  private:
   ColumnForest(const ViewTrees& trees, std::vector<ViewTree> leaves);

@@ -29,7 +29,7 @@ Options options_of(const Problem& problem) {
   return {problem.parameters, problem.rows->size(), problem.family->width()};
 }
 
-class CrossFit final : public Sampler {
+class CrossFit final : public Inference {
  public:
   CrossFit(const Problem& problem, const Options& options)
       : options_(options),
@@ -77,7 +77,7 @@ class CrossFit final : public Sampler {
   double log_joint() const override { return forest_.log_bound(); }
   double log_joint_from_scratch() const override { return forest_.log_bound_from_scratch(); }
 
-  void shape(std::span<Label> labels) const override {
+  void labels(std::span<Label> labels) const override {
     const Views views = current_views();
     const Labels& rows = views.rows[views.largest()];
     std::copy(rows.begin(), rows.end(), labels.begin());
@@ -96,7 +96,7 @@ class CrossFit final : public Sampler {
 
   std::vector<MoveStatistics> moves() const override { return {}; }
 
-  std::string details() const override {
+  std::string payload() const override {
     ByteWriter writer;
     forest_.cross_tree().save(writer);
     return writer.take();
@@ -152,7 +152,7 @@ class CrossFit final : public Sampler {
   void draw_prior(const StreamName& name) override {
     Stream stream(name, Purpose::prior_shape);
     const Crp row_prior(options_.alpha_rows, table_.rows());
-    become(draw_views(forest_.prior(), table_.count(), row_prior, table_.rows(), stream));
+    convert_to(draw_views(forest_.prior(), table_.count(), row_prior, table_.rows(), stream));
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
@@ -161,7 +161,7 @@ class CrossFit final : public Sampler {
     draw_cells(
         views, [&](std::size_t column) -> const Family& { return table_.family(column); }, stream, rows);
     table_.data_changed();
-    become(views);
+    convert_to(views);
   }
 
  private:
@@ -213,9 +213,9 @@ class CrossFit final : public Sampler {
   }
 
   /// The forest whose only views and clusters these are; what is left to do is to merge it.
-  void become(const Views& views) {
+  void convert_to(const Views& views) {
     merging_.reset();
-    forest_.become(views);
+    forest_.convert_to(views);
     planted_ = table_.count();
     start_merging();
   }
@@ -251,11 +251,11 @@ std::vector<std::size_t> columns_of_bound(const Family& family) {
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
-  return make_sampler(problem, options_of(problem));
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
+  return make_inference(problem, options_of(problem));
 }
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem, const Options& options) {
+std::unique_ptr<Inference> make_inference(const Problem& problem, const Options& options) {
   return std::make_unique<CrossFit>(problem, options);
 }
 
@@ -285,25 +285,25 @@ double evidence_bound(const Problem& problem) {
   Options options = options_of(problem);
   options.randomized = options.divides_rows = false;
   options.reuses_trees = true;
-  const std::unique_ptr<Sampler> fit = make_sampler({family.get(), &rows, problem.parameters}, options);
+  const std::unique_ptr<Inference> fit = make_inference({family.get(), &rows, problem.parameters}, options);
   fit->init({1, 0, 0});
   while (!fit->finished()) fit->step({1, 0, 0});
   return fit->log_joint();
 }
 
-CrossTree column_tree(const Problem& problem, std::string_view details) {
-  ByteReader reader(details);
+CrossTree column_tree(const Problem& problem, std::string_view payload) {
+  ByteReader reader(payload);
   CrossTree tree = CrossTree::load(reader, problem.family->width(), problem.rows->size());
   reader.end();
   return tree;
 }
 
-Views views_of(const Problem& problem, std::string_view details) {
-  return options_of(problem).views_of(column_tree(problem, details));
+Views views_of(const Problem& problem, std::string_view payload) {
+  return options_of(problem).views_of(column_tree(problem, payload));
 }
 
-Dendrogram row_tree(const Problem& problem, std::string_view details) {
-  const CrossTree tree = column_tree(problem, details);
+Dendrogram row_tree(const Problem& problem, std::string_view payload) {
+  const CrossTree tree = column_tree(problem, payload);
   const Views views = options_of(problem).views_of(tree);
   return *tree.rows[nodes_of_views(tree.columns, views.columns)[views.largest()]];
 }

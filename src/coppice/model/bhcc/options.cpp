@@ -29,10 +29,10 @@ std::vector<Parameter> parameter_table() {
           "divisions above a column at most, then its side is one view; 0: no limit (with --randomized)", 0,
           1e9),
       count_row("row-filter-levels", "0",
-                "the same for the rows, where their trees are randomised; 0: no limit (with --randomized)", 0,
+                "the same for the rows, where their trees are randomized; 0: no limit (with --randomized)", 0,
                 1e9),
       count_row("rows-divided-from", "500",
-                "trees over more rows than these are randomised too (with --randomized)", 2, 1e9),
+                "trees over more rows than these are randomized too (with --randomized)", 2, 1e9),
       choice_row("filter", "size",
                  "what sends a column to a side: size weighs the views there by their columns, published as "
                  "the publication does (with --randomized)",

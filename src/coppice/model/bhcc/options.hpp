@@ -20,7 +20,7 @@ struct Options {
   bool reuses_trees = false;
   bool randomized = false;
   RandomizedOptions division;      // of the columns
-  bool divides_rows = false;       // trees over the rows are randomised too
+  bool divides_rows = false;       // trees over the rows are randomized too
   RandomizedOptions row_division;  // of the rows
   bool filters_as_published = false;
   /// Memory up to which what views say of each other's trees is kept; the trees do not depend on it.

@@ -17,8 +17,8 @@ class CrossPredictor final : public Predictor, public NewCells {
         options_(problem.parameters, problem.rows->size(), problem.family->width()),
         predictive_(*problem.family, *problem.rows, options_) {}
 
-  void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view details) override {
-    predictive_.set(column_tree(*problem_, details));
+  void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view payload) override {
+    predictive_.set(column_tree(*problem_, payload));
     const Views views = options_.views_of(predictive_.tree());
     if (!std::equal(labels.begin(), labels.end(), views.rows[views.largest()].begin()))
       fail(ErrorCode::bad_data, "the run file is damaged: the clusters of a draw are not those of its views");

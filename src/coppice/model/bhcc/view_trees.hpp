@@ -33,7 +33,7 @@ class ViewTrees {
 
   const TableColumns& table() const { return *table_; }
   const Options& options() const { return options_; }
-  /// Seed and chain name what is drawn where trees are randomised.
+  /// Seed and chain name what is drawn where trees are randomized.
   void set_name(const StreamName& name) { name_ = name; }
   const StreamName& name() const { return name_; }
   /// For loops over views; what they give does not depend on it.

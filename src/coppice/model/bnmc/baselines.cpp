@@ -101,7 +101,7 @@ class Regressions {
       for (std::size_t chain = 0; varies[label] != 0 && chain < weights_.size(); ++chain)
         jobs.push_back({chain, label});
     parallel_for((jobs.size() + kExpertsAtOnce - 1) / kExpertsAtOnce, threads, [&](std::size_t part) {
-      heed(stop);
+      throw_if_stopped(stop);
       const std::size_t end = std::min(jobs.size(), (part + 1) * kExpertsAtOnce);
       std::vector<std::vector<double>> fitted;
       std::vector<Eigen::VectorXd> with_labels;
@@ -173,7 +173,7 @@ class Regressions {
 
 class BaselineClassifier final : public Classifier {
  public:
-  BaselineClassifier(Baseline kind, const LabelledRows& rows, std::uint64_t seed, std::size_t threads,
+  BaselineClassifier(Baseline kind, const LabeledRows& rows, std::uint64_t seed, std::size_t threads,
                      const std::atomic<bool>* stop)
       : options_(baseline_options()), inputs_(rows, options_) {
     const SparseRows inputs = inputs_.transform(rows.features, nullptr, threads);
@@ -225,7 +225,7 @@ class BaselineClassifier final : public Classifier {
 
 }  // namespace
 
-std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabelledRows& rows, std::uint64_t seed,
+std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabeledRows& rows, std::uint64_t seed,
                                          std::size_t threads, const std::atomic<bool>* stop) {
   return std::make_unique<BaselineClassifier>(kind, rows, seed, threads, stop);
 }

@@ -15,7 +15,7 @@ enum class Baseline { base_rates, one_vs_rest, chains };
 
 /// Fitted at once; the answers do not depend on the threads. A row has one cluster and no density. Throws
 /// Error{stopped} soon after `stop`, which may be null, is set.
-std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabelledRows& rows, std::uint64_t seed,
+std::unique_ptr<Classifier> fit_baseline(Baseline kind, const LabeledRows& rows, std::uint64_t seed,
                                          std::size_t threads, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace coppice::bnmc

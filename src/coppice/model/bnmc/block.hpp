@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/data/labeled_rows.hpp"
 
 namespace coppice::bnmc {
 
@@ -54,7 +54,7 @@ class Block {
                     std::span<const std::uint32_t> slots, double* weights, double* base) const;
   /// Sum over clusters of KL(q || prior).
   double divergence(const AlignedVector& counts, const BlockStatistics& statistics) const;
-  /// Sum over clusters of the log ratio of normalisers, posterior over prior: the log evidence of hard
+  /// Sum over clusters of the log ratio of normalizers, posterior over prior: the log evidence of hard
   /// counts.
   double log_evidence(const AlignedVector& counts, const BlockStatistics& statistics) const;
 

@@ -16,7 +16,7 @@ ModelEntry bnmc_entry() {
         return {"log_joint", "clusters", "entropy", "largest_share", "held_out"};
       },
       [](const ParameterValues&) -> std::size_t { return 1; },
-      bnmc::make_sampler,
+      bnmc::make_inference,
       [](const Problem&) -> std::unique_ptr<Predictor> {
         fail(ErrorCode::configuration,
              "bnmc predicts labels (coppice predict); it fills in no cells and compares no draws");
@@ -30,11 +30,11 @@ ModelEntry bnmc_entry() {
   entry.greedy_steps = bnmc::steps;
   entry.independent_columns = true;
   entry.held_out_trace = "held_out";
-  entry.grows = true;
+  entry.supports_incremental_rows = true;
   entry.make_classifier = bnmc::make_classifier;
   entry.resolve = [](const Problem& problem, const Settings&, std::uint64_t, std::size_t) {
     const bnmc::Options options(problem.parameters);
-    return Resolution{{}, bnmc::warnings_of(bnmc::labelled_of(problem).labels, options)};
+    return Resolution{{}, bnmc::warnings_of(bnmc::labeled_of(problem).labels, options)};
   };
   return entry;
 }

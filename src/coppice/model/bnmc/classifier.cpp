@@ -9,11 +9,11 @@ namespace {
 
 class LabelClassifier final : public Classifier {
  public:
-  LabelClassifier(const Problem& problem, std::string_view details)
+  LabelClassifier(const Problem& problem, std::string_view payload)
       : options_(problem.parameters),
-        rows_(rows_as_known(labelled_of(problem), options_)),
+        rows_(rows_as_known(labeled_of(problem), options_)),
         inputs_(rows_, options_) {
-    ByteReader in(details);
+    ByteReader in(payload);
     check_format(in);
     const auto clusters = in.get<std::uint64_t>();
     if (clusters < 1 || clusters > options_.clusters << kMostDoublings)
@@ -58,9 +58,9 @@ class LabelClassifier final : public Classifier {
     const BlockPrior& prior = mixture_->features().prior();
     for (LabelPattern& pattern : result)
       for (std::size_t d = 0; d < average.size(); ++d)
-        pattern.lifts.push_back(prior.likelihood == Likelihood::gaussian
-                                    ? (pattern.features[d] - average[d]) / prior.scale[d]
-                                    : std::log(pattern.features[d] / average[d]));
+        pattern.log_ratios.push_back(prior.likelihood == Likelihood::gaussian
+                                         ? (pattern.features[d] - average[d]) / prior.scale[d]
+                                         : std::log(pattern.features[d] / average[d]));
     return result;
   }
 
@@ -76,7 +76,7 @@ class LabelClassifier final : public Classifier {
   }
 
   Options options_;
-  LabelledRows rows_;
+  LabeledRows rows_;
   Inputs inputs_;
   std::unique_ptr<Mixture> mixture_;
   std::unique_ptr<Topics> topics_;
@@ -87,8 +87,8 @@ class LabelClassifier final : public Classifier {
 
 }  // namespace
 
-std::unique_ptr<Classifier> make_classifier(const Problem& problem, std::string_view details) {
-  return std::make_unique<LabelClassifier>(problem, details);
+std::unique_ptr<Classifier> make_classifier(const Problem& problem, std::string_view payload) {
+  return std::make_unique<LabelClassifier>(problem, payload);
 }
 
 }  // namespace coppice::bnmc

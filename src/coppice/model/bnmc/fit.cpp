@@ -21,7 +21,7 @@ constexpr std::uint64_t kTopicsSite = std::uint64_t{1} << 40;  // no start of th
 Fit::Fit(const Problem& problem)
     : problem_(problem),
       options_(problem.parameters),
-      rows_(rows_as_known(labelled_of(problem), options_)),
+      rows_(rows_as_known(labeled_of(problem), options_)),
       experts_(rows_, options_),
       clusters_(options_.clusters) {
   set_mixture();
@@ -75,11 +75,11 @@ double Fit::log_joint_from_scratch() const {
   const MixtureStatistics& statistics = current();
   std::vector<std::uint32_t> all(rows());
   std::iota(all.begin(), all.end(), 0u);
-  return mixture_->local_update(items_, all, statistics, threads_).log_normaliser -
+  return mixture_->local_update(items_, all, statistics, threads_).log_normalizer -
          mixture_->divergence(statistics);
 }
 
-void Fit::shape(std::span<Label> labels) const {
+void Fit::labels(std::span<Label> labels) const {
   const Responsibilities r = responsibilities_of_all();
   for (std::size_t row = 0; row < rows(); ++row) {
     const double* of_row = r.data() + row * mixture_->stride();
@@ -216,7 +216,7 @@ void Fit::start_with(std::span<const std::uint32_t> first, const Responsibilitie
 
 void Fit::sweep() {
   Mixture::Local local = mixture_->local_update(items_, which_, statistics_, threads_);
-  const double elbo = local.log_normaliser - mixture_->divergence(statistics_);
+  const double elbo = local.log_normalizer - mixture_->divergence(statistics_);
   const bool converged = std::abs(elbo - elbo_) < options_.tolerance * std::abs(elbo);
   statistics_ = std::move(local.statistics);
   mixture_->reorder(statistics_);
@@ -237,21 +237,21 @@ void Fit::stochastic_step() {
   const Mixture::Minibatch update = mixture_->minibatch_update(items_, part, statistics_, threads_);
   const double rate = std::pow(static_cast<double>(++progress_.sweep) + options_.delay, -options_.forgetting);
   const double factor = static_cast<double>(which_.size()) / static_cast<double>(part.size());
-  const double label_factor = options_.scales_by_labelled ? share_of_labelled(part) : factor;
+  const double label_factor = options_.scales_by_labeled ? share_of_labeled(part) : factor;
   mixture_->blend(statistics_, update, rate, factor, label_factor);
   if (batch + 1 < batches) return;
-  elbo_ = mixture_->local_update(items_, which_, statistics_, threads_).log_normaliser -
+  elbo_ = mixture_->local_update(items_, which_, statistics_, threads_).log_normalizer -
           mixture_->divergence(statistics_);
   if (epoch + 1 == options_.epochs) end_start();
 }
 
-double Fit::share_of_labelled(std::span<const std::uint32_t> part) const {
-  const auto labelled = [&](std::span<const std::uint32_t> rows) {
-    return static_cast<double>(std::count_if(rows.begin(), rows.end(),
-                                             [&](std::uint32_t row) { return items_.labelled[row] != 0; }));
+double Fit::share_of_labeled(std::span<const std::uint32_t> part) const {
+  const auto labeled = [&](std::span<const std::uint32_t> rows) {
+    return static_cast<double>(
+        std::count_if(rows.begin(), rows.end(), [&](std::uint32_t row) { return items_.labeled[row] != 0; }));
   };
-  const double here = labelled(part);
-  return here > 0.0 ? labelled(which_) / here : 0.0;
+  const double here = labeled(part);
+  return here > 0.0 ? labeled(which_) / here : 0.0;
 }
 
 void Fit::end_start() {
@@ -331,11 +331,11 @@ void Fit::predict_fold() {
   });
 }
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem) { return std::make_unique<Fit>(problem); }
+std::unique_ptr<Inference> make_inference(const Problem& problem) { return std::make_unique<Fit>(problem); }
 
 std::size_t steps(const Problem& problem) {
   const Options options(problem.parameters);
-  const LabelledRows& rows = labelled_of(problem);
+  const LabeledRows& rows = labeled_of(problem);
   const std::size_t batches = options.minibatch == 0 ? 1 : rows.features.rows() / options.minibatch + 1;
   // Rows that fit into one minibatch, of a fold perhaps, are swept over.
   const std::size_t of_start =
@@ -347,7 +347,7 @@ std::size_t steps(const Problem& problem) {
 
 std::size_t chain_bytes(const Problem& problem) {
   const Options options(problem.parameters);
-  const LabelledRows& rows = labelled_of(problem);
+  const LabeledRows& rows = labeled_of(problem);
   const std::size_t items = rows.features.value.size() + rows.labels.value.size();
   const std::size_t tables =
       (2 * rows.features.columns + 2 * rows.labels.columns) * (options.clusters + kLanes);

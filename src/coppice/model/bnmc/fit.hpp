@@ -9,9 +9,9 @@
 
 namespace coppice::bnmc {
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem);
+std::unique_ptr<Inference> make_inference(const Problem& problem);
 std::size_t steps(const Problem& problem);
 std::size_t chain_bytes(const Problem& problem);
-std::unique_ptr<Classifier> make_classifier(const Problem& problem, std::string_view details);
+std::unique_ptr<Classifier> make_classifier(const Problem& problem, std::string_view payload);
 
 }  // namespace coppice::bnmc

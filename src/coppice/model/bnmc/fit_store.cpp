@@ -3,7 +3,7 @@
 
 namespace coppice::bnmc {
 
-std::string Fit::details() const {
+std::string Fit::payload() const {
   ByteWriter out;
   put_format(out);
   out.put(static_cast<std::uint64_t>(clusters_));

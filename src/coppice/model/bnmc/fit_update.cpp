@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kUpdateRounds = 5;
 
 /// The rows, features and labels that come first.
-LabelledRows first_of(const LabelledRows& rows, std::size_t count, std::size_t features, std::size_t labels) {
+LabeledRows first_of(const LabeledRows& rows, std::size_t count, std::size_t features, std::size_t labels) {
   const auto cut = [&](const SparseRows& from, std::size_t columns) {
     SparseRows result;
     result.columns = columns;
@@ -24,7 +24,7 @@ LabelledRows first_of(const LabelledRows& rows, std::size_t count, std::size_t f
     }
     return result;
   };
-  LabelledRows result{cut(rows.features, features), rows.kinds, cut(rows.labels, labels)};
+  LabeledRows result{cut(rows.features, features), rows.kinds, cut(rows.labels, labels)};
   result.kinds.resize(features);
   return result;
 }
@@ -73,9 +73,9 @@ void Fit::load_first(std::string_view bytes, std::size_t rows) {
   const auto old_labels = in.get<std::uint64_t>();
   if (rows > this->rows() || features > rows_.features.columns || old_labels > labels())
     fail(ErrorCode::bad_data, "the run file is damaged: the fit has other columns than the data");
-  const LabelledRows first = first_of(labelled_of(problem_), rows, features, old_labels);
+  const LabeledRows first = first_of(labeled_of(problem_), rows, features, old_labels);
   Problem before = problem_;
-  before.labelled = &first;
+  before.labeled = &first;
   Fit old(before);
   old.load(bytes);
   if (old.final_.statistics.counts.empty())
@@ -146,7 +146,7 @@ void Fit::begin_experts_of_update() {
   const std::vector<std::uint32_t> seen(all_rows_.begin(),
                                         all_rows_.begin() + static_cast<std::ptrdiff_t>(inserted_));
   Responsibilities r(rows() * mixture_->stride(), 0.0);
-  elbo_ = mixture_->local_update(items_, seen, statistics_, threads_, &r).log_normaliser -
+  elbo_ = mixture_->local_update(items_, seen, statistics_, threads_, &r).log_normalizer -
           mixture_->divergence(statistics_);
   begin_experts(seen, r);
 }

@@ -6,7 +6,7 @@
 
 namespace coppice::bnmc {
 
-LabelExperts::LabelExperts(const LabelledRows& rows, const Options& options)
+LabelExperts::LabelExperts(const LabeledRows& rows, const Options& options)
     : rows_(rows), options_(options), inputs_(rows, options) {}
 
 void LabelExperts::set_design(const SparseRows& features, const Topics* topics, std::size_t threads) {

@@ -9,7 +9,7 @@ namespace coppice::bnmc {
 class LabelExperts {
  public:
   /// Both outlive it.
-  LabelExperts(const LabelledRows& rows, const Options& options);
+  LabelExperts(const LabeledRows& rows, const Options& options);
 
   const Inputs& inputs() const { return inputs_; }
   /// Inputs of all rows; empty until the design is set.
@@ -28,7 +28,7 @@ class LabelExperts {
   Expert fit_one(std::span<const std::uint32_t> which, const std::vector<double>& answers,
                  const Eigen::VectorXd& variance, Stream& stream) const;
 
-  const LabelledRows& rows_;
+  const LabeledRows& rows_;
   const Options& options_;
   Inputs inputs_;
   SparseRows inputs_of_rows_;

@@ -233,7 +233,7 @@ void Learned::get(ByteReader& in, const Mixture& mixture, std::size_t labels, st
   }
 }
 
-void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which, const Mixture& mixture,
+void learn_rates(const LabeledRows& rows, std::span<const std::uint32_t> which, const Mixture& mixture,
                  const Responsibilities& responsibilities, Learned& learned) {
   const std::size_t labels = rows.labels.columns;
   const std::size_t clusters = mixture.clusters();
@@ -395,7 +395,7 @@ LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Opti
   return result;
 }
 
-Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
+Calibration calibrate(const LabeledRows& rows, std::span<const RowParts> parts, const Learned& learned,
                       const Options& options, std::size_t threads) {
   const std::size_t labels = rows.labels.columns;
   std::vector<double> y(labels);

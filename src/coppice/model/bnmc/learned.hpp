@@ -33,7 +33,7 @@ void put_statistics(ByteWriter& out, const MixtureStatistics& statistics);
 void get_statistics(ByteReader& in, const Mixture& mixture, MixtureStatistics& statistics);
 
 /// Base rates and cardinalities from the rows that were learned from.
-void learn_rates(const LabelledRows& rows, std::span<const std::uint32_t> which, const Mixture& mixture,
+void learn_rates(const LabeledRows& rows, std::span<const std::uint32_t> which, const Mixture& mixture,
                  const Responsibilities& responsibilities, Learned& learned);
 
 /// What the experts say of one row.
@@ -85,7 +85,7 @@ std::vector<double> probabilities_of(const RowParts& parts, const Learned& learn
 LabelPrediction prediction_of(RowParts parts, const Learned& learned, const Options& options,
                               const Calibration& calibration, std::span<const double> known = {});
 /// Learns slopes, then thresholds, from rows that were predicted by what was not learned from them.
-Calibration calibrate(const LabelledRows& rows, std::span<const RowParts> parts, const Learned& learned,
+Calibration calibrate(const LabeledRows& rows, std::span<const RowParts> parts, const Learned& learned,
                       const Options& options, std::size_t threads = 1);
 
 }  // namespace coppice::bnmc

@@ -48,7 +48,7 @@ void add_to(AlignedVector& sum, const AlignedVector& part) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
 }
 
-/// Scores to probabilities; the log of their normaliser.
+/// Scores to probabilities; the log of their normalizer.
 double softmax(double* scores, std::size_t clusters, std::size_t stride) {
   double largest = scores[0];
   for (std::size_t k = 1; k < clusters; ++k) largest = std::max(largest, scores[k]);
@@ -144,12 +144,12 @@ Mixture::Mixture(std::size_t clusters, double alpha, BlockPrior features, BlockP
       features_(std::move(features), clusters),
       labels_(std::move(labels), clusters) {}
 
-MixtureRows Mixture::encode(const LabelledRows& rows) const {
+MixtureRows Mixture::encode(const LabeledRows& rows) const {
   MixtureRows result{features_.encode(rows.features), labels_.encode(rows.labels), {}};
   for (std::size_t row = 0; row < rows.labels.rows(); ++row) {
     const auto values = rows.labels.values_of(row);
     const auto missing = static_cast<std::size_t>(std::count_if(values.begin(), values.end(), is_missing));
-    result.labelled.push_back(missing < rows.labels.columns ? 1 : 0);
+    result.labeled.push_back(missing < rows.labels.columns ? 1 : 0);
   }
   return result;
 }
@@ -263,7 +263,7 @@ Mixture::Local Mixture::update_part(const Part& part, const MixtureStatistics& g
                  r.data());
       add_scores(part.labels.columns_of(row), part.labels.values_of(row), label_weights.data(), width,
                  r.data());
-      local.log_normaliser += softmax(r.data(), clusters_, width);
+      local.log_normalizer += softmax(r.data(), clusters_, width);
       add_row(part.features, part.labels, row, r.data(), width, local.statistics);
       if (responsibilities != nullptr)
         std::copy(r.begin(), r.end(),
@@ -272,7 +272,7 @@ Mixture::Local Mixture::update_part(const Part& part, const MixtureStatistics& g
   });
   Local sum = std::move(results.front());
   for (std::size_t piece = 1; piece < parts; ++piece) {
-    sum.log_normaliser += results[piece].log_normaliser;
+    sum.log_normalizer += results[piece].log_normalizer;
     add_to(sum.statistics.counts, results[piece].statistics.counts);
     for (auto block : {&MixtureStatistics::features, &MixtureStatistics::labels})
       add_to((sum.statistics.*block).totals, (results[piece].statistics.*block).totals);

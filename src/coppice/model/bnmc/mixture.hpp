@@ -13,7 +13,7 @@ namespace coppice::bnmc {
 /// The rows as items of the two blocks.
 struct MixtureRows {
   SparseRows features, labels;
-  std::vector<char> labelled = {};  // whether any label of the row is known
+  std::vector<char> labeled = {};  // whether any label of the row is known
 
   std::size_t size() const { return features.rows(); }
 };
@@ -36,7 +36,7 @@ class Mixture {
   const Block& features() const { return features_; }
   const Block& labels() const { return labels_; }
 
-  MixtureRows encode(const LabelledRows& rows) const;
+  MixtureRows encode(const LabeledRows& rows) const;
   MixtureStatistics no_statistics() const;
   /// Statistics of some rows with given responsibilities (of all rows, in their order).
   MixtureStatistics collect(const MixtureRows& rows, std::span<const std::uint32_t> which,
@@ -48,14 +48,14 @@ class Mixture {
 
   struct Local {
     MixtureStatistics statistics;
-    double log_normaliser = 0.0;  // sum over rows of log sum over clusters of exp(scores)
+    double log_normalizer = 0.0;  // sum over rows of log sum over clusters of exp(scores)
   };
   /// One local update (2.2) of some rows, under the posterior of `given`: their statistics and, if wanted,
   /// their responsibilities. The threads do not change a bit of the answer.
   Local local_update(const MixtureRows& rows, std::span<const std::uint32_t> which,
                      const MixtureStatistics& given, std::size_t threads,
                      Responsibilities* responsibilities = nullptr) const;
-  /// KL(q || prior) of sticks and blocks: ELBO = log_normaliser of a local update - divergence.
+  /// KL(q || prior) of sticks and blocks: ELBO = log_normalizer of a local update - divergence.
   double divergence(const MixtureStatistics& statistics) const;
   /// (2) for any responsibilities of all rows.
   double elbo(const MixtureRows& rows, const MixtureStatistics& statistics,

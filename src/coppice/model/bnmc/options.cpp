@@ -33,7 +33,7 @@ Likelihood likelihood_named(const std::string& name) {
                               : Likelihood::multinomial;
 }
 
-Likelihood likelihood_for(const LabelledRows& rows, const std::string& wanted) {
+Likelihood likelihood_for(const LabeledRows& rows, const std::string& wanted) {
   const auto any = [&](Kind kind) { return std::count(rows.kinds.begin(), rows.kinds.end(), kind) > 0; };
   const bool negative =
       std::any_of(rows.features.value.begin(), rows.features.value.end(), [](double x) { return x < 0.0; });
@@ -137,7 +137,7 @@ std::vector<Parameter> parameter_table() {
        0.0, 1.0, true},
       {"min-positives", Type::integer, "5", "labels with fewer rows get no linear classifier", 1.0, 1e9},
       choice("unobserved", {"zero", "missing"}, "what an absent label means: that it is not so, or nothing"),
-      choice("label-scale", {"all", "labelled"},
+      choice("label-scale", {"all", "labeled"},
              "stochastic steps scale labels by all rows, or by the rows that have labels"),
   };
 }
@@ -195,7 +195,7 @@ Options::Options(const ParameterValues& p)
       feature_prior(p.real("feature-prior")),
       label_prior(p.real("label-prior")),
       grow(p.flag("grow")),
-      scales_by_labelled(p.choice("label-scale") == "labelled"),
+      scales_by_labeled(p.choice("label-scale") == "labeled"),
       has_expert(p.choice("expert") != "none"),
       unobserved_is_missing(p.choice("unobserved") == "missing"),
       is_variational(p.choice("cluster-posterior") == "variational"),
@@ -236,13 +236,13 @@ Options::Options(const ParameterValues& p)
     aim = word == "macro" ? Aim::macro : word == "hamming" ? Aim::hamming : Aim::micro;
 }
 
-const LabelledRows& labelled_of(const Problem& problem) {
-  if (problem.labelled == nullptr)
+const LabeledRows& labeled_of(const Problem& problem) {
+  if (problem.labeled == nullptr)
     fail(ErrorCode::configuration, "bnmc learns labels, and there are none here");
-  return *problem.labelled;
+  return *problem.labeled;
 }
 
-LabelledRows rows_as_known(const LabelledRows& rows, const Options& options) {
+LabeledRows rows_as_known(const LabeledRows& rows, const Options& options) {
   if (!options.unobserved_is_missing) return rows;
   const SparseRows& labels = rows.labels;
   SparseRows known;
@@ -297,7 +297,7 @@ std::vector<std::string> warnings_of(const SparseRows& labels, const Options& op
       "are there"};
 }
 
-Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size_t clusters,
+Mixture make_mixture(const LabeledRows& rows, const Options& options, std::size_t clusters,
                      const Units& units) {
   BlockPrior features{likelihood_for(rows, options.features), rows.features.columns, options.feature_prior,
                       options.feature_prior};
@@ -311,7 +311,7 @@ Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size
   return {clusters, options.alpha, features, labels};
 }
 
-bool has_topics(const LabelledRows& rows, const Options& options) {
+bool has_topics(const LabeledRows& rows, const Options& options) {
   const auto is_blended = [](Kind kind) { return kind == Kind::count || kind == Kind::binary; };
   const bool can = std::all_of(rows.kinds.begin(), rows.kinds.end(), is_blended);
   if (!can && (options.inputs == "topics" || options.inputs == "both"))
@@ -319,14 +319,14 @@ bool has_topics(const LabelledRows& rows, const Options& options) {
   return can && options.has_expert && options.topics > 0 && options.inputs != "features";
 }
 
-bool has_features(const LabelledRows& rows, const Options& options) {
+bool has_features(const LabeledRows& rows, const Options& options) {
   if (options.inputs != "auto") return options.inputs != "topics";
   // How often a word occurs is noise around its topics; that a bit is there may be all that there is to know.
   const bool counts = std::count(rows.kinds.begin(), rows.kinds.end(), Kind::count) > 0;
   return !counts || !has_topics(rows, options);
 }
 
-Inputs::Inputs(const LabelledRows& rows, const Options& options)
+Inputs::Inputs(const LabeledRows& rows, const Options& options)
     : has_features_(has_features(rows, options)), topics_(has_topics(rows, options) ? options.topics : 0) {
   const std::size_t inputs = 1 + (has_features_ ? rows.features.columns : 0) + topics_;
   const double work = static_cast<double>(rows.features.rows()) * static_cast<double>(inputs * inputs) *
@@ -342,7 +342,7 @@ Inputs::Inputs(const LabelledRows& rows, const Options& options)
   measure(rows.features, is_count_, mean_, scale_);
   for (std::size_t d = 0; d < rows.kinds.size(); ++d)
     if (rows.kinds[d] == Kind::binary) scale_[d] = 1.0;
-  // Centred columns have no zeros left: sparse ones stay as they are.
+  // Centered columns have no zeros left: sparse ones stay as they are.
   std::vector<std::size_t> nonzeros(mean_.size(), 0);
   for (const std::uint32_t column : rows.features.column) ++nonzeros[column];
   shift_.assign(mean_.size(), 0.0);
@@ -350,7 +350,7 @@ Inputs::Inputs(const LabelledRows& rows, const Options& options)
     const bool is_dense = rows.kinds[d] == Kind::real && 2 * nonzeros[d] >= rows.features.rows();
     if (rows.kinds[d] == Kind::binary || !(full_ || is_dense)) continue;
     shift_[d] = mean_[d];
-    centred_.push_back(static_cast<std::uint32_t>(d));
+    centered_.push_back(static_cast<std::uint32_t>(d));
   }
 }
 
@@ -380,11 +380,11 @@ SparseRows Inputs::transform(const SparseRows& features, const Topics* topics, s
     const auto at_or_end = [&](std::span<const std::uint32_t> columns, std::size_t i) {
       return i < columns.size() ? columns[i] : static_cast<std::uint32_t>(features.columns);
     };
-    for (std::size_t i = 0, j = 0; has_features_ && (i < which.size() || j < centred_.size());) {
-      const std::uint32_t d = std::min(at_or_end(which, i), at_or_end(centred_, j));
+    for (std::size_t i = 0, j = 0; has_features_ && (i < which.size() || j < centered_.size());) {
+      const std::uint32_t d = std::min(at_or_end(which, i), at_or_end(centered_, j));
       const bool is_there = at_or_end(which, i) == d;
       put(d + 1, scaled(d, is_there ? values[i] : 0.0));
-      j += at_or_end(centred_, j) == d ? 1 : 0;
+      j += at_or_end(centered_, j) == d ? 1 : 0;
       i += is_there ? 1 : 0;
     }
     for (std::size_t k = 0; k < topics_; ++k)

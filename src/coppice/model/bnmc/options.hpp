@@ -25,7 +25,7 @@ struct Options {
   std::size_t clusters, minibatch, epochs, restarts, sweeps, folds, least_positives, topics;
   std::size_t top;  // labels of a row with Choice::top; 0: as many as are expected of it
   double keep, alpha, forgetting, delay, tolerance, feature_weight, label_weight, feature_prior, label_prior;
-  bool grow, scales_by_labelled, has_expert, unobserved_is_missing, is_variational;
+  bool grow, scales_by_labeled, has_expert, unobserved_is_missing, is_variational;
   std::string features, covariance, inputs;
   Likelihood label_model;
   ExpertOptions expert;
@@ -38,10 +38,10 @@ struct Options {
 inline constexpr std::size_t kMostDoublings = 10;
 
 /// Throws Error{configuration} if the problem has no labels.
-const LabelledRows& labelled_of(const Problem& problem);
+const LabeledRows& labeled_of(const Problem& problem);
 
 /// Rows with such labels.
-LabelledRows rows_as_known(const LabelledRows& rows, const Options& options);
+LabeledRows rows_as_known(const LabeledRows& rows, const Options& options);
 
 /// What labels that tell nothing apart mean for the answers, as warnings.
 std::vector<std::string> warnings_of(const SparseRows& labels, const Options& options);
@@ -50,20 +50,20 @@ std::vector<std::string> warnings_of(const SparseRows& labels, const Options& op
 struct Units {
   std::vector<double> origin, scale;
 };
-Mixture make_mixture(const LabelledRows& rows, const Options& options, std::size_t clusters,
+Mixture make_mixture(const LabeledRows& rows, const Options& options, std::size_t clusters,
                      const Units& units = {});
 
 /// Whether experts get shares of topics: only counts and bits are blended of anything.
-bool has_topics(const LabelledRows& rows, const Options& options);
+bool has_topics(const LabeledRows& rows, const Options& options);
 /// Whether they get the features themselves.
-bool has_features(const LabelledRows& rows, const Options& options);
+bool has_features(const LabeledRows& rows, const Options& options);
 
 /// How features become inputs of the linear experts: counts as log(1 + x), then counts and reals divided by
-/// their standard deviation, bits as they are; centred if covariances are full. The intercept is input 0; the
-/// row's shares of topics come last.
+/// their standard deviation, bits as they are; centered if covariances are full. The intercept is input 0;
+/// the row's shares of topics come last.
 class Inputs {
  public:
-  Inputs(const LabelledRows& rows, const Options& options);
+  Inputs(const LabeledRows& rows, const Options& options);
   /// Whether the experts keep full covariances.
   bool is_full() const { return full_; }
   std::size_t size() const { return 1 + (has_features_ ? scale_.size() : 0) + topics_; }
@@ -77,7 +77,7 @@ class Inputs {
   std::size_t topics_ = 0;
   std::vector<char> is_count_;
   std::vector<double> mean_, shift_, scale_;  // of the transformed columns
-  std::vector<std::uint32_t> centred_;        // columns that have a shift
+  std::vector<std::uint32_t> centered_;       // columns that have a shift
 };
 
 }  // namespace coppice::bnmc

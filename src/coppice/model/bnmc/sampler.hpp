@@ -9,7 +9,7 @@
 
 namespace coppice::bnmc {
 
-class Fit final : public Sampler {
+class Fit final : public Inference {
  public:
   explicit Fit(const Problem& problem);
 
@@ -21,13 +21,13 @@ class Fit final : public Sampler {
 
   double log_joint() const override;
   double log_joint_from_scratch() const override;
-  void shape(std::span<Label> labels) const override;
+  void labels(std::span<Label> labels) const override;
   void traces(std::span<double> values) const override;
   std::vector<MoveStatistics> moves() const override { return {}; }
 
   /// What the classifier needs; a fit that is stopped early has its best statistics so far and no
   /// calibration.
-  std::string details() const override;
+  std::string payload() const override;
   std::vector<LabelPrediction> held_out_predictions() const override;
   std::string save() const override;
   void load(std::string_view bytes) override;
@@ -74,7 +74,7 @@ class Fit final : public Sampler {
   void sweep();
   void stochastic_step();
   /// Rows with labels over those of the part; 0 if it has none.
-  double share_of_labelled(std::span<const std::uint32_t> part) const;
+  double share_of_labeled(std::span<const std::uint32_t> part) const;
   void end_start();
   void double_truncation();
   void begin_experts(std::span<const std::uint32_t> seen, const Responsibilities& r);
@@ -91,7 +91,7 @@ class Fit final : public Sampler {
 
   Problem problem_;
   Options options_;
-  LabelledRows rows_;
+  LabeledRows rows_;
   std::size_t threads_ = 1;
   LabelExperts experts_;
   std::size_t clusters_;

@@ -6,7 +6,7 @@
 
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/lanes.hpp"
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/data/labeled_rows.hpp"
 
 namespace coppice::bnmc {
 

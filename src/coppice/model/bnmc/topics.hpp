@@ -10,7 +10,7 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/rng.hpp"
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/data/labeled_rows.hpp"
 
 namespace coppice::bnmc {
 

@@ -17,7 +17,7 @@ ModelEntry crosscat_entry() {
                      return names;
                    },
                    [](const ParameterValues&) -> std::size_t { return 1; },
-                   crosscat::make_sampler,
+                   crosscat::make_inference,
                    crosscat::make_predictor,
                    crosscat::chain_bytes,
                    crosscat::check_given,

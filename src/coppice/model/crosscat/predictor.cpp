@@ -25,14 +25,14 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
-                std::string_view details) override {
+                std::string_view payload) override {
     if (options_.learns_rows || options_.learns_columns) {
       options_.alpha_rows = traces[alpha_rows_trace];
       options_.alpha_columns = traces[alpha_columns_trace];
     }
     const Family& family = *problem_->family;
     const Rows& rows = *problem_->rows;
-    views_ = views_of(*problem_, details);
+    views_ = views_of(*problem_, payload);
     if (!std::equal(labels.begin(), labels.end(), views_.rows[views_.largest()].begin()))
       fail(ErrorCode::bad_data, "the run file is damaged: the clusters of a draw are not those of its views");
     first_.assign(1, 0);

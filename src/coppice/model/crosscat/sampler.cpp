@@ -20,7 +20,7 @@ constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 /// the others later.
 constexpr std::uint64_t kEarlySweeps = 100;
 
-class CrossSampler final : public Sampler {
+class CrossSampler final : public Inference {
  public:
   explicit CrossSampler(const Problem& problem)
       : options_(problem.parameters), columns_(*problem.family, *problem.rows) {
@@ -81,7 +81,7 @@ class CrossSampler final : public Sampler {
     return fresh.log_joint();
   }
 
-  void shape(std::span<Label> labels) const override {
+  void labels(std::span<Label> labels) const override {
     const Views views = cold().views();
     const Labels& rows = views.rows[views.largest()];
     std::copy(rows.begin(), rows.end(), labels.begin());
@@ -115,7 +115,7 @@ class CrossSampler final : public Sampler {
     return list;
   }
 
-  std::string details() const override {
+  std::string payload() const override {
     ByteWriter writer;
     cold().views().save(writer);
     return writer.take();
@@ -190,7 +190,7 @@ class CrossSampler final : public Sampler {
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<CrossSampler>(problem);
 }
 
@@ -204,8 +204,8 @@ std::size_t chain_bytes(const Problem& problem) {
          options.temperatures.size() * kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16);
 }
 
-Views views_of(const Problem& problem, std::string_view details) {
-  ByteReader reader(details);
+Views views_of(const Problem& problem, std::string_view payload) {
+  ByteReader reader(payload);
   Views views = Views::load(reader, problem.family->width(), problem.rows->size());
   reader.end();
   return views;

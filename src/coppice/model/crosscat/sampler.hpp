@@ -1,5 +1,5 @@
 // The chain: replicas at several powers of the posterior, of which the first is the chain's state, with
-// exchanges between neighbours after every sweep.
+// exchanges between neighbors after every sweep.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ enum Trace : std::size_t {
   alpha_columns_trace,
 };
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem);
+std::unique_ptr<Inference> make_inference(const Problem& problem);
 std::size_t chain_bytes(const Problem& problem);
-Views views_of(const Problem& problem, std::string_view details);
+Views views_of(const Problem& problem, std::string_view payload);
 
 }  // namespace coppice::crosscat

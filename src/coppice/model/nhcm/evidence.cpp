@@ -91,7 +91,7 @@ double Evidence::log_marginal(const double* cluster, std::vector<double>& scratc
   return log_marginal(cluster, factorize(cluster, scratch.data()));
 }
 
-double Evidence::locate(const double* cluster, const double* sub, double* centre) const {
+double Evidence::locate(const double* cluster, const double* sub, double* center) const {
   const double n = sub == nullptr ? 0.0 : ScatterMoments::weight(sub);
   const double w = weight_of(n);
   const double a = k0_ + std::max(weight(cluster) - w, 0.0);
@@ -100,8 +100,8 @@ double Evidence::locate(const double* cluster, const double* sub, double* centre
   const double of_cluster = share * weight(cluster) / strength;
   const double of_sub = (n - share * w) / strength;
   for (std::size_t j = 0; j < d_; ++j) {
-    centre[j] = of_cluster * mean(cluster)[j];
-    if (sub != nullptr) centre[j] += of_sub * ScatterMoments::mean(sub)[j];
+    center[j] = of_cluster * mean(cluster)[j];
+    if (sub != nullptr) center[j] += of_sub * ScatterMoments::mean(sub)[j];
   }
   return strength;
 }

@@ -58,10 +58,10 @@ class Evidence {
   /// The same from the statistics alone; `scratch` holds a factor.
   double log_marginal(const double* cluster, std::vector<double>& scratch) const;
 
-  /// Centre of the density of a row that joins the sub-cluster, or a new one if it is nullptr; returns its
+  /// Center of the density of a row that joins the sub-cluster, or a new one if it is nullptr; returns its
   /// strength.
-  double locate(const double* cluster, const double* sub, double* centre) const;
-  /// The density's normalising constant for a cluster of so many rows, without determinant and strength.
+  double locate(const double* cluster, const double* sub, double* center) const;
+  /// The density's normalizing constant for a cluster of so many rows, without determinant and strength.
   double log_step(double rows) const { return log_step_[static_cast<std::size_t>(rows)]; }
 
  private:

@@ -21,7 +21,7 @@ namespace {
 /// At the head of every state, so that one of another version is told from a damaged one.
 constexpr std::uint64_t kStateFormat = 0x6e68636d00000001;
 
-class NestedGaussianSampler final : public Sampler {
+class NestedGaussianSampler final : public Inference {
  public:
   explicit NestedGaussianSampler(const Problem& problem)
       : options_(problem.parameters),
@@ -75,7 +75,7 @@ class NestedGaussianSampler final : public Sampler {
     return prior_.log_probability(fresh.sizes(), fresh.counts()) + log_hyperprior() + fresh.log_marginal();
   }
 
-  void shape(std::span<Label> labels) const override { state_.labels(labels); }
+  void labels(std::span<Label> labels) const override { state_.labels(labels); }
 
   void traces(std::span<double> values) const override {
     const auto entropy_term = [&](double rows) {
@@ -266,7 +266,7 @@ ModelEntry nhcm_entry() {
                     "entropy_2", "alpha_clusters", "alpha_subclusters", "spread"};
           },
           [](const ParameterValues&) -> std::size_t { return 2; },
-          [](const Problem& problem) -> std::unique_ptr<Sampler> {
+          [](const Problem& problem) -> std::unique_ptr<Inference> {
             return std::make_unique<nhcm::NestedGaussianSampler>(problem);
           },
           nhcm::make_predictor,
@@ -275,7 +275,7 @@ ModelEntry nhcm_entry() {
                                       std::min<std::size_t>(problem.rows->size(), 256));
           },
           nhcm::check_given,
-          nhcm::caveat,
+          nhcm::inexactness_note,
           nullptr,
           false,
           nullptr,

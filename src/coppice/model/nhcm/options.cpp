@@ -72,7 +72,7 @@ void check_given(const Settings& given) {
         fail(ErrorCode::configuration, "--sampler published is one fixed procedure: leave out --{}", name);
 }
 
-std::string caveat(const ParameterValues& parameters) {
+std::string inexactness_note(const ParameterValues& parameters) {
   if (!Options(parameters).published) return {};
   return "Not exact: --sampler published leaves no posterior invariant; its numbers of clusters are not "
          "those "

@@ -31,6 +31,6 @@ std::vector<Parameter> parameter_table();
 /// Throws Error{configuration} if settings that were given exclude each other.
 void check_given(const Settings& given);
 /// The sentence that goes with every answer of the published sampler.
-std::string caveat(const ParameterValues& parameters);
+std::string inexactness_note(const ParameterValues& parameters);
 
 }  // namespace coppice::nhcm

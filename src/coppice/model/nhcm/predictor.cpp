@@ -68,7 +68,7 @@ class NestedGaussianPredictor final : public StatsPredictor {
     const double shift = prior_.log_open_shift(sub_count_) - log_total;
     std::vector<double> cluster_stats(evidence_.cluster_size());
     std::vector<double> factor(evidence_.factor_size());
-    std::vector<double> centre(evidence_.dimension());
+    std::vector<double> center(evidence_.dimension());
     for (std::size_t cluster = 0; cluster <= cluster_count_; ++cluster) {
       evidence_.clear(cluster_stats.data());
       for (std::size_t sub = 0; sub < sub_count_; ++sub)
@@ -76,8 +76,8 @@ class NestedGaussianPredictor final : public StatsPredictor {
           evidence_.take_in(cluster_stats.data(), moments.data() + sub * moments_size);
       evidence_.factorize(cluster_stats.data(), factor.data());
       const auto put = [&](std::size_t place, const double* sub) {
-        const double strength = evidence_.locate(cluster_stats.data(), sub, centre.data());
-        family_->set_posterior(stats_.data() + place * size, counts[cluster].rows, strength, centre.data(),
+        const double strength = evidence_.locate(cluster_stats.data(), sub, center.data());
+        family_->set_posterior(stats_.data() + place * size, counts[cluster].rows, strength, center.data(),
                                factor.data());
       };
       for (std::size_t sub = 0; sub < sub_count_; ++sub) {

@@ -13,13 +13,13 @@ void PublishedUpdates::prepare(const State& state, std::span<const Label> subs, 
   const std::size_t d = evidence.dimension();
   cluster_.resize(evidence.cluster_size());
   factor_.resize(evidence.factor_size());
-  centre_.resize(d);
+  center_.resize(d);
   evidence.clear(cluster_.data());
   for (const Label member : subs)
     if (member != sub) evidence.take_in(cluster_.data(), state.sub_stats(member));
   const double n = sub == State::kNone ? 0.0 : state.sizes()[static_cast<std::size_t>(sub)];
   // What the other sub-clusters say of the place.
-  const double kappa = evidence.locate(cluster_.data(), nullptr, centre_.data());
+  const double kappa = evidence.locate(cluster_.data(), nullptr, center_.data());
   // The scale: the prior's, the scatters within sub-clusters, and this sub-cluster's distance from its place.
   std::size_t entry = 0;
   for (std::size_t j = 0; j < d; ++j)
@@ -29,13 +29,13 @@ void PublishedUpdates::prepare(const State& state, std::span<const Label> subs, 
         factor_[entry] += evidence.moments().scatter(state.sub_stats(member))[entry];
       if (sub == State::kNone) continue;
       const double* mean = ScatterMoments::mean(state.sub_stats(sub));
-      factor_[entry] += kappa * n / (kappa + n) * (mean[j] - centre_[j]) * (mean[i] - centre_[i]);
+      factor_[entry] += kappa * n / (kappa + n) * (mean[j] - center_[j]) * (mean[i] - center_[i]);
     }
   factorize(factor_.data(), d, evidence.scale_factor());
   log_determinant_ = log_determinant(factor_.data(), d);
   if (sub != State::kNone)
     for (std::size_t j = 0; j < d; ++j)
-      centre_[j] = (kappa * centre_[j] + n * ScatterMoments::mean(state.sub_stats(sub))[j]) / (kappa + n);
+      center_[j] = (kappa * center_[j] + n * ScatterMoments::mean(state.sub_stats(sub))[j]) / (kappa + n);
   ratio_ = (kappa + n) / (kappa + n + 1.0);
   rows_there_ = Evidence::rows(cluster_.data()) + n;
 }
@@ -44,7 +44,7 @@ double PublishedUpdates::log_density(const State& state, const double* row) {
   const Evidence& evidence = state.evidence();
   const std::size_t d = evidence.dimension();
   distance_.resize(d);
-  for (std::size_t j = 0; j < d; ++j) distance_[j] = row[j] - centre_[j];
+  for (std::size_t j = 0; j < d; ++j) distance_[j] = row[j] - center_[j];
   return evidence.log_step(rows_there_) + 0.5 * static_cast<double>(d) * std::log(ratio_) -
          0.5 * log_determinant_ -
          0.5 * (evidence.dof() + rows_there_ + 1.0) *

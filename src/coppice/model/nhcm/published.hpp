@@ -1,5 +1,5 @@
 // The sampler as published, for comparison; it leaves no posterior invariant. A row may only go to
-// sub-clusters of its own cluster, with weights whose normalisers do not belong together, and to a new one
+// sub-clusters of its own cluster, with weights whose normalizers do not belong together, and to a new one
 // with the density of the prior whatever its cluster holds; then the sub-cluster it is in chooses a cluster,
 // its rows taken as independent. The scale of a cluster lacks the scatter between its sub-clusters and their
 // distance from the prior mean.
@@ -37,7 +37,7 @@ class PublishedUpdates {
   void update_subcluster(State& state, const TwoLevelCrp& prior, Label sub, Stream& stream);
   std::size_t draw(Stream& stream);
 
-  std::vector<double> log_weights_, cluster_, factor_, centre_, distance_;
+  std::vector<double> log_weights_, cluster_, factor_, center_, distance_;
   double rows_there_ = 0.0, ratio_ = 0.0, log_determinant_ = 0.0;
   std::vector<std::uint32_t> members_;
   Labels others_, targets_;

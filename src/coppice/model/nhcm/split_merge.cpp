@@ -27,7 +27,7 @@ SubclusterSplitMerge::SubclusterSplitMerge(const Evidence& evidence, std::size_t
   sides_.reserve(rows);
   for (std::size_t group = 0; group < 2; ++group) {
     groups_[group].resize(evidence.moments().size());
-    centres_[group].resize(evidence.dimension());
+    centers_[group].resize(evidence.dimension());
   }
 }
 
@@ -73,7 +73,7 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
     double ratios[2];
     for (std::size_t group = 0; group < 2; ++group) {
       const double* stats = groups_[group].data();
-      double* e = centres_[group].data();
+      double* e = centers_[group].data();
       const double strength = evidence.locate(cluster_.data(), stats, e);
       for (std::size_t j = 0; j < d; ++j) scratch_[j] = e[j] = row[j] - e[j];
       ratios[group] = strength / (strength + 1.0);
@@ -90,7 +90,7 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
     // From here on weights and means are enough: the scatter lives on in the factor.
     evidence.moments().move_mean(groups_[chosen].data(), row);
     evidence.join_places(cluster_.data(), rest_.data(), groups_[0].data(), groups_[1].data());
-    double* e = centres_[chosen].data();
+    double* e = centers_[chosen].data();
     for (std::size_t j = 0; j < d; ++j) e[j] *= std::sqrt(ratios[chosen]);
     rank_one(factor_.data(), e, d, 1.0);
   }

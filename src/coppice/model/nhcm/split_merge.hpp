@@ -44,7 +44,7 @@ class SubclusterSplitMerge {
   std::vector<double> rest_;                        // the cluster without the two groups
   std::vector<double> groups_[2];                   // moments
   std::vector<double> cluster_, factor_, scratch_;  // the cluster with both groups
-  std::vector<double> centres_[2];
+  std::vector<double> centers_[2];
   SplitMergeCounts counts_;
 };
 

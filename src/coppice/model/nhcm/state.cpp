@@ -24,7 +24,7 @@ State::State(const Gaussian& family, const Rows& rows, const TwoLevelCrp& prior,
       evidence_(family, spread, rows.size()),
       sub_size_(evidence_.moments().size()),
       cluster_size_(evidence_.cluster_size()),
-      stride_(family.bank_size() * kLanes),
+      stride_(family.cache_size() * kLanes),
       sub_of_(rows.size(), kNone) {
   clear_slots();
 }
@@ -131,7 +131,7 @@ Label State::open_slot(Label cluster) {
     if (log_weight_.size() < size) log_weight_.resize(size, kMinusInfinity);
     // Lanes that are not used hold zeros or what a closed slot had: the arithmetic of the kernel stays
     // finite.
-    if (bank_.size() < size / kLanes * stride_) bank_.resize(size / kLanes * stride_, 0.0);
+    if (cache_.size() < size / kLanes * stride_) cache_.resize(size / kLanes * stride_, 0.0);
   }
   cluster_of_[index(slot)] = cluster;
   return slot;
@@ -193,11 +193,11 @@ void State::close_cluster(Label cluster) {
   free_clusters_.push_back(cluster);
 }
 
-void State::fill_bank(Label slot, Label cluster, const double* sub) {
+void State::fill_cache(Label slot, Label cluster, const double* sub) {
   const std::size_t d = evidence_.dimension();
   scratch_.resize(d);
   const double strength = evidence_.locate(cluster_stats(cluster), sub, scratch_.data());
-  double* to = bank_.data() + index(slot) / kLanes * stride_ + index(slot) % kLanes;
+  double* to = cache_.data() + index(slot) / kLanes * stride_ + index(slot) % kLanes;
   for (std::size_t j = 0; j < d; ++j, to += kLanes) *to = scratch_[j];
   const double* entry = factor(cluster);
   for (std::size_t j = 0; j < d; ++j) {
@@ -224,8 +224,8 @@ void State::refresh(Label cluster) {
   const double* diagonal = factor(cluster);
   for (std::size_t j = 0; j < d; diagonal += d - j, ++j)
     inverse_diagonals_[index(cluster) * d + j] = 1.0 / *diagonal;
-  for (const Label sub : subs_of(cluster)) fill_bank(sub, cluster, sub_stats(sub));
-  fill_bank(openings_[index(cluster)], cluster, nullptr);
+  for (const Label sub : subs_of(cluster)) fill_cache(sub, cluster, sub_stats(sub));
+  fill_cache(openings_[index(cluster)], cluster, nullptr);
   refresh_weights(cluster);
 }
 

@@ -120,7 +120,7 @@ class State {
   /// All that follows from the statistics of its sub-clusters.
   void refresh(Label cluster);
   void refresh_weights(Label cluster);
-  void fill_bank(Label slot, Label cluster, const double* sub);
+  void fill_cache(Label slot, Label cluster, const double* sub);
   void refresh_open_shift();
   void own_weights(std::size_t row, double open_shift, double* out) const;
   /// The same with everything computed afresh, for a row that dominates its cluster.
@@ -137,7 +137,7 @@ class State {
   Labels cluster_of_;
   std::vector<double> sub_stats_;
   Labels free_slots_;
-  AlignedVector bank_, log_weight_;    // eight slots side by side, without the shift of openings
+  AlignedVector cache_, log_weight_;   // eight slots side by side, without the shift of openings
   double open_shift_[2] = {0.0, 0.0};  // for all sub-clusters, and for one less
   // By cluster.
   std::vector<Counts> counts_;

@@ -22,12 +22,12 @@ void State::log_conditional(std::size_t row, double* out) const {
   const double shift = open_shift_[alone ? 1 : 0];
   for (const Label opening : openings_)
     if (opening != kNone) out[opening] += shift;
-  family_->add_log_predictive((*data_)[row], bank_.data(), stride_, options() / kLanes, {}, out);
+  family_->add_log_predictive((*data_)[row], cache_.data(), stride_, options() / kLanes, {}, out);
   if (own != kNone) own_weights(row, shift, out);
 }
 
 // The densities in the row's own cluster, with the row left out: every slot of it changes. Psi without the
-// row is Psi - c e e', where e is the distance of the row from the centre of the slot through which it came
+// row is Psi - c e e', where e is the distance of the row from the center of the slot through which it came
 // in, so inverse and determinant follow from those with the row, and nothing has to be factorized.
 void State::own_weights(std::size_t row, double open_shift, double* out) const {
   const Label own = sub_of_[row];

@@ -21,15 +21,15 @@ Bisection::Bisection(const Family& family, const Rows& rows, const std::atomic<b
       rows_(&rows),
       stop_(stop),
       stats_(2 * family.stats_size()),
-      bank_(family.bank_size() * kLanes),
+      cache_(family.cache_size() * kLanes),
       scores_(kLanes) {
   family_->clear(stats_.data());
-  for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_bank(stats_.data(), bank_.data() + lane);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_cache(stats_.data(), cache_.data() + lane);
 }
 
 double Bisection::preference(std::uint32_t row) {
   std::fill_n(scores_.data(), kLanes, 0.0);
-  family_->add_log_predictive((*rows_)[row], bank_.data(), 0, 1, {}, scores_.data());
+  family_->add_log_predictive((*rows_)[row], cache_.data(), 0, 1, {}, scores_.data());
   return scores_[0] - scores_[1];
 }
 
@@ -39,7 +39,7 @@ void Bisection::set_groups(std::span<const std::uint32_t> rows, std::span<const 
     family_->clear(stats);
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (sides[i] == group) family_->add(stats, (*rows_)[rows[i]]);
-    family_->fill_bank(stats, bank_.data() + group);
+    family_->fill_cache(stats, cache_.data() + group);
   }
 }
 
@@ -98,7 +98,7 @@ std::size_t Bisection::divide(std::span<std::uint32_t> rows, bool even, Stream& 
 RowTree::Node Bisection::build(RowTree& tree, std::span<std::uint32_t> rows, std::size_t total,
                                std::size_t depth, Stream& stream) {
   if (rows.size() == 1) return rows.front();
-  heed(stop_);
+  throw_if_stopped(stop_);
   const std::size_t cut = divide(rows, must_be_even(rows.size(), total, depth), stream);
   const RowTree::Node left = build(tree, rows.first(cut), total, depth + 1, stream);
   const RowTree::Node right = build(tree, rows.subspan(cut), total, depth + 1, stream);

@@ -41,7 +41,7 @@ class Bisection {
   const Family* family_;
   const Rows* rows_;
   const std::atomic<bool>* stop_;
-  AlignedVector stats_, bank_, scores_;
+  AlignedVector stats_, cache_, scores_;
   std::vector<std::uint8_t> sides_;
   std::vector<std::pair<double, std::uint32_t>> ranked_;
 };

@@ -45,7 +45,7 @@ Labels label_rows(const Family& family, const Rows& rows, std::span<const std::u
   AlignedVector weights;
   for (const std::uint32_t row : order) {
     if (clusters.label(row) != Clusters::kUnassigned) continue;
-    heed(stop);
+    throw_if_stopped(stop);
     weights.resize(clusters.weights_size());
     clusters.log_conditional(row, weights.data());
     const auto best = std::max_element(weights.begin(), weights.end());

@@ -45,7 +45,7 @@ void GuidedSplitMerge::start(RestrictedPair& pair, std::uint32_t anchor_a, std::
     family_->clear(stats[group]);
     family_->add(stats[group], (*rows_)[group == 0 ? anchor_a : anchor_b]);
   }
-  // Items below a node are neighbours in by_position_.
+  // Items below a node are neighbors in by_position_.
   const auto items_below = [&](RowTree::Node node) {
     const std::size_t first = guide.position(guide.rows_below(node).front());
     const std::size_t end = first + guide.rows_below(node).size();

@@ -33,7 +33,7 @@ constexpr std::size_t kEarlyFactor = 5;
 constexpr std::uint64_t kStateFormat = 0x6e726d6d00000002;
 
 /// Rows of its bucket that are updated around a row that comes in.
-constexpr std::size_t kNeighbours = 4;
+constexpr std::size_t kNeighbors = 4;
 
 /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
 Guide chain_guide(const ParameterValues& parameters, const Family& family, const Rows& rows,
@@ -44,7 +44,7 @@ Guide chain_guide(const ParameterValues& parameters, const Family& family, const
                      stop);
 }
 
-class MixtureSampler final : public Sampler {
+class MixtureSampler final : public Inference {
  public:
   explicit MixtureSampler(const Problem& problem)
       : parameters_(problem.parameters),
@@ -127,7 +127,7 @@ class MixtureSampler final : public Sampler {
     return process_->log_prior(fresh.sizes()) + fresh.log_marginal();
   }
 
-  void shape(std::span<Label> labels) const override {
+  void labels(std::span<Label> labels) const override {
     std::copy(clusters_.labels().begin(), clusters_.labels().end(), labels.begin());
     canonicalize(labels);
   }
@@ -247,7 +247,7 @@ class MixtureSampler final : public Sampler {
       };
       const std::span<const std::uint32_t> bucket = growing_->insert(row, stream);
       update(row);
-      for (std::size_t i = 0; i < kNeighbours; ++i) update(bucket[draw_index(stream, bucket.size())]);
+      for (std::size_t i = 0; i < kNeighbors; ++i) update(bucket[draw_index(stream, bucket.size())]);
       blocks_.step(clusters_, row, bucket, stream);
       // The update of sigma costs O(N): it waits until the rows are two per cent more.
       const bool all = inside_ >= next_sigma_;
@@ -342,7 +342,7 @@ class MixtureSampler final : public Sampler {
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem) {
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<MixtureSampler>(problem);
 }
 

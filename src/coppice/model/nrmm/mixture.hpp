@@ -7,7 +7,7 @@
 
 namespace coppice::nrmm {
 
-std::unique_ptr<Sampler> make_sampler(const Problem& problem);
+std::unique_ptr<Inference> make_inference(const Problem& problem);
 /// Bytes of one chain beside the data.
 std::size_t chain_bytes(const Problem& problem);
 

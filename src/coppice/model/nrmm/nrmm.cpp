@@ -9,7 +9,7 @@ namespace coppice {
 
 ModelEntry nrmm_entry() {
   return {"nrmm",
-          "mixture with an unknown number of clusters (normalised random measures)",
+          "mixture with an unknown number of clusters (normalized random measures)",
           nrmm::parameter_table(),
           [](const ParameterValues& parameters) {
             std::vector<std::string> names{"log_joint", "clusters", "entropy", "largest_share"};
@@ -17,11 +17,11 @@ ModelEntry nrmm_entry() {
             return names;
           },
           [](const ParameterValues&) -> std::size_t { return 1; },
-          nrmm::make_sampler,
+          nrmm::make_inference,
           nrmm::make_predictor,
           nrmm::chain_bytes,
           nrmm::check_given,
-          nrmm::caveat,
+          nrmm::inexactness_note,
           nrmm::explain_sampler,
           true,
           nrmm::guide_of_chain};

@@ -1,4 +1,4 @@
-// Mixtures of normalised random measures: a partition of the rows with a product prior prod_c kappa(n_c),
+// Mixtures of normalized random measures: a partition of the rows with a product prior prod_c kappa(n_c),
 // component parameters integrated out. This file is the model's public face; process and samplers stand
 // beside it.
 #pragma once

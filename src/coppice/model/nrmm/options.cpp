@@ -64,7 +64,7 @@ std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   return {
       choice_row("process", "dp",
-                 "random measure: dp is the Dirichlet process, ngg the normalised generalised gamma process",
+                 "random measure: dp is the Dirichlet process, ngg the normalized generalized gamma process",
                  {"dp", "ngg"}),
       {"alpha", Type::real, "", "concentration; learned under --alpha-prior if not given", 0.0, kNoLimit,
        true},
@@ -160,9 +160,9 @@ void check_given(const Settings& given) {
   if (sampler != "tree-guided-published") refuse({"published-moves", "published-depth"});
 }
 
-std::string caveat(const ParameterValues& parameters) {
+std::string inexactness_note(const ParameterValues& parameters) {
   if (parameters.choice("sampler") != "tree-guided-published") return {};
-  return "Not exact: --sampler tree-guided-published does not leave the posterior invariant and favours few, "
+  return "Not exact: --sampler tree-guided-published does not leave the posterior invariant and favors few, "
          "large clusters; use --sampler tree-guided.";
 }
 

@@ -52,7 +52,7 @@ std::vector<Parameter> parameter_table();
 /// Throws Error{configuration} if settings that were given exclude each other.
 void check_given(const Settings& given);
 /// The sentence that goes with every answer of the published sampler, which has no target.
-std::string caveat(const ParameterValues& parameters);
+std::string inexactness_note(const ParameterValues& parameters);
 /// Says what --sampler auto makes of the data; chooses nothing that Options would not.
 Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t seed,
                            std::size_t threads);

@@ -23,7 +23,7 @@ constexpr std::size_t kDraws = 100;
 constexpr std::size_t kThin = 3;
 constexpr double kNeededErrors = 2.0;
 
-/// A regulariser and its strength, penalty times margin: what a row can gain or lose at one level is of the
+/// A regularizer and its strength, penalty times margin: what a row can gain or lose at one level is of the
 /// order of twice that, in nats.
 struct Candidate {
   const char* regularizer;
@@ -65,7 +65,7 @@ std::vector<double> held_out_density(const Problem& whole, const Fold& fold, con
   const ModelEntry model = rbhmc_entry();
   const Problem problem{whole.family, &fold.train, ParameterValues(model.parameters, settings),
                         whole.category_levels};
-  const std::unique_ptr<Sampler> sampler = model.make_sampler(problem);
+  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
   const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
   Labels labels(fold.train.size() * model.levels(problem.parameters));
   std::vector<double> traces(model.traces(problem.parameters).size());
@@ -75,12 +75,12 @@ std::vector<double> held_out_density(const Problem& whole, const Fold& fold, con
   const std::uint64_t name = (std::uint64_t{1} << 48) + chain;
   sampler->init({seed, name, 0});
   for (std::size_t sweep = 1; sweep <= kWarmup + kDraws * kThin; ++sweep) {
-    heed(whole.stop);
+    throw_if_stopped(whole.stop);
     sampler->step({seed, name, sweep});
     if (sweep <= kWarmup || sweep % kThin != 0) continue;
-    sampler->shape(labels);
+    sampler->labels(labels);
     sampler->traces(traces);
-    predictor->set_draw(labels, traces, sampler->details());
+    predictor->set_draw(labels, traces, sampler->payload());
     weights.resize(predictor->clusters(1) + 1);
     for (std::size_t row = 0; row < fold.held_out.size(); ++row) {
       predictor->log_weights(fold.held_out[row], 1, weights);
@@ -172,7 +172,7 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
     if (candidate.strength == 0.0 || !given.contains("regularizer") ||
         problem.parameters.choice("regularizer") == candidate.regularizer)
       candidates.push_back(candidate);
-  if (candidates.size() == 1) return take_none("only exact regularisers are chosen among; give a number");
+  if (candidates.size() == 1) return take_none("only exact regularizers are chosen among; give a number");
   const std::vector<Fold> folds = make_folds(*problem.rows, seed);
   std::vector<std::vector<std::vector<double>>> densities(candidates.size(),
                                                           std::vector<std::vector<double>>(kFolds));

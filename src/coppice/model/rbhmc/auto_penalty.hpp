@@ -1,4 +1,4 @@
-// Choosing the penalty when the user does not: rows are held out, short chains run with regularisers of
+// Choosing the penalty when the user does not: rows are held out, short chains run with regularizers of
 // several strengths, and the one that gives the held-out rows the highest predictive density is taken, but
 // only if it beats the plain mixture by more than two standard errors of the difference. A penalty is an
 // assumption beside the model: it has to earn its place. The margin's scale is that of the scores: the
@@ -9,7 +9,7 @@
 
 namespace coppice::rbhmc {
 
-/// Replaces `--penalty auto` by numbers, and sets regulariser and margin unless they were given. With
+/// Replaces `--penalty auto` by numbers, and sets regularizer and margin unless they were given. With
 /// `--penalty 0` it only notes which of the given settings do nothing.
 /// Deterministic in the seed, whatever the number of threads.
 Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,

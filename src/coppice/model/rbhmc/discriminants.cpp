@@ -42,7 +42,7 @@ void DiscriminantMoves::load_parent(const State& state, NodeId parent) {
     for (std::size_t child = 0; child < children_.size(); ++child)
       scores_[child * stride_ + i] = own_[i] == child ? margins.own(rows_[i])[level_ - 1]
                                                       : margins.dot(margins.eta(children_[child]), y);
-    if (margins.centred()) continue;
+    if (margins.centered()) continue;
     double floor = 0.0;
     for (std::size_t level = 0; level < tree.depth(); ++level)
       if (level + 1 != level_)
@@ -187,13 +187,13 @@ void DiscriminantMoves::gauss(State& state, Stream& stream, bool corrected) {
     for (std::size_t level = 0; level < depth; ++level)
       largest = std::max(largest, margins.margin() - margins.own(row)[level] + margins.best(row)[level]);
     double shared = 0.0;
-    if (!margins.centred() && largest > kMinusInfinity)
+    if (!margins.centered() && largest > kMinusInfinity)
       shared = draw_gig_half(stream, std::abs(margins.penalty() * largest));
     for (std::size_t level = 0; level < depth; ++level) {
       double& lambda = lambda_[row * depth + level];
       lambda = shared;
       const double rho = margins.margin() - margins.own(row)[level] + margins.best(row)[level];
-      if (margins.centred() && rho > kMinusInfinity)
+      if (margins.centered() && rho > kMinusInfinity)
         lambda = draw_gig_half(stream, std::abs(margins.penalty() * rho));
       const double y2 = margins.dot(margins.feature(row), margins.feature(row));
       if (!corrected)
@@ -246,7 +246,7 @@ void DiscriminantMoves::gauss_child(State& state, std::size_t child, Stream& str
       // Where another level is worse, this one does not matter; ties go to the lower level.
       double rho_elsewhere = kMinusInfinity;
       bool elsewhere_first = false;
-      if (!margins.centred())
+      if (!margins.centered())
         for (std::size_t level = 0; level < depth; ++level) {
           if (level + 1 == level_) continue;
           const double rho = margin - margins.own(rows_[i])[level] + margins.best(rows_[i])[level];

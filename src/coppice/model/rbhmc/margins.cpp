@@ -16,7 +16,7 @@ Margins::Margins(const Problem& problem, const Options& options)
       penalty_(options.penalty),
       margin_(options.margin),
       sd_(options.discriminant_sd),
-      centred_(options.centred()),
+      centered_(options.centered()),
       intercept_(options.intercept),
       own_(problem.rows->size() * options.levels, 0.0),
       best_(problem.rows->size() * options.levels, kMinusInfinity),
@@ -104,7 +104,7 @@ void Margins::scores_at(std::size_t row, const LevelTree& tree, NodeId node, con
 }
 
 double Margins::hinge(const double* own, const double* best) const {
-  if (centred_) {
+  if (centered_) {
     double total = 0.0;
     for (std::size_t level = 0; level < depth_; ++level)
       if (best[level] > kMinusInfinity) total += std::max(0.0, margin_ - own[level] + best[level]) - margin_;
@@ -148,7 +148,7 @@ double Margins::increase(const LevelTree& tree, NodeId parent, const double* eta
     const double value = dot(eta_new, feature(row));
     const double known = best(row)[level];
     if (value <= known) return;
-    if (centred_) {
+    if (centered_) {
       const double own_score = own(row)[level];
       const double before =
           known > kMinusInfinity ? std::max(0.0, margin_ - own_score + known) - margin_ : 0.0;

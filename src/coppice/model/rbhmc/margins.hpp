@@ -40,7 +40,7 @@ class Margins {
   void set_penalty(double penalty) { penalty_ = penalty; }
   double margin() const { return margin_; }
   double sd() const { return sd_; }
-  bool centred() const { return centred_; }
+  bool centered() const { return centered_; }
 
   /// Features anew from the rows.
   void data_changed();
@@ -63,7 +63,7 @@ class Margins {
   /// The row's scores on the path of a node; with `eta_new`, on the path of a new child of the node.
   void scores_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
                  LevelScores& scores) const;
-  /// The hinge of a row with these scores: max over levels, or their centred sum.
+  /// The hinge of a row with these scores: max over levels, or their centered sum.
   double hinge(const double* own, const double* best) const;
   double hinge(const LevelScores& scores) const { return hinge(scores.own.data(), scores.best.data()); }
   double hinge(std::size_t row) const { return hinge(own(row), best(row)); }
@@ -97,7 +97,7 @@ class Margins {
   std::vector<std::size_t> category_levels_;
   std::size_t depth_, dimension_ = 0, stride_ = 0;
   double penalty_, margin_, sd_;
-  bool centred_, intercept_;
+  bool centered_, intercept_;
   AlignedVector features_, eta_;
   std::vector<double> own_, best_;
   std::vector<NodeId> rival_;

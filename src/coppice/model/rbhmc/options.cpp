@@ -72,7 +72,7 @@ std::vector<Parameter> parameter_table() {
       {"penalty",
        Type::real,
        "auto",
-       "strength C of the regulariser; 0: the plain nested mixture (BHMC); auto: chosen by held-out rows",
+       "strength C of the regularizer; 0: the plain nested mixture (BHMC); auto: chosen by held-out rows",
        0.0,
        kNoLimit,
        false,
@@ -84,7 +84,7 @@ std::vector<Parameter> parameter_table() {
       {"intercept", Type::flag, "false", "discriminants with an intercept"},
       choice_row(
           "regularizer", "hinge",
-          "hinge and centred are sampled exactly (--penalty auto may take either); own and paper are the "
+          "hinge and centered are sampled exactly (--penalty auto may take either); own and paper are the "
           "published procedures, "
           "not exact",
           kRegularizers),
@@ -130,7 +130,7 @@ void check_given(const Settings& given) {
   if ((regularizer == "own" || regularizer == "paper") &&
       (!given.contains("penalty") || given.at("penalty").shape == Setting::Shape::text))
     fail(ErrorCode::configuration,
-         "--penalty auto chooses among exact regularisers: give --regularizer {} a --penalty", regularizer);
+         "--penalty auto chooses among exact regularizers: give --regularizer {} a --penalty", regularizer);
   if (regularizer == "paper")
     for (const char* name : {"moves", "path-update", "discriminant-update", "leaf-weights", "theta"})
       if (given.contains(name))
@@ -143,13 +143,13 @@ void check_given(const Settings& given) {
       fail(ErrorCode::configuration, "--{} goes with --learn-concentrations", name);
 }
 
-std::string caveat(const ParameterValues& parameters) {
+std::string inexactness_note(const ParameterValues& parameters) {
   const Options options(parameters);
   // Without a penalty `own` is the plain mixture; the published procedure is biased even then.
   if (options.counts_others() || (options.penalty == 0.0 && options.regularizer == Regularizer::own))
     return {};
   return fmt::format(
-      "Not exact: {} regularisation (--regularizer {}) follows a published procedure that samples no "
+      "Not exact: {} regularization (--regularizer {}) follows a published procedure that samples no "
       "posterior; --regularizer centred and hinge are exact.",
       options.regularizer == Regularizer::own ? "own-hinge (paper)" : "the paper's",
       parameters.choice("regularizer"));

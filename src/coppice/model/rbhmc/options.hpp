@@ -10,9 +10,9 @@
 
 namespace coppice::rbhmc {
 
-/// What a tree pays for siblings that its discriminants do not tell apart. `hinge` and `centred` are targets
+/// What a tree pays for siblings that its discriminants do not tell apart. `hinge` and `centered` are targets
 /// that are sampled exactly; `own` and `paper` are procedures without a target.
-enum class Regularizer { hinge, centred, own, paper };
+enum class Regularizer { hinge, centered, own, paper };
 enum class PathUpdate { metropolis, gibbs, prior };
 enum class DiscriminantUpdate { slice, gauss };
 enum class Start { sequential, single_path, each_alone, prior, dispersed };
@@ -31,9 +31,9 @@ struct Options {
   double margin;   // eps0
   double discriminant_sd;
   bool intercept;
-  bool centred() const { return regularizer == Regularizer::centred; }
+  bool centered() const { return regularizer == Regularizer::centered; }
   /// Whether a move is judged by the hinges of all rows, as an exact sampler must.
-  bool counts_others() const { return regularizer == Regularizer::hinge || centred(); }
+  bool counts_others() const { return regularizer == Regularizer::hinge || centered(); }
 
   std::vector<Move> moves;
   PathUpdate path_update;
@@ -52,6 +52,6 @@ struct Options {
 std::vector<Parameter> parameter_table();
 void check_given(const Settings& given);
 /// The sentence that goes with every answer of a procedure that samples no target.
-std::string caveat(const ParameterValues& parameters);
+std::string inexactness_note(const ParameterValues& parameters);
 
 }  // namespace coppice::rbhmc

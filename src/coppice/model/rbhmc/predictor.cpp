@@ -6,7 +6,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
-#include "coppice/model/rbhmc/draw_details.hpp"
+#include "coppice/model/rbhmc/draw_payload.hpp"
 #include "coppice/model/rbhmc/traces.hpp"
 #include "coppice/model/stats_predictor.hpp"
 #include "coppice/shape/level_tree.hpp"
@@ -26,11 +26,11 @@ class NestedMixturePredictor final : public StatsPredictor {
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
-                std::string_view details) override {
+                std::string_view payload) override {
     alpha_ = traces[alpha_trace];
     gamma_ = traces[gamma_trace];
     tree_.assign(labels);
-    draw_ = read_details(details, tree_);
+    draw_ = read_payload(payload, tree_);
     const std::size_t size = family_->stats_size();
     stats_.resize(draw_.components * size);
     for (std::size_t k = 0; k < draw_.components; ++k) family_->clear(stats_.data() + k * size);
@@ -95,7 +95,7 @@ class NestedMixturePredictor final : public StatsPredictor {
   const Family* family_;
   const Rows* rows_;
   LevelTree tree_;
-  DrawDetails draw_;
+  DrawPayload draw_;
   std::vector<double> empty_, stats_, counts_;
   double alpha_ = 1.0, gamma_ = 1.0;
 };

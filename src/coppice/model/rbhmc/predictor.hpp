@@ -1,5 +1,5 @@
 // Where a new row belongs in a stored draw: the prior probability of every path, existing or new, times the
-// mixture at its end, from the tree, the components and the weights kept with the draw. The regulariser
+// mixture at its end, from the tree, the components and the weights kept with the draw. The regularizer
 // shapes the trees that are drawn; it plays no part in the predictive of a row.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace coppice {
 namespace rbhmc {
 namespace {
 
-class NestedMixtureSampler final : public Sampler {
+class NestedMixtureSampler final : public Inference {
  public:
   explicit NestedMixtureSampler(const Problem& problem)
       : options_(problem.parameters), rows_(problem.rows->size()) {
@@ -57,7 +57,7 @@ class NestedMixtureSampler final : public Sampler {
     return state().log_collapsed_from_scratch() - regularizer(state().margins().total(state().tree()));
   }
 
-  void shape(std::span<Label> labels) const override { state().tree().labels(labels); }
+  void labels(std::span<Label> labels) const override { state().tree().labels(labels); }
 
   void traces(std::span<double> values) const override {
     const LevelTree& tree = state().tree();
@@ -97,7 +97,7 @@ class NestedMixtureSampler final : public Sampler {
     return list;
   }
 
-  std::string details() const override { return state().details(); }
+  std::string payload() const override { return state().payload(); }
 
   std::string save() const override {
     ByteWriter bytes;
@@ -128,7 +128,7 @@ class NestedMixtureSampler final : public Sampler {
   }
 
   /// After draw_prior: data from the plain mixture. After a step: data given tree, components and
-  /// discriminants under the regularised joint law of shape and data, each row by rejection; the parameters
+  /// discriminants under the regularized joint law of shape and data, each row by rejection; the parameters
   /// are drawn given the data there were.
   void draw_data(const StreamName& name, Rows& rows) override {
     const State& from = state();
@@ -154,8 +154,9 @@ class NestedMixtureSampler final : public Sampler {
         if (from_prior_ || !scorer.active()) break;
         scorer.row_changed(row);
         scorer.scores_at(row, from.tree(), from.tree().leaf(row), nullptr, scores);
-        // The centred hinge can be negative, down to minus the margin at every level.
-        const double least = scorer.centred() ? -scorer.margin() * static_cast<double>(options_.levels) : 0.0;
+        // The centered hinge can be negative, down to minus the margin at every level.
+        const double least =
+            scorer.centered() ? -scorer.margin() * static_cast<double>(options_.levels) : 0.0;
         if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.hinge(scores) - least)) break;
       }
     }
@@ -226,13 +227,13 @@ ModelEntry rbhmc_entry() {
           rbhmc::parameter_table(),
           rbhmc::trace_names,
           [](const ParameterValues& parameters) { return parameters.integer("levels"); },
-          [](const Problem& problem) -> std::unique_ptr<Sampler> {
+          [](const Problem& problem) -> std::unique_ptr<Inference> {
             return std::make_unique<rbhmc::NestedMixtureSampler>(problem);
           },
           rbhmc::make_predictor,
           rbhmc::chain_bytes,
           rbhmc::check_given,
-          rbhmc::caveat,
+          rbhmc::inexactness_note,
           rbhmc::resolve_penalty};
 }
 

@@ -145,7 +145,7 @@ class State {
   std::string save() const;
   void load(std::string_view bytes);
   /// Components, weights and discriminants of a draw, for prediction.
-  std::string details() const;
+  std::string payload() const;
 
   /// Throws Error{bug} unless every kept number equals its recomputation.
   void audit() const;

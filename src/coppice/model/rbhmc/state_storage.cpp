@@ -111,7 +111,7 @@ void State::load(std::string_view bytes) {
 
 void State::rebuild() { load(save()); }
 
-std::string State::details() const {
+std::string State::payload() const {
   // Without a penalty discriminants are noise. A weight that is not zero stays so in single precision.
   const std::size_t dimension = margins_.active() ? margins_.dimension() : 0;
   const auto narrow = [](double weight) {

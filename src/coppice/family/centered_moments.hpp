@@ -1,4 +1,4 @@
-// Count, mean and centred sum of squares of one column (Welford): the statistics of Gaussian cells.
+// Count, mean and centered sum of squares of one column (Welford): the statistics of Gaussian cells.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace coppice {
 
-/// Statistics are three doubles: cells, their mean, centred sum of squares.
-struct CentredMoments {
+/// Statistics are three doubles: cells, their mean, centered sum of squares.
+struct CenteredMoments {
   static constexpr int kSize = 3;
 
   static void clear(double* stats) { stats[0] = stats[1] = stats[2] = 0.0; }
@@ -68,10 +68,10 @@ struct CentredMoments {
     return result;
   }
 
-  /// For unions of clusters: cells, mean, centred sum of squares, sum.
-  static void fill_union(const double* stats, double* bank) {
-    for (int i = 0; i < kSize; ++i) bank[i * static_cast<int>(kLanes)] = stats[i];
-    bank[3 * kLanes] = stats[0] * stats[1];
+  /// For unions of clusters: cells, mean, centered sum of squares, sum.
+  static void fill_union(const double* stats, double* cache) {
+    for (int i = 0; i < kSize; ++i) cache[i * static_cast<int>(kLanes)] = stats[i];
+    cache[3 * kLanes] = stats[0] * stats[1];
   }
   /// One cluster together with each of eight; the same whichever of the two comes first.
   struct Union {

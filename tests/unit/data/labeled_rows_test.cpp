@@ -1,5 +1,5 @@
 // Sparse rows keep what is not zero, missing cells too, and refuse categories.
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/data/labeled_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,26 +32,26 @@ TEST(SparseRows, HoldEveryCellThatIsNotZero) {
 }
 
 TEST(SparseRows, RefuseCategories) {
-  const Table table = table_of({{"colour", Kind::category, {0.0, 1.0}, {"red", "blue"}}});
+  const Table table = table_of({{"color", Kind::category, {0.0, 1.0}, {"red", "blue"}}});
   try {
     sparse_rows(table);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::configuration);
-    EXPECT_NE(std::string(error.what()).find("colour"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("color"), std::string::npos);
   }
 }
 
-TEST(LabelledRows, KindsAndLabelsBelongToTheSameRows) {
+TEST(LabeledRows, KindsAndLabelsBelongToTheSameRows) {
   const Table features = table_of({{"x", Kind::real, {1.0, 2.0}, {}}});
   const Table labels =
       table_of({{"l", Kind::binary, {1.0, kMissing}, {}}, {"m", Kind::binary, {0.0, 1.0}, {}}});
-  const LabelledRows rows = labelled_rows(features, labels);
+  const LabeledRows rows = labeled_rows(features, labels);
   EXPECT_EQ(rows.kinds, std::vector<Kind>{Kind::real});
   EXPECT_EQ(rows.labels.columns, 2u);
   EXPECT_EQ(rows.labels.values_of(0)[0], 1.0);
   EXPECT_TRUE(is_missing(rows.labels.values_of(1)[0]));
-  EXPECT_THROW(labelled_rows(features, table_of({{"l", Kind::binary, {1.0}, {}}})), Error);
+  EXPECT_THROW(labeled_rows(features, table_of({{"l", Kind::binary, {1.0}, {}}})), Error);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace coppice {
 
 /// Adds the share to the settings of the families and a note for people. False if the model has no bound to
 /// go by, or there is nothing to choose.
-bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
-                  const std::atomic<bool>* stop);
+bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
+                            std::size_t threads, const std::atomic<bool>* stop);
 
 }  // namespace coppice

@@ -1,4 +1,4 @@
-#include "coppice/app/fold_standings.hpp"
+#include "coppice/app/fold_table.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -19,9 +19,9 @@ struct MeanAndError {
 };
 
 /// Over the folds that have the figure.
-MeanAndError over_folds(const Standing& standing, std::size_t figure) {
+MeanAndError over_folds(const FoldScores& scores, std::size_t figure) {
   std::vector<double> values;
-  for (const Standing::Fold& fold : standing.folds)
+  for (const FoldScores::Fold& fold : scores.folds)
     if (const double value = fold.figures[figure]; std::isfinite(value)) values.push_back(value);
   if (values.empty()) return {};
   const double count = static_cast<double>(values.size());
@@ -41,16 +41,16 @@ std::string words(const MeanAndError& value) {
 
 }  // namespace
 
-void FoldStandings::add_fold(std::vector<Standing::Fold> results) {
+void FoldTable::add_fold(std::vector<FoldScores::Fold> results) {
   for (std::size_t place = 0; place < results.size(); ++place)
-    standings_[place].folds.push_back(std::move(results[place]));
+    scores_[place].folds.push_back(std::move(results[place]));
 }
 
-std::string FoldStandings::text(const Context& context) const {
+std::string FoldTable::text(const Context& context) const {
   std::vector<std::size_t> shown;
   for (std::size_t figure = 0; figure < figures_.size(); ++figure)
-    for (const Standing& standing : standings_)
-      if (std::isfinite(over_folds(standing, figure).mean)) {
+    for (const FoldScores& scores : scores_)
+      if (std::isfinite(over_folds(scores, figure).mean)) {
         shown.push_back(figure);
         break;
       }
@@ -58,22 +58,22 @@ std::string FoldStandings::text(const Context& context) const {
   std::vector<std::string> heading{"model"};
   for (const std::size_t figure : shown) heading.emplace_back(figures_[figure].heading);
   table.add(heading);
-  for (const Standing& standing : standings_) {
-    std::vector<std::string> cells{standing.name};
-    for (const std::size_t figure : shown) cells.push_back(words(over_folds(standing, figure)));
+  for (const FoldScores& scores : scores_) {
+    std::vector<std::string> cells{scores.name};
+    for (const std::size_t figure : shown) cells.push_back(words(over_folds(scores, figure)));
     table.add(cells);
   }
   return table.text(context);
 }
 
-ordered_json FoldStandings::json() const {
+ordered_json FoldTable::json() const {
   ordered_json list = ordered_json::array();
-  for (const Standing& standing : standings_) {
-    ordered_json entry{{"model", standing.name}};
+  for (const FoldScores& scores : scores_) {
+    ordered_json entry{{"model", scores.name}};
     for (std::size_t figure = 0; figure < figures_.size(); ++figure) {
-      const MeanAndError value = over_folds(standing, figure);
+      const MeanAndError value = over_folds(scores, figure);
       ordered_json values = ordered_json::array();
-      for (const Standing::Fold& fold : standing.folds) values.push_back(fold.figures[figure]);
+      for (const FoldScores::Fold& fold : scores.folds) values.push_back(fold.figures[figure]);
       entry[figures_[figure].key] = {
           {"mean", value.mean}, {"standard_error", value.error}, {"folds", values}};
     }
@@ -82,24 +82,24 @@ ordered_json FoldStandings::json() const {
   return {{"folds", complete()}, {"models", list}};
 }
 
-std::string FoldStandings::csv() const {
+std::string FoldTable::csv() const {
   std::string text;
   CsvWriter writer(&text);
   writer.cell("model").cell("fold").cell(unit_);
   for (const FoldFigure& figure : figures_) writer.cell(figure.key);
   writer.end_row();
-  for (const Standing& standing : standings_)
-    for (std::size_t fold = 0; fold < standing.folds.size(); ++fold) {
-      writer.cell(standing.name).cell(fold + 1).cell(standing.folds[fold].held_out);
-      for (const double value : standing.folds[fold].figures) writer.cell(value);
+  for (const FoldScores& scores : scores_)
+    for (std::size_t fold = 0; fold < scores.folds.size(); ++fold) {
+      writer.cell(scores.name).cell(fold + 1).cell(scores.folds[fold].held_out);
+      for (const double value : scores.folds[fold].figures) writer.cell(value);
       writer.end_row();
     }
   writer.close();
   return text;
 }
 
-int FoldStandings::finish(const std::string& output, std::size_t asked, std::size_t dealt,
-                          const Context& context) const {
+int FoldTable::finish(const std::string& output, std::size_t asked, std::size_t dealt,
+                      const Context& context) const {
   if (complete() == 0) {
     context.note("stopped before a fold was complete");
     return static_cast<int>(ErrorCode::stopped);

@@ -10,7 +10,7 @@
 
 namespace coppice::rbhmc {
 
-struct DrawDetails {
+struct DrawPayload {
   std::size_t components = 0;
   std::size_t dimension = 0;  // of discriminants
   Labels component_of;
@@ -23,6 +23,6 @@ struct DrawDetails {
 };
 
 /// Details of the draw whose labels the tree was assigned; throws Error{bad_data} if they do not fit.
-DrawDetails read_details(std::string_view bytes, const LevelTree& tree);
+DrawPayload read_payload(std::string_view bytes, const LevelTree& tree);
 
 }  // namespace coppice::rbhmc

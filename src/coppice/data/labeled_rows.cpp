@@ -1,4 +1,4 @@
-#include "coppice/data/labelled_rows.hpp"
+#include "coppice/data/labeled_rows.hpp"
 
 #include "coppice/base/error.hpp"
 
@@ -69,12 +69,12 @@ SparseRows some_rows(const SparseRows& rows, std::size_t row) {
   return some_rows(rows, {&which, 1});
 }
 
-LabelledRows some_rows(const LabelledRows& rows, std::span<const std::uint32_t> which) {
+LabeledRows some_rows(const LabeledRows& rows, std::span<const std::uint32_t> which) {
   return {some_rows(rows.features, which), rows.kinds, some_rows(rows.labels, which)};
 }
 
-LabelledRows labelled_rows(const Table& table, const Table& labels) {
-  LabelledRows rows;
+LabeledRows labeled_rows(const Table& table, const Table& labels) {
+  LabeledRows rows;
   rows.features = sparse_rows(table);
   for (const Column& column : table.columns) rows.kinds.push_back(column.kind);
   rows.labels = sparse_rows(labels);

@@ -3,14 +3,14 @@ import { chart, Plot } from "../chart";
 import { percent } from "../data";
 import { h, scroller } from "../dom";
 import { figure } from "../figure";
-import { amountColour } from "../palette";
+import { amountColor } from "../palette";
 import type { State } from "../state";
 import type { LabelReport } from "./data";
 
 const most = 40;
 
-export function togetherSection(report: LabelReport, state: State): HTMLElement | null {
-  const { labels, counts } = report.data.labels.together;
+export function cooccurrenceSection(report: LabelReport, state: State): HTMLElement | null {
+  const { labels, counts } = report.data.labels.cooccurrence;
   if (labels.length < 2) return null;
   const side = labels.length;
   const shown = Math.min(side, most);
@@ -44,12 +44,12 @@ export function togetherSection(report: LabelReport, state: State): HTMLElement 
           marginRight: 50,
           x: { axis: "top", label: null, tickRotate: -60, domain: Array.from({ length: shown }, (_, a) => name(a)) },
           y: { label: null, domain: Array.from({ length: shown }, (_, a) => name(a)) },
-          marks: [Plot.cell(cells, { x: "b", y: "a", fill: (entry: { share: number }) => amountColour(entry.share), inset: 0.5 })],
+          marks: [Plot.cell(cells, { x: "b", y: "a", fill: (entry: { share: number }) => amountColor(entry.share), inset: 0.5 })],
         }),
       ),
     );
   const made = figure({
-    name: "together",
+    name: "cooccurrence",
     title: "Which labels come together",
     body,
     drawings: () => [body.querySelector("svg") as SVGSVGElement],
@@ -61,5 +61,5 @@ export function togetherSection(report: LabelReport, state: State): HTMLElement 
   state.on("theme", draw);
   draw();
   made.say(sentence);
-  return h("section", { id: "together", "aria-labelledby": "together-title" }, h("h2", { id: "together-title" }, "Labels together"), made.element);
+  return h("section", { id: "cooccurrence", "aria-labelledby": "cooccurrence-title" }, h("h2", { id: "cooccurrence-title" }, "Label co-occurrence"), made.element);
 }

@@ -1,4 +1,4 @@
-#include "coppice/run/choose_share.hpp"
+#include "coppice/run/choose_within_fraction.hpp"
 
 #include <fmt/format.h>
 
@@ -38,8 +38,8 @@ bool leaves_share_open(const RunConfig& config, const Codebook& codebook, const 
 
 }  // namespace
 
-bool choose_share(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
-                  const std::atomic<bool>* stop) {
+bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
+                            std::size_t threads, const std::atomic<bool>* stop) {
   const ModelEntry& model = model_by_name(config.model);
   if (model.evidence_bound == nullptr) return false;
   const FamilyPlan plan =

@@ -39,16 +39,16 @@ SparseRows present_rows(const SparseRows& rows);
 /// The numbers of the table. Throws Error{configuration} for a column of categories.
 SparseRows sparse_rows(const Table& table);
 
-struct LabelledRows {
+struct LabeledRows {
   SparseRows features;
   std::vector<Kind> kinds;  // of the features
   SparseRows labels;        // 1: has it, absent: has it not, NaN: nobody knows
 };
 
 /// Some of the rows, in the order given.
-LabelledRows some_rows(const LabelledRows& rows, std::span<const std::uint32_t> which);
+LabeledRows some_rows(const LabeledRows& rows, std::span<const std::uint32_t> which);
 
 /// `labels` has binary columns and the same rows.
-LabelledRows labelled_rows(const Table& table, const Table& labels);
+LabeledRows labeled_rows(const Table& table, const Table& labels);
 
 }  // namespace coppice
