@@ -95,7 +95,7 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
         h(
           "p",
           { class: "view-columns" },
-          `${plural(columns, "column")} (${percent(seen.view.cohesion)} coassignment), ${plural(seen.view.clusters, "cluster")}: `,
+          `${plural(columns, "column")} (${percent(seen.view.cohesion)} in one view), ${plural(seen.view.clusters, "cluster")}: `,
           h("bdi", {}, listed.slice(0, 12).join(", ")),
           listed.length > 12 ? ` and ${listed.length - 12} more` : "",
         ),
@@ -145,7 +145,7 @@ function matrixFigure(report: Report): HTMLElement {
     ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share))));
   const made = figure({
     name: "column-dependence",
-    title: "Which columns go coassignment",
+    title: "Which columns belong together",
     body: h("div", {}, styled(h("div", { class: "heat square" }, canvas), { "max-width": "460px" }), tip, legend),
     drawings: () => [canvas],
     rows: function* () {
