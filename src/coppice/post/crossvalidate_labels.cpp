@@ -1,18 +1,16 @@
-#include "coppice/app/crossvalidate_labels.hpp"
+#include "coppice/post/crossvalidate_labels.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
-#include "coppice/app/fold_table.hpp"
-#include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/bnmc/baselines.hpp"
 #include "coppice/post/label_scores.hpp"
 
-namespace coppice::app {
+namespace coppice {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -24,17 +22,17 @@ std::optional<bnmc::Baseline> baseline_of(std::string_view name) {
   return std::nullopt;
 }
 
-const std::vector<FoldFigure> kFigures{{"micro_f1", "micro F1"},     {"macro_f1", "macro F1"},
-                                       {"example_f1", "example F1"}, {"hamming_loss", "Hamming"},
-                                       {"ranking_loss", "ranking"},  {"log_loss", "log loss"},
-                                       {"fit_seconds", "fit, s"}};
+const std::vector<FoldFigure> kLabelFigures{{"micro_f1", "micro F1"},     {"macro_f1", "macro F1"},
+                                            {"example_f1", "example F1"}, {"hamming_loss", "Hamming"},
+                                            {"ranking_loss", "ranking"},  {"log_loss", "log loss"},
+                                            {"fit_seconds", "fit, s"}};
 
 /// Nothing if it was stopped.
-std::unique_ptr<Classifier> fitted(const LabelContender& contender, const LabeledRows& rows,
-                                   const LabelFolds& options, const std::atomic<bool>* stop) {
+std::unique_ptr<Classifier> fitted(const Contender& contender, const LabeledRows& rows, std::uint64_t seed,
+                                   std::size_t threads, const std::atomic<bool>* stop) {
   if (contender.model == nullptr) {
     try {
-      return bnmc::fit_baseline(*baseline_of(contender.name), rows, options.seed, options.threads, stop);
+      return bnmc::fit_baseline(*baseline_of(contender.name), rows, seed, threads, stop);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::stopped) return nullptr;
       throw;
@@ -44,11 +42,11 @@ std::unique_ptr<Classifier> fitted(const LabelContender& contender, const Labele
   problem.parameters = ParameterValues(contender.model->parameters, contender.parameters);
   problem.labeled = &rows;
   const std::unique_ptr<Inference> sampler = contender.model->make_inference(problem);
-  sampler->use_threads(options.threads);
-  sampler->init({options.seed, 0, 0});
+  sampler->use_threads(threads);
+  sampler->init({seed, 0, 0});
   for (std::size_t step = 1; !sampler->finished(); ++step) {
-    if (stop->load(std::memory_order_relaxed)) return nullptr;
-    sampler->step({options.seed, 0, step});
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) return nullptr;
+    sampler->step({seed, 0, step});
   }
   return contender.model->make_classifier(problem, sampler->payload());
 }
@@ -77,20 +75,25 @@ LabelScores scores_of(const Classifier& classifier, const LabeledRows& rows, std
 
 bool is_label_baseline(std::string_view name) { return baseline_of(name).has_value(); }
 
-int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> contenders,
-                         const LabelFolds& options, const std::atomic<bool>* stop, const Context& context) {
-  const LabeledRows all = labeled_rows(data.table, data.labels);
+Crossvalidation crossvalidate_labels(const CrossvalidationRequest& request) {
+  for (const Contender& contender : request.contenders)
+    if (contender.model != nullptr) contender.model->check_given(contender.parameters);
+  const std::uint64_t seed = ParameterValues(run_parameters(), request.run_length).integer("seed");
+  if (request.data.labels.columns.empty())
+    fail(ErrorCode::configuration, "name the labels: --labels COL,COL or --labels-file FILE");
+  const LabeledRows all = labeled_rows(request.data.table, request.data.labels);
   const std::size_t rows = all.features.rows();
-  if (options.folds > rows) fail(ErrorCode::usage, "--folds {}: there are only {} rows", options.folds, rows);
-  const std::size_t folds = options.folds;
+  const std::size_t folds = request.folds;
+  if (folds < 2) fail(ErrorCode::usage, "--folds {}: there must be two at least", folds);
+  if (folds > rows) fail(ErrorCode::usage, "--folds {}: there are only {} rows", folds, rows);
   std::vector<std::uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0u);
-  Stream stream({options.seed, 0, 0}, Purpose::hold_out, 1);
+  Stream stream({seed, 0, 0}, Purpose::hold_out, 1);
   shuffle(stream, order);
-  const std::size_t wanted = options.most_folds == 0 ? folds : std::min(options.most_folds, folds);
-  FoldTable table(kFigures, "rows");
-  for (const LabelContender& contender : contenders) table.enter(contender.name);
-  for (std::size_t fold = 0; fold < wanted; ++fold) {
+  Crossvalidation answer{kLabelFigures, "rows", folds, folds, {}};
+  if (request.most_folds != 0) answer.folds_wanted = std::min(request.most_folds, folds);
+  for (const Contender& contender : request.contenders) answer.models.push_back({contender.name});
+  for (std::size_t fold = 0; fold < answer.folds_wanted; ++fold) {
     std::vector<std::uint32_t> kept;
     std::vector<std::uint32_t> held_out;
     for (std::size_t i = 0; i < rows; ++i) (i % folds == fold ? held_out : kept).push_back(order[i]);
@@ -99,23 +102,21 @@ int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> co
     const LabeledRows train = some_rows(all, kept);
     const LabeledRows test = some_rows(all, held_out);
     std::vector<FoldScores::Fold> results;
-    for (const LabelContender& contender : contenders) {
+    for (const Contender& contender : request.contenders) {
       const Clock::time_point begin = Clock::now();
-      const std::unique_ptr<Classifier> classifier = fitted(contender, train, options, stop);
-      if (classifier == nullptr) break;
+      const std::unique_ptr<Classifier> classifier =
+          fitted(contender, train, seed, request.threads, request.stop);
+      if (classifier == nullptr) return answer;
       const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-      const LabelScores scores = scores_of(*classifier, test, options.threads);
+      const LabelScores scores = scores_of(*classifier, test, request.threads);
       results.push_back({scores.rows,
                          {scores.micro_f1, scores.macro_f1, scores.example_f1, scores.hamming_loss,
                           scores.ranking_loss, scores.log_loss, seconds}});
-      context.note(fmt::format("fold {} of {}, {}: micro F1 {:.4f} over {} rows, fitted in {}", fold + 1,
-                               wanted, contender.name, scores.micro_f1, held_out.size(),
-                               duration_words(seconds)));
+      if (request.on_result) request.on_result(answer, {fold, contender.name, results.back()});
     }
-    if (results.size() != table.models()) break;
-    table.add_fold(std::move(results));
+    answer.add_fold(std::move(results));
   }
-  return table.finish(options.output, wanted, folds, context);
+  return answer;
 }
 
-}  // namespace coppice::app
+}  // namespace coppice
