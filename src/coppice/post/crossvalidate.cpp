@@ -145,7 +145,10 @@ Crossvalidation crossvalidate_cells(const CrossvalidationRequest& request) {
 
 Contender parse_contender(const std::string& text) {
   Contender contender{text};
-  if (is_label_baseline(text)) return contender;
+  if (is_label_baseline(text)) {
+    contender.baseline = text;
+    return contender;
+  }
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   for (const ModelEntry& model : all_models()) {

@@ -20,8 +20,9 @@ namespace coppice {
 /// A model with settings of its own, or what models that learn labels are measured against.
 struct Contender {
   std::string name;                   // as the user wrote it
-  const ModelEntry* model = nullptr;  // nullptr: the baseline of that name
+  const ModelEntry* model = nullptr;  // nullptr: a baseline
   Settings parameters = {};
+  std::string baseline = {};  // ovr, chain or rates
 };
 
 /// NAME, NAME-FLAG for a flag of the model, NAME:SETTING=VALUE:..., or a baseline: ovr, chain, rates. Throws

@@ -32,7 +32,7 @@ std::unique_ptr<Classifier> fitted(const Contender& contender, const LabeledRows
                                    std::size_t threads, const std::atomic<bool>* stop) {
   if (contender.model == nullptr) {
     try {
-      return bnmc::fit_baseline(*baseline_of(contender.name), rows, seed, threads, stop);
+      return bnmc::fit_baseline(*baseline_of(contender.baseline), rows, seed, threads, stop);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::stopped) return nullptr;
       throw;
