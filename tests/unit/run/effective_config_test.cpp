@@ -76,8 +76,9 @@ TEST(KeptConfiguration, IsThatOfTheProblem) {
   EXPECT_EQ(*run.contents().effective, *contents.effective);
   EXPECT_EQ(run.setup().plan.blocks, contents.effective->blocks);
   for (const Parameter& parameter : run.model().parameters)
-    if (!parameter.fallback.empty())
-      EXPECT_EQ(run.contents().effective->parameters.count(parameter.name), 1u) << parameter.name;
+    EXPECT_EQ(run.contents().effective->parameters.count(parameter.name),
+              parameter.fallback.empty() ? 0u : 1u)
+        << parameter.name;
 }
 
 TEST(KeptConfiguration, WinsOverDefaults) {
