@@ -1,6 +1,6 @@
 #include "coppice/model/bhc/bhc.hpp"
 
-#include "coppice/model/bhc/fit.hpp"
+#include "coppice/model/bhc/inference.hpp"
 #include "coppice/model/bhc/options.hpp"
 #include "coppice/model/bhc/predictor.hpp"
 

@@ -1,6 +1,6 @@
 #include "coppice/model/bhcc/bhcc.hpp"
 
-#include "coppice/model/bhcc/fit.hpp"
+#include "coppice/model/bhcc/inference.hpp"
 #include "coppice/model/bhcc/options.hpp"
 #include "coppice/model/bhcc/predictor.hpp"
 

@@ -1,8 +1,9 @@
 #include "coppice/model/bnmc/bnmc.hpp"
 
 #include "coppice/base/error.hpp"
-#include "coppice/model/bnmc/fit.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 #include "coppice/model/bnmc/options.hpp"
+#include "coppice/model/bnmc/predictor.hpp"
 
 namespace coppice {
 

@@ -2,7 +2,7 @@
 
 #include "coppice/model/crosscat/options.hpp"
 #include "coppice/model/crosscat/predictor.hpp"
-#include "coppice/model/crosscat/sampler.hpp"
+#include "coppice/model/crosscat/inference.hpp"
 
 namespace coppice {
 

@@ -7,7 +7,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/model/crosscat/options.hpp"
-#include "coppice/model/crosscat/sampler.hpp"
+#include "coppice/model/crosscat/inference.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/stats_predictor.hpp"
 

@@ -1,6 +1,6 @@
 #include "coppice/model/nrmm/nrmm.hpp"
 
-#include "coppice/model/nrmm/mixture.hpp"
+#include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/nrmm/predictor.hpp"
 #include "coppice/model/nrmm/process.hpp"

@@ -1,4 +1,4 @@
-#include "coppice/model/bhc/fit.hpp"
+#include "coppice/model/bhc/inference.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "coppice/model/bhcc/fit.hpp"
+#include "coppice/model/bhcc/inference.hpp"
 
 #include <algorithm>
 #include <cmath>

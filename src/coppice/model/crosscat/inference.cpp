@@ -1,4 +1,4 @@
-#include "coppice/model/crosscat/sampler.hpp"
+#include "coppice/model/crosscat/inference.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "coppice/model/bnmc/sampler.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 
 namespace coppice::bnmc {
 namespace {

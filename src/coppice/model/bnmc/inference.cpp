@@ -1,4 +1,4 @@
-#include "coppice/model/bnmc/fit.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/model/bnmc/sampler.hpp"
 #include "coppice/model/bnmc/start.hpp"
 
 namespace coppice::bnmc {

@@ -1,4 +1,4 @@
-#include "coppice/model/nrmm/mixture.hpp"
+#include "coppice/model/nrmm/inference.hpp"
 
 #include <algorithm>
 #include <array>
