@@ -1,5 +1,7 @@
 #include "coppice/app/analysis.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -80,8 +82,7 @@ Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   options.loss = loss_of(selection);
   options.threads = 0;
   if (is_greedy()) return tree_consensus(row_tree(), run_.labels(level)[0]);
-  const bool by_loss = selection == Selection::vi || selection == Selection::binder;
-  if (run_.levels() == 1 && by_loss)
+  if (run_.levels() == 1 && selection.is_by_loss())
     return coppice::consensus(run_.labels(level, options.label_budget), options);
   run_.check_level(level);
   const std::span<const Label> labels = hierarchy(selection).level(level);
@@ -173,8 +174,9 @@ void SelectionFlags::add_to(CLI::App& command) {
           ->check(CLI::IsMember({"vi", "binder"}));
   command
       .add_option("--select", select,
-                  "the hierarchy to report: of least expected vi or binder, or the draw of highest rcdll, "
-                  "cdll or rcdll_c [vi]")
+                  fmt::format("the hierarchy to report: of least expected vi or binder, or the draw of "
+                              "highest {} [vi]",
+                              fmt::join(selection_names().begin() + 2, selection_names().end(), ", ")))
       ->check(CLI::IsMember(selection_names()))
       ->excludes(by_loss);
 }
@@ -182,7 +184,7 @@ void SelectionFlags::add_to(CLI::App& command) {
 std::string selection_words(Selection selection) {
   if (selection == Selection::vi) return "least expected variation of information";
   if (selection == Selection::binder) return "least expected Binder loss";
-  return "the draw of highest " + selection_names()[static_cast<std::size_t>(selection)];
+  return "the draw of highest " + selection.name();
 }
 
 void add_view_option(CLI::App& command, std::size_t& view) {

@@ -86,7 +86,7 @@ ordered_json all_levels_json(const Quality& quality) {
 
 std::string selection_sentence(const SelectedHierarchy& selected) {
   const bool binder = selected.selection == Selection::binder;
-  const bool by_loss = binder || selected.selection == Selection::vi;
+  const bool by_loss = selected.selection.is_by_loss();
   const std::string which =
       selection_words(selected.selection) +
       (by_loss ? std::string(", averaged over the levels")
@@ -148,7 +148,7 @@ ordered_json hierarchy_json(const RunHierarchy& hierarchy, const SavedRun& run, 
     nodes.push_back(entry);
   }
   const SelectedHierarchy& selected = hierarchy.selected;
-  return {{"select", selection_names()[static_cast<std::size_t>(selected.selection)]},
+  return {{"select", selected.selection.name()},
           {"levels", tree.levels},
           {"chain", selected.origin.chain},
           {"draw", selected.origin.draw},

@@ -192,7 +192,7 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
   const SavedRun& run = analysis.run();
-  if (run.model().views != nullptr) {
+  if (run.model().has_views()) {
     const ReportedViews report = report_views(run, loss_of(selecting.selection()));
     answer["views"] = views_json(run, report);
     text += "\n" + views_text(run, report, context);

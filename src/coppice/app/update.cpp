@@ -127,7 +127,7 @@ RunContents updated_labeled_contents(const UpdateArguments& arguments, const Sav
 }
 
 RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
-  if (old.model().make_classifier != nullptr) return updated_labeled_contents(arguments, old, context);
+  if (old.model().learns_labels()) return updated_labeled_contents(arguments, old, context);
   if (!arguments.labels.empty() || !arguments.labels_file.empty() || arguments.unlabeled)
     fail(ErrorCode::configuration,
          "{} learned no labels; --labels, --labels-file and --unlabeled belong to classifiers",
@@ -146,7 +146,7 @@ RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& o
 std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRun& old,
                                  const ProblemSetup& setup, const RunConfig& config,
                                  const InterruptGuard& guard, const Context& context) {
-  const bool learns = setup.model->make_classifier != nullptr;
+  const bool learns = setup.model->learns_labels();
   const std::size_t added = setup.rows.size() - old.rows();
   InsertOptions insertion;
   insertion.batch = arguments.batch;

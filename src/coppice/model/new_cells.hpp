@@ -49,16 +49,8 @@ inline std::size_t draw_from_logs(std::span<const double> log_weights, Stream& s
   return draw_categorical(stream, weights);
 }
 
-/// Throws Error{configuration} if the predictor does not know.
-inline const NewCells& new_cells_of(const Predictor& predictor) {
-  const auto* known = dynamic_cast<const NewCells*>(&predictor);
-  if (known == nullptr)
-    fail(ErrorCode::configuration,
-         "this model draws no new rows and foretells neither cells of theirs nor new columns; bhc, bhcc, "
-         "crosscat "
-         "and nrmm do");
-  return *known;
-}
+/// Throws Error{configuration}, naming the models that can, if the predictor is not a NewCells.
+const NewCells& new_cells_of(const Predictor& predictor);
 
 /// Components first, first + 1, ... by their log weights, as a mixture. Returns the log of the weights' sum.
 inline double make_mixture(std::span<const double> log_weights, std::size_t first,

@@ -116,8 +116,9 @@ class Fit final : public Inference {
   std::vector<std::uint32_t> all_rows_, which_, fold_of_;
 };
 
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::unique_ptr<Inference> make_inference(const Problem& problem);
-std::size_t steps(const Problem& problem);
+std::size_t max_steps(const Problem& problem);
 std::size_t chain_bytes(const Problem& problem);
 
 }  // namespace coppice::bnmc

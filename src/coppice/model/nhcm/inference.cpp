@@ -11,13 +11,46 @@
 #include "coppice/model/nhcm/published.hpp"
 #include "coppice/model/nhcm/split_merge.hpp"
 #include "coppice/model/nhcm/state.hpp"
-#include "coppice/model/nhcm/traces.hpp"
+#include "coppice/model/state_header.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::nhcm {
 namespace {
 
-/// At the head of every state, so that one of another version is told from a damaged one.
-constexpr std::uint64_t kStateFormat = 0x6e68636d00000001;
+constexpr StateHeader kStateHeader("nhcm", 1);
+
+/// What is measured for the traces of a draw.
+struct Figures {
+  double log_joint;
+  const State& state;
+  const TwoLevelCrp& prior;
+  double rows;
+};
+
+const TraceTable<Figures>& trace_table() {
+  static const TraceTable<Figures> table(
+      {{"log_joint", "log joint density of both partitions, learned parameters and data",
+        [](const Figures& f) { return f.log_joint; }},
+       {"clusters_1", "number of clusters",
+        [](const Figures& f) { return static_cast<double>(f.state.clusters()); }},
+       {"clusters_2", "number of sub-clusters",
+        [](const Figures& f) { return static_cast<double>(f.state.subclusters()); }},
+       {"entropy_1", "entropy of the cluster sizes, in nats",
+        [](const Figures& f) {
+          std::vector<double> sizes;
+          for (const State::Counts& counts : f.state.counts()) sizes.push_back(counts.rows);
+          return partition_entropy(sizes, f.rows);
+        }},
+       {"entropy_2", "entropy of the sub-cluster sizes, in nats",
+        [](const Figures& f) { return partition_entropy(f.state.sizes(), f.rows); }},
+       {"alpha_clusters", "concentration of the clusters",
+        [](const Figures& f) { return f.prior.alpha_clusters(); }},
+       {"alpha_subclusters", "concentration of the sub-clusters",
+        [](const Figures& f) { return f.prior.alpha_subclusters(); }},
+       {"spread", "variance of sub-cluster means around their cluster's, in units of its covariance",
+        [](const Figures& f) { return f.state.evidence().spread(); }}});
+  return table;
+}
 
 class NestedGaussianSampler final : public Inference {
  public:
@@ -76,22 +109,7 @@ class NestedGaussianSampler final : public Inference {
   void labels(std::span<Label> labels) const override { state_.labels(labels); }
 
   void traces(std::span<double> values) const override {
-    const auto entropy_term = [&](double rows) {
-      const double share = rows / static_cast<double>(rows_);
-      return share > 0.0 ? -share * std::log(share) : 0.0;
-    };
-    double of_clusters = 0.0;
-    double of_subclusters = 0.0;
-    for (const State::Counts& counts : state_.counts()) of_clusters += entropy_term(counts.rows);
-    for (const std::uint32_t size : state_.sizes()) of_subclusters += entropy_term(size);
-    values[log_joint_trace] = log_joint();
-    values[clusters_trace] = static_cast<double>(state_.clusters());
-    values[subclusters_trace] = static_cast<double>(state_.subclusters());
-    values[entropy_1_trace] = of_clusters;
-    values[entropy_2_trace] = of_subclusters;
-    values[alpha_clusters_trace] = prior_.alpha_clusters();
-    values[alpha_subclusters_trace] = prior_.alpha_subclusters();
-    values[spread_trace] = state_.evidence().spread();
+    trace_table().write({log_joint(), state_, prior_, static_cast<double>(rows_)}, values);
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -114,7 +132,7 @@ class NestedGaussianSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    writer.put(kStateFormat);
+    kStateHeader.write(writer);
     writer.put(std::array{prior_.alpha_clusters(), prior_.alpha_subclusters(), state_.evidence().spread()});
     writer.put(std::array{gibbs_.rows(), gibbs_.subclusters(), published_.rows(), published_.subclusters(),
                           subclusters_.counts().splits, subclusters_.counts().merges,
@@ -127,9 +145,7 @@ class NestedGaussianSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    if (reader.get<std::uint64_t>() != kStateFormat)
-      fail(ErrorCode::bad_data,
-           "the chains of this run were begun by another version and cannot go on; its draws can be read");
+    kStateHeader.check(reader);
     const auto values = reader.get<std::array<double, 3>>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
     Labels both(2 * rows_);
@@ -253,6 +269,8 @@ class NestedGaussianSampler final : public Inference {
 };
 
 }  // namespace
+
+std::vector<TraceInfo> traces(const ParameterValues&) { return trace_table().list(); }
 
 std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<NestedGaussianSampler>(problem);

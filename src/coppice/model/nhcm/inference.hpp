@@ -8,6 +8,7 @@
 
 namespace coppice::nhcm {
 
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::unique_ptr<Inference> make_inference(const Problem& problem);
 std::size_t chain_bytes(const Problem& problem);
 

@@ -7,23 +7,18 @@
 namespace coppice {
 
 ModelEntry nhcm_entry() {
-  return {"nhcm",
-          "clusters of Gaussian sub-clusters that share their cluster's covariance",
-          nhcm::parameter_table(),
-          [](const ParameterValues&) -> std::vector<std::string> {
-            return {"log_joint", "clusters_1",     "clusters_2",        "entropy_1",
-                    "entropy_2", "alpha_clusters", "alpha_subclusters", "spread"};
-          },
-          [](const ParameterValues&) -> std::size_t { return 2; },
-          nhcm::make_inference,
-          nhcm::make_predictor,
-          nhcm::chain_bytes,
-          nhcm::check_given,
-          nhcm::inexactness_note,
-          nullptr,
-          false,
-          nullptr,
-          "gaussian"};
+  return {.name = "nhcm",
+          .summary = "clusters of Gaussian sub-clusters that share their cluster's covariance",
+          .method = Method::mcmc,
+          .parameters = nhcm::parameter_table(),
+          .traces = nhcm::traces,
+          .levels = [](const ParameterValues&) -> std::size_t { return 2; },
+          .make_inference = nhcm::make_inference,
+          .make_predictor = nhcm::make_predictor,
+          .chain_bytes = nhcm::chain_bytes,
+          .check_given = nhcm::check_given,
+          .inexactness_note = nhcm::inexactness_note,
+          .family = "gaussian"};
 }
 
 }  // namespace coppice

@@ -7,14 +7,59 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::rbhmc {
 namespace {
 
+/// What is measured for the traces of a draw.
+struct Figures {
+  double collapsed, complete, hinge, regularizer;
+  const State& state;
+};
+
+TraceTable<Figures> trace_table(std::size_t levels) {
+  std::vector<TraceTable<Figures>::Row> rows{
+      {"log_joint", "regularized log joint density, component parameters integrated out (rcdll_c)",
+       [](const Figures& f) { return f.collapsed - f.regularizer; }},
+      {"cdll_c", "log joint density without the regularizer, component parameters integrated out",
+       [](const Figures& f) { return f.collapsed; }},
+      {"rcdll", "regularized complete-data log likelihood, component parameters drawn",
+       [](const Figures& f) { return f.complete - f.regularizer; }},
+      {"cdll", "complete-data log likelihood, component parameters drawn",
+       [](const Figures& f) { return f.complete; }},
+      {"hinge", "sum of the hinge losses of all rows: how far siblings fall short of the margin",
+       [](const Figures& f) { return f.hinge; }},
+      {"components", "number of components",
+       [](const Figures& f) { return static_cast<double>(f.state.components().clusters()); }},
+      {"root_remainder", "weight of components not yet used, at the root",
+       [](const Figures& f) { return f.state.rest(LevelTree::kRoot); }},
+      {"alpha", "concentration of the tree: larger gives more branches",
+       [](const Figures& f) { return f.state.alpha(); }},
+      {"gamma", "concentration of a node's weights around its parent's",
+       [](const Figures& f) { return f.state.gamma(); }},
+      {"gamma0", "concentration of the weights at the root: larger gives more components",
+       [](const Figures& f) { return f.state.gamma0(); }}};
+  for (std::size_t level = 1; level <= levels; ++level)
+    rows.push_back(
+        {fmt::format("clusters_{}", level), fmt::format("number of clusters at level {}", level),
+         [level](const Figures& f) { return static_cast<double>(f.state.tree().at_level(level).size()); }});
+  for (std::size_t level = 1; level <= levels; ++level)
+    rows.push_back({fmt::format("entropy_{}", level),
+                    fmt::format("entropy of the cluster sizes at level {}, in nats", level),
+                    [level](const Figures& f) {
+                      const LevelTree& tree = f.state.tree();
+                      std::vector<std::size_t> sizes;
+                      for (const NodeId node : tree.at_level(level)) sizes.push_back(tree.size(node));
+                      return partition_entropy(sizes, static_cast<double>(tree.rows()));
+                    }});
+  return TraceTable<Figures>(std::move(rows));
+}
+
 class NestedMixtureSampler final : public Inference {
  public:
   explicit NestedMixtureSampler(const Problem& problem)
-      : options_(problem.parameters), rows_(problem.rows->size()) {
+      : options_(problem.parameters), rows_(problem.rows->size()), traces_(trace_table(options_.levels)) {
     for (std::size_t replica = 0; replica <= options_.replicas; ++replica) {
       replicas_.push_back(std::make_unique<Replica>(problem, options_));
       replicas_.back()->state().margins().set_penalty(penalty_of(replica));
@@ -57,33 +102,11 @@ class NestedMixtureSampler final : public Inference {
   void labels(std::span<Label> labels) const override { state().tree().labels(labels); }
 
   void traces(std::span<double> values) const override {
-    const LevelTree& tree = state().tree();
-    const double hinge = state().hinge();
-    const double collapsed = state().log_collapsed();
     Stream stream(last_, Purpose::scores);
-    const double complete = state().draw_log_complete(stream);
-    double* next = values.data();
-    const auto put = [&](double value) { *next++ = value; };
-    put(collapsed - regularizer(hinge));
-    put(collapsed);
-    put(complete - regularizer(hinge));
-    put(complete);
-    put(hinge);
-    put(static_cast<double>(state().components().clusters()));
-    put(state().rest(LevelTree::kRoot));
-    put(state().alpha());
-    put(state().gamma());
-    put(state().gamma0());
-    for (std::size_t level = 1; level <= tree.depth(); ++level)
-      put(static_cast<double>(tree.at_level(level).size()));
-    for (std::size_t level = 1; level <= tree.depth(); ++level) {
-      double entropy = 0.0;
-      for (const NodeId node : tree.at_level(level)) {
-        const double share = static_cast<double>(tree.size(node)) / static_cast<double>(rows_);
-        entropy -= share * std::log(share);
-      }
-      put(std::max(entropy, 0.0));
-    }
+    const double hinge = state().hinge();
+    traces_.write(
+        {state().log_collapsed(), state().draw_log_complete(stream), hinge, regularizer(hinge), state()},
+        values);
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -190,6 +213,7 @@ class NestedMixtureSampler final : public Inference {
   std::size_t rows_;
   std::vector<std::unique_ptr<Replica>> replicas_;  // by penalty; the last one is the chain itself
   std::vector<MoveCount> swaps_;
+  TraceTable<Figures> traces_;
   StreamName last_;
   bool from_prior_ = false;
 };
@@ -200,13 +224,8 @@ std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<NestedMixtureSampler>(problem);
 }
 
-std::vector<std::string> trace_names(const ParameterValues& parameters) {
-  std::vector<std::string> names{"log_joint",  "cdll_c",         "rcdll", "cdll",  "hinge",
-                                 "components", "root_remainder", "alpha", "gamma", "gamma0"};
-  const std::size_t levels = parameters.integer("levels");
-  for (const char* what : {"clusters", "entropy"})
-    for (std::size_t level = 1; level <= levels; ++level) names.push_back(fmt::format("{}_{}", what, level));
-  return names;
+std::vector<TraceInfo> traces(const ParameterValues& parameters) {
+  return trace_table(parameters.integer("levels")).list();
 }
 
 std::size_t chain_bytes(const Problem& problem) {

@@ -11,7 +11,7 @@
 namespace coppice::rbhmc {
 
 std::unique_ptr<Inference> make_inference(const Problem& problem);
-std::vector<std::string> trace_names(const ParameterValues& parameters);
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::size_t chain_bytes(const Problem& problem);
 
 }  // namespace coppice::rbhmc

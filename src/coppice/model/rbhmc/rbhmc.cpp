@@ -8,17 +8,21 @@
 namespace coppice {
 
 ModelEntry rbhmc_entry() {
-  return {"rbhmc",
-          "tree of mixtures that share components, siblings kept apart by a margin (penalty 0: BHMC)",
-          rbhmc::parameter_table(),
-          rbhmc::trace_names,
-          [](const ParameterValues& parameters) { return parameters.integer("levels"); },
-          rbhmc::make_inference,
-          rbhmc::make_predictor,
-          rbhmc::chain_bytes,
-          rbhmc::check_given,
-          rbhmc::inexactness_note,
-          rbhmc::resolve_penalty};
+  return {.name = "rbhmc",
+          .summary =
+              "tree of mixtures that share components, siblings kept apart by a margin (penalty 0: "
+              "BHMC)",
+          .method = Method::mcmc,
+          .parameters = rbhmc::parameter_table(),
+          .traces = rbhmc::traces,
+          .levels = [](const ParameterValues& parameters) { return parameters.integer("levels"); },
+          .make_inference = rbhmc::make_inference,
+          .make_predictor = rbhmc::make_predictor,
+          .chain_bytes = rbhmc::chain_bytes,
+          .check_given = rbhmc::check_given,
+          .inexactness_note = rbhmc::inexactness_note,
+          .resolve = rbhmc::resolve_penalty,
+          .selections = {{"rcdll", "rcdll"}, {"cdll", "cdll"}, {"rcdll_c", "log_joint"}}};
 }
 
 }  // namespace coppice
