@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coppice/model/registry.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 
 namespace coppice::test {
 
