@@ -140,7 +140,7 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
             h("bdi", {}, entry.column), brief(entry.value),
             real ? entry.lift.toFixed(2) : brief(Math.exp(entry.lift)),
           ]),
-          "Its most telling features",
+          "Its most distinguishing features",
           [false, true, true],
         ),
       ),

@@ -20,7 +20,7 @@ ModelEntry bhc_entry() {
                    bhc::check_given,
                    [](const ParameterValues&) -> std::string {
                      return "Greedy: one tree, not draws from a posterior; probabilities are those of the "
-                            "partitions that cutting this tree can give, and surer than they should be.";
+                            "partitions that cutting this tree can give, and overconfident.";
                    },
                    bhc::resolve};
   entry.greedy_steps = bhc::steps;

@@ -99,7 +99,7 @@ class GreedyFit final : public Inference {
     ByteReader reader(bytes);
     if (reader.get<std::uint64_t>() != kStateFormat)
       fail(ErrorCode::bad_data,
-           "this fit was begun by another version and cannot go on; its tree can be read, to go on fit it "
+           "this fit was started by another version and cannot be resumed; its tree can be read, to continue fit it "
            "again");
     const Dendrogram shape = Dendrogram::load(reader, forest_.rows().size());
     const auto is_greedy = reader.get<std::uint64_t>();

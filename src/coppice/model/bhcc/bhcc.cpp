@@ -21,7 +21,7 @@ ModelEntry bhcc_entry() {
       bhcc::check_given,
       [](const ParameterValues&) -> std::string {
         return "Greedy: one tree of views, not draws from a posterior; probabilities are those of the views "
-               "and clusters that cutting its trees can give, and surer than they should be.";
+               "and clusters that cutting its trees can give, and overconfident.";
       }};
   entry.greedy_steps = bhcc::steps;
   entry.row_tree = bhcc::row_tree;

@@ -119,7 +119,7 @@ class CrossFit final : public Inference {
     ByteReader reader(bytes);
     if (reader.get<std::uint64_t>() != kStateFormat)
       fail(ErrorCode::bad_data,
-           "this fit was begun by another version and cannot go on; its trees can be read, to go on fit it "
+           "this fit was started by another version and cannot be resumed; its trees can be read, to continue fit it "
            "again");
     const auto seed = reader.get<std::uint64_t>();
     trees_.set_name({seed, reader.get<std::uint64_t>(), 0});

@@ -24,8 +24,8 @@ ModelEntry bnmc_entry() {
       bnmc::chain_bytes,
       bnmc::check_given,
       [](const ParameterValues&) -> std::string {
-        return "Variational: one local optimum, not draws from a posterior; clusters are surer "
-               "than they should be.";
+        return "Variational: one local optimum, not draws from a posterior; clusters are "
+               "overconfident.";
       }};
   entry.greedy_steps = bnmc::steps;
   entry.independent_columns = true;

@@ -135,7 +135,7 @@ class CrossSampler final : public Inference {
     ByteReader reader(bytes);
     if (reader.get<std::uint64_t>() != kStateFormat)
       fail(ErrorCode::bad_data,
-           "the chains of this run were begun by another version and cannot go on; its draws can be read, to "
+           "the chains of this run were started by another version and cannot be resumed; its draws can be read, to "
            "go on fit "
            "it again");
     std::vector<MoveCounts> counts(replicas_.size());

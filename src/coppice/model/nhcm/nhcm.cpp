@@ -131,7 +131,7 @@ class NestedGaussianSampler final : public Inference {
     ByteReader reader(bytes);
     if (reader.get<std::uint64_t>() != kStateFormat)
       fail(ErrorCode::bad_data,
-           "the chains of this run were begun by another version and cannot go on; its draws can be read");
+           "the chains of this run were started by another version and cannot be resumed; its draws can be read");
     const auto values = reader.get<std::array<double, 3>>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
     Labels both(2 * rows_);

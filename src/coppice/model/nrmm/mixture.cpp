@@ -296,7 +296,7 @@ class MixtureSampler final : public Inference {
   static void check_format(ByteReader& reader) {
     if (reader.get<std::uint64_t>() != kStateFormat)
       fail(ErrorCode::bad_data,
-           "the chains of this run were begun by another version and cannot go on; its draws can be read, to "
+           "the chains of this run were started by another version and cannot be resumed; its draws can be read, to "
            "go "
            "on fit it again");
   }
