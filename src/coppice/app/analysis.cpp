@@ -15,15 +15,15 @@ namespace coppice::app {
 Analysis::Analysis(const std::string& path, const Context& context) : run_(path) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
-    fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
+    fail(ErrorCode::bad_data, "{}: the run does not have draws of every chain yet; continue with: coppice resume {}",
          path, path);
   if (!run_.complete() && is_classifier())
-    context.note(fmt::format("note: {} is not finished; go on with: coppice resume {}", path, path));
+    context.note(fmt::format("note: {} is not finished; continue with: coppice resume {}", path, path));
   else if (!run_.complete() && is_greedy())
-    context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}",
+    context.note(fmt::format("note: {} is not finished and has {} so far; continue with: coppice resume {}",
                              path, trees_so_far(), path));
   else if (!run_.complete())
-    context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
+    context.note(fmt::format("note: {} has {} of {} draws of each chain; continue with: coppice resume {}", path,
                              draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
@@ -34,7 +34,7 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
 
 Verdict Analysis::classifier_verdict() const {
   if (!run_.complete())
-    return {false, "Not finished: scores are not calibrated yet; go on with: coppice resume.", ""};
+    return {false, "Not finished: scores are not calibrated yet; continue with: coppice resume.", ""};
   return {true, "One fit, finished; judge it by rows it has not seen: coppice score RUN TEST.csv.", ""};
 }
 
@@ -42,7 +42,7 @@ Verdict Analysis::greedy_verdict() const {
   if (!run_.complete())
     return {
         false,
-        fmt::format("Not finished: {} so far, each with its own probabilities; go on with: coppice resume.",
+        fmt::format("Not finished: {} so far, each with its own probabilities; continue with: coppice resume.",
                     trees_so_far()),
         ""};
   return {true,

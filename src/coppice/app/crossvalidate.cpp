@@ -232,7 +232,7 @@ std::vector<LabelContender> label_contenders(const CrossvalidateArguments& argum
   }
   if (about_cells != 0 && !contenders.empty())
     fail(ErrorCode::configuration,
-         "--models {}: some foretell labels of rows and others cells; compare them apart from each other",
+         "--models {}: some predict labels of rows and others predict cells; compare them separately",
          fmt::join(arguments.models, ","));
   return contenders;
 }
@@ -295,7 +295,7 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
 
 void add_crossvalidate(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand(
-      "crossvalidate", "take cells out of a table, and see how well models foretell them");
+      "crossvalidate", "hold out cells of a table and score how well models predict them");
   auto arguments = std::make_shared<CrossvalidateArguments>();
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin")
       ->required();
@@ -308,7 +308,7 @@ void add_crossvalidate(CLI::App& application, Context& context) {
       ->required();
   command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")
       ->check(CLI::Range(2, 1'000'000));
-  command->add_option("--most-folds", arguments->most_folds, "take only the first so many; 0: all [0]");
+  command->add_option("--most-folds", arguments->most_folds, "use only the first N folds; 0: all [0]");
   command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");
   arguments->reading.add_to(*command);
   arguments->modeling.add_to(*command);

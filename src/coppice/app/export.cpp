@@ -192,7 +192,7 @@ TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& ana
       arguments.of_columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.view));
   if (trees.size() > 1)
     fail(ErrorCode::configuration,
-         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
          "resume {}",
          trees.size(), arguments.path);
   return std::move(trees.front());

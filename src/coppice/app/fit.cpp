@@ -13,7 +13,7 @@ namespace coppice::app {
 void RunFlags::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
   command.add_option("--time-limit", time_limit,
-                     "stop cleanly after this long (90s, 15m, 2h); resume goes on");
+                     "stop cleanly after this long (90s, 15m, 2h); resume continues");
 }
 
 double RunFlags::seconds() const {
@@ -52,7 +52,7 @@ int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags,
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
     return 0;
   }
-  context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
+  context.note(fmt::format("{}: {} so far is in {}; continue with: coppice resume {}",
                            end == FitEnd::interrupted ? "stopped" : "time limit reached",
                            setup.model->learns_labels() ? "what was learned"
                            : setup.model->is_greedy()   ? "the forest"
@@ -192,12 +192,12 @@ void add_fit(CLI::App& application, Context& context) {
 }
 
 void add_resume(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("resume", "go on with a run that was stopped, or draw more");
+  CLI::App* command = application.add_subcommand("resume", "continue a run that was stopped, or draw more");
   auto path = std::make_shared<std::string>();
   auto draws = std::make_shared<std::string>();
   auto flags = std::make_shared<RunFlags>();
   command->add_option("run", *path, "run file")->required();
-  command->add_option("--draws", *draws, "+N: so many more draws of each chain; N: so many in all");
+  command->add_option("--draws", *draws, "+N: N additional draws in each chain; N: N draws in all");
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {

@@ -160,7 +160,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
   }
   if (format == "linkage" && trees.size() > 1)
     fail(ErrorCode::configuration,
-         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
          "resume {}",
          trees.size(), arguments.path);
   std::string text;
@@ -237,7 +237,7 @@ void add_tree(CLI::App& application, Context& context) {
       ->check(CLI::Range(40, 1000));
   command->add_option("--collapse", arguments->collapse, "draw merges up to this height as one line");
   command->add_option("--lines", arguments->view.lines,
-                      "collapse until the ascii tree has at most so many lines, 0: never [60]");
+                      "collapse until the ascii tree has at most N lines, 0: never [60]");
   command->add_flag("--full", arguments->view.full,
                     "draw all levels of a hierarchy, also where none branches");
   command->add_flag("--columns", arguments->columns,

@@ -112,7 +112,7 @@ RunContents updated_labeled_contents(const UpdateArguments& arguments, const Sav
     if (more.labels.columns.empty())
       fail(ErrorCode::configuration,
            "{}: none of the labels is there; name them with --labels COL,COL or --labels-file FILE, or say "
-           "--unlabeled if nobody knows them",
+           "--unlabeled if they are unknown",
            arguments.data);
     for (const std::string& name : as_in_the_fit ? flags.labels : std::vector<std::string>())
       if (!name.ends_with('*') && more.labels.find(name) == nullptr)
@@ -179,7 +179,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
   const std::string output = in_place ? arguments.run + ".part" : arguments.output;
   if (in_place && std::filesystem::exists(output))
     fail(ErrorCode::cannot_write,
-         "{} is there from an update that was not finished: go on with coppice resume {} and rename it to "
+         "{} is there from an update that was not finished: continue with coppice resume {} and rename it to "
          "{}, or "
          "delete it",
          output, output, arguments.run);
@@ -251,7 +251,7 @@ void add_update(CLI::App& application, Context& context) {
   command->add_flag("--unlabeled", arguments->unlabeled, "no label of the new rows is known");
   command
       ->add_option("--batch", arguments->batch,
-                   "rows that come in before Ctrl-C is heard [1; of labels 1000]")
+                   "rows inserted between two checks for Ctrl-C [1; of labels 1000]")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
       ->check(CLI::Range(0, 1'000'000'000));

@@ -127,7 +127,7 @@ std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
     const Column& column = contents.table.columns[j];
     if (room(column.kind) > most)
       return fmt::format("column '{}' holds {} values, and the columns of the run are all {}", column.name,
-                         kind_name(column.kind), most == 0 ? "bits" : "bits or counts");
+                         kind_name(column.kind), most == 0 ? "binary" : "binary or counts");
   }
   return {};
 }
