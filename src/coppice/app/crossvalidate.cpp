@@ -1,6 +1,8 @@
 // coppice crossvalidate: how well models predict what they have not seen, fold after fold.
 #include "coppice/post/crossvalidate.hpp"
 
+#include <fmt/ranges.h>
+
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/fold_table.hpp"
 #include "coppice/app/interrupt.hpp"
@@ -59,29 +61,36 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
   };
   if (context.stderr_is_terminal())
     request.make_observer = [&](const Fit& fit) {
-      return make_progress(context, fit.config().chains, fit.model().greedy_steps != nullptr);
+      return make_progress(context, fit.config().chains, fit.model().runs_once());
     };
   return write_folds(coppice::crossvalidate(request), arguments.output, context);
+}
+
+std::string label_contender_names() {
+  std::vector<std::string> names = models_that(&ModelEntry::learns_labels);
+  for (const ModelEntry& model : all_models())
+    for (const LabelBaseline& baseline : model.label_baselines) names.push_back(baseline.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
 void add_crossvalidate(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand(
-      "crossvalidate", "take cells out of a table, and see how well models predict them");
+      "crossvalidate", "hold out cells of a table and score how well models predict them");
   auto arguments = std::make_shared<CrossvalidateArguments>();
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin")
       ->required();
   command
       ->add_option(
           "--models", arguments->models,
-          "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels "
-          "bnmc, ovr, chain, rates")
+          "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels " +
+              label_contender_names())
       ->delimiter(',')
       ->required();
   command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")
       ->check(CLI::Range(2, 1'000'000));
-  command->add_option("--most-folds", arguments->most_folds, "take only the first so many; 0: all [0]");
+  command->add_option("--most-folds", arguments->most_folds, "use only the first N folds; 0: all [0]");
   command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");
   arguments->reading.add_to(*command);
   arguments->modeling.add_to(*command);

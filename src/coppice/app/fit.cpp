@@ -11,7 +11,7 @@ namespace coppice::app {
 void RunFlags::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
   command.add_option("--time-limit", time_limit,
-                     "stop cleanly after this long (90s, 15m, 2h); resume goes on");
+                     "stop cleanly after this long (90s, 15m, 2h); resume continues");
 }
 
 double RunFlags::seconds() const {
@@ -24,8 +24,7 @@ FitOptions RunFlags::options(const InterruptGuard& guard) const {
 
 int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
   const ModelEntry& model = fit.model();
-  std::unique_ptr<FitObserver> progress =
-      make_progress(context, fit.config().chains, model.greedy_steps != nullptr);
+  std::unique_ptr<FitObserver> progress = make_progress(context, fit.config().chains, model.runs_once());
   const FitEnd end = fit.run(progress.get());
   progress.reset();
   if (const std::string inexactness_note = model.inexactness_note(fit.setup().problem.parameters);
@@ -37,11 +36,11 @@ int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", path, path));
     return 0;
   }
-  context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
+  context.note(fmt::format("{}: {} so far is in {}; continue with: coppice resume {}",
                            end == FitEnd::interrupted ? "stopped" : "time limit reached",
-                           model.make_classifier != nullptr ? "what was learned"
-                           : model.greedy_steps != nullptr  ? "the forest"
-                                                            : "everything drawn",
+                           model.learns_labels() ? "what was learned"
+                           : model.is_greedy()   ? "the forest"
+                                                 : "everything drawn",
                            path, path));
   return static_cast<int>(ErrorCode::stopped);
 }
@@ -85,12 +84,11 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
 std::string announcement(const Fit& fit) {
   const ModelEntry& model = fit.model();
   const RunConfig& config = fit.config();
-  const bool learns = model.make_classifier != nullptr;
+  const bool learns = model.learns_labels();
   const std::string length =
-      model.greedy_steps != nullptr
-          ? (learns ? counted(fit.setup().labeled.labels.columns, "label") : "one greedy fit")
-          : fmt::format("{} of {} + {} sweeps", counted(config.chains, "chain"), config.warmup,
-                        config.draws * config.thin);
+      model.runs_once() ? (learns ? counted(fit.setup().labeled.labels.columns, "label") : "one greedy fit")
+                        : fmt::format("{} of {} + {} sweeps", counted(config.chains, "chain"), config.warmup,
+                                      config.draws * config.thin);
   return fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, fit.rows(),
                      learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(), length,
                      size_words(fit.memory_bytes()));
@@ -105,7 +103,7 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   const ModelEntry& model = model_by_name(arguments.model);
   FitRequest request = request_of(arguments, model);
   check_request(request);
-  request.data = arguments.reading.read(arguments.data, context, model.make_classifier != nullptr);
+  request.data = arguments.reading.read(arguments.data, context, model.learns_labels());
   request.running = arguments.running.options(guard);
   request.on_choosing = [&](const std::string& parameter) {
     context.note(fmt::format("choosing --{} from the data", parameter));
@@ -159,12 +157,12 @@ void add_fit(CLI::App& application, Context& context) {
 }
 
 void add_resume(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("resume", "go on with a run that was stopped, or draw more");
+  CLI::App* command = application.add_subcommand("resume", "continue a run that was stopped, or draw more");
   auto path = std::make_shared<std::string>();
   auto draws = std::make_shared<std::string>();
   auto flags = std::make_shared<RunFlags>();
   command->add_option("run", *path, "run file")->required();
-  command->add_option("--draws", *draws, "+N: so many more draws of each chain; N: so many in all");
+  command->add_option("--draws", *draws, "+N: N additional draws in each chain; N: N draws in all");
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {

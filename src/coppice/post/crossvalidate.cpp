@@ -62,7 +62,7 @@ FitRequest fit_request(const CrossvalidationRequest& request, const Contender& c
   fit.parameters = contender.parameters;
   fit.run_length = request.run_length;
   for (const auto& [name, value] : kFoldRunLength) fit.run_length.try_emplace(name, Setting::number(value));
-  if (contender.model->greedy_steps != nullptr)
+  if (contender.model->runs_once())
     std::erase_if(fit.run_length, [](const auto& setting) { return setting.first != "seed"; });
   fit.family = request.family;
   fit.family_settings = request.family_settings;
@@ -95,9 +95,9 @@ std::optional<CellResult> fit_and_score(const CrossvalidationRequest& request, c
   const SavedRun run = Fit::take_run(*std::move(fit));
   result.scores = score_held_out(run, cells, 0, request.threads);
   result.predict_seconds = seconds_since(asked);
-  if (run.model().views != nullptr)
+  if (run.model().has_views())
     result.views = static_cast<double>(report_views(run, Loss::vi, request.threads).views.size());
-  if (run.model().greedy_steps != nullptr) result.lower_bound = run.traces().front().front().front();
+  if (run.model().runs_once()) result.lower_bound = run.traces().front().front().front();
   return result;
 }
 
@@ -145,10 +145,8 @@ Crossvalidation crossvalidate_cells(const CrossvalidationRequest& request) {
 
 Contender parse_contender(const std::string& text) {
   Contender contender{text};
-  if (is_label_baseline(text)) {
-    contender.baseline = text;
-    return contender;
-  }
+  contender.baseline = label_baseline_by_name(text);
+  if (contender.baseline != nullptr) return contender;
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   for (const ModelEntry& model : all_models()) {
@@ -180,12 +178,12 @@ bool predict_labels(std::span<const Contender> contenders) {
   std::size_t about_labels = 0;
   std::vector<std::string> names;
   for (const Contender& contender : contenders) {
-    if (contender.model == nullptr || contender.model->make_classifier != nullptr) ++about_labels;
+    if (contender.baseline != nullptr || contender.model->learns_labels()) ++about_labels;
     names.push_back(contender.name);
   }
   if (about_labels != 0 && about_labels != contenders.size())
     fail(ErrorCode::configuration,
-         "--models {}: some predict labels of rows and others cells; compare them separately",
+         "--models {}: some predict labels of rows and others predict cells; compare them separately",
          fmt::join(names, ","));
   return about_labels != 0;
 }

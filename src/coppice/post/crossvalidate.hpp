@@ -20,12 +20,12 @@ namespace coppice {
 /// A model with settings of its own, or what models that learn labels are measured against.
 struct Contender {
   std::string name;                   // as the user wrote it
-  const ModelEntry* model = nullptr;  // nullptr: a baseline
-  Settings parameters = {};
-  std::string baseline = {};  // ovr, chain or rates
+  const ModelEntry* model = nullptr;  // nullptr for a baseline
+  Settings parameters = {};           // of the model
+  const LabelBaseline* baseline = nullptr;
 };
 
-/// NAME, NAME-FLAG for a flag of the model, NAME:SETTING=VALUE:..., or a baseline: ovr, chain, rates. Throws
+/// NAME, NAME-FLAG for a flag of the model, NAME:SETTING=VALUE:..., or the name of a baseline. Throws
 /// Error{usage or configuration}.
 Contender parse_contender(const std::string& text);
 

@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <optional>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/model/bnmc/baselines.hpp"
 #include "coppice/post/label_scores.hpp"
 
 namespace coppice {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::optional<bnmc::Baseline> baseline_of(std::string_view name) {
-  if (name == "ovr") return bnmc::Baseline::one_vs_rest;
-  if (name == "chain") return bnmc::Baseline::chains;
-  if (name == "rates") return bnmc::Baseline::base_rates;
-  return std::nullopt;
-}
 
 const std::vector<FoldFigure> kLabelFigures{{"micro_f1", "micro F1"},     {"macro_f1", "macro F1"},
                                             {"example_f1", "example F1"}, {"hamming_loss", "Hamming"},
@@ -30,9 +21,9 @@ const std::vector<FoldFigure> kLabelFigures{{"micro_f1", "micro F1"},     {"macr
 /// Nothing if it was stopped.
 std::unique_ptr<Classifier> fitted(const Contender& contender, const LabeledRows& rows, std::uint64_t seed,
                                    std::size_t threads, const std::atomic<bool>* stop) {
-  if (contender.model == nullptr) {
+  if (contender.baseline != nullptr) {
     try {
-      return bnmc::fit_baseline(*baseline_of(contender.baseline), rows, seed, threads, stop);
+      return contender.baseline->fit(rows, seed, threads, stop);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::stopped) return nullptr;
       throw;
@@ -41,14 +32,14 @@ std::unique_ptr<Classifier> fitted(const Contender& contender, const LabeledRows
   Problem problem;
   problem.parameters = ParameterValues(contender.model->parameters, contender.parameters);
   problem.labeled = &rows;
-  const std::unique_ptr<Inference> sampler = contender.model->make_inference(problem);
-  sampler->use_threads(threads);
-  sampler->init({seed, 0, 0});
-  for (std::size_t step = 1; !sampler->finished(); ++step) {
+  const std::unique_ptr<Inference> inference = contender.model->make_inference(problem);
+  inference->use_threads(threads);
+  inference->init({seed, 0, 0});
+  for (std::size_t step = 1; !inference->finished(); ++step) {
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return nullptr;
-    sampler->step({seed, 0, step});
+    inference->step({seed, 0, step});
   }
-  return contender.model->make_classifier(problem, sampler->payload());
+  return contender.model->make_classifier(problem, inference->payload());
 }
 
 LabelScores scores_of(const Classifier& classifier, const LabeledRows& rows, std::size_t threads) {
@@ -72,8 +63,6 @@ LabelScores scores_of(const Classifier& classifier, const LabeledRows& rows, std
 }
 
 }  // namespace
-
-bool is_label_baseline(std::string_view name) { return baseline_of(name).has_value(); }
 
 Crossvalidation crossvalidate_labels(const CrossvalidationRequest& request) {
   for (const Contender& contender : request.contenders)

@@ -33,7 +33,7 @@ RunConfig config_of(const FitRequest& request) {
 
 Dataset read_data(const FitRequest& request) {
   Dataset data = read_dataset(request.data_path, request.reading);
-  if (model_by_name(request.model).make_classifier != nullptr)
+  if (model_by_name(request.model).learns_labels())
     take_bits_for_counts(data, request.reading.codebook != nullptr ? *request.reading.codebook : Codebook());
   return data;
 }
@@ -53,13 +53,13 @@ std::vector<std::string> left_to_the_model(const ProblemSetup& setup) {
 
 void check_request(const FitRequest& request) {
   const ModelEntry& model = model_by_name(request.model);
-  const bool learns = model.make_classifier != nullptr;
+  const bool learns = model.learns_labels();
   static_cast<void>(ParameterValues(model.parameters, request.parameters));
   model.check_given(request.parameters);
-  if (model.greedy_steps != nullptr)
+  if (model.runs_once())
     for (const auto& [name, value] : request.run_length)
       if (name != "seed")
-        fail(ErrorCode::configuration, "--{} belongs to samplers; {} {}, once", name, model.name,
+        fail(ErrorCode::configuration, "--{} belongs to MCMC; {} {}, once", name, model.name,
              learns ? "is fitted" : "is greedy and makes one tree");
   if (learns && (request.family != "auto" || !request.family_settings.empty()))
     fail(ErrorCode::configuration,
@@ -100,7 +100,7 @@ Fit Fit::resume(const ResumeRequest& request) {
   if (request.draws) {
     const std::string asked =
         fmt::format("--draws {}{}", request.draws->is_additional ? "+" : "", request.draws->number);
-    if (model_by_name(config.model).greedy_steps != nullptr)
+    if (model_by_name(config.model).runs_once())
       fail(ErrorCode::configuration, "{}: {} has one fit and no draws", asked, config.model);
     const std::size_t wanted = (request.draws->is_additional ? config.draws : 0) + request.draws->number;
     if (wanted < config.draws)

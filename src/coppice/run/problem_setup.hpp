@@ -37,7 +37,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
 /// What the problem was made with, for the run that is to keep it.
 EffectiveConfig effective_config(const RunContents& contents, const ProblemSetup& setup);
 
-/// A greedy model has one chain and one draw, after as many steps as it takes.
+/// A model that runs once has one chain and one draw, after as many steps as it takes.
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);
 
 /// Fills in what the settings leave to the model, from the data; the setup follows. True if there was

@@ -23,7 +23,7 @@ FitRequest small_request(const std::string& model = "nrmm") {
   request.data = read_dataset_bytes(kRows, "rows.csv", request.reading);
   request.data_path = "rows.csv";
   request.running.threads = 1;
-  if (model_by_name(model).greedy_steps == nullptr)
+  if !(model_by_name(model).runs_once())
     request.run_length = {{"chains", Setting::number(2)},
                           {"warmup", Setting::number(10)},
                           {"draws", Setting::number(30)},
@@ -100,8 +100,8 @@ TEST(FitService, RefusesContradictionsBeforeTheDataAreRead) {
   request.data.reset();
   request.data_path = "there is no such file";
   request.run_length = {{"chains", Setting::number(2)}};
-  EXPECT_TRUE(contains(refusal(ErrorCode::configuration, [&] { Fit::begin(request); }),
-                       "--chains belongs to samplers"));
+  EXPECT_TRUE(
+      contains(refusal(ErrorCode::configuration, [&] { Fit::begin(request); }), "--chains belongs to MCMC"));
   request.run_length = {{"seed", Setting::number(2)}};
   EXPECT_TRUE(
       contains(refusal(ErrorCode::cannot_read, [&] { Fit::begin(request); }), "there is no such file"));
