@@ -4,14 +4,14 @@
 #include <mutex>
 
 #include "bindings.hpp"
-#include "coppice/app/analysis.hpp"
+#include "coppice/post/analysis.hpp"
 
 namespace coppice::python {
 
 /// Questions are answered one at a time, with the interpreter free for other threads.
 class Run {
  public:
-  explicit Run(const std::string& path) : analysis_(path, silent()) {}
+  explicit Run(const std::string& path) : analysis_(path) {}
 
   template <typename Question>
   auto ask(Question question) const {
@@ -20,16 +20,10 @@ class Run {
     return question(analysis_);
   }
   /// For what is at hand and makes Python values.
-  const app::Analysis& analysis() const { return analysis_; }
+  const Analysis& analysis() const { return analysis_; }
 
  private:
-  static app::Context silent() {
-    app::Context context;
-    context.quiet = true;
-    return context;
-  }
-
-  app::Analysis analysis_;
+  Analysis analysis_;
   mutable std::mutex mutex_;
 };
 

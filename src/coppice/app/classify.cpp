@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "coppice/app/answering.hpp"
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/extremes.hpp"
 #include "coppice/data/load.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/label_answers.hpp"
 
@@ -79,13 +81,6 @@ Table given_labels(const SavedRun& run, std::string_view bytes, const std::strin
 
 }  // namespace
 
-void refuse_classifier(const Analysis& analysis, std::string_view what) {
-  if (!analysis.is_classifier()) return;
-  fail(ErrorCode::configuration,
-       "{} learned labels, once, and has no {}; ask it with coppice predict, score, profile or summary",
-       analysis.run().model().name, what);
-}
-
 int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context) {
   const SavedRun& run = analysis.run();
   if (!question.labels_file.empty() && !question.given_labels)
@@ -144,23 +139,6 @@ int predict_labels(const Analysis& analysis, const LabelQuestion& question, cons
   writer.close();
   write_output(question.output, text);
   return 0;
-}
-
-ordered_json to_json(const LabelScores& scores) {
-  ordered_json answer{{"rows", scores.rows},
-                      {"labels", scores.labels},
-                      {"micro_f1", scores.micro_f1},
-                      {"macro_f1", scores.macro_f1},
-                      {"example_f1", scores.example_f1},
-                      {"example_jaccard", scores.example_jaccard},
-                      {"hamming_loss", scores.hamming_loss},
-                      {"subset_accuracy", scores.subset_accuracy},
-                      {"ranking_loss", scores.ranking_loss},
-                      {"lrap", scores.lrap},
-                      {"coverage", scores.coverage},
-                      {"log_loss", scores.log_loss}};
-  for (const auto& [k, value] : scores.precision_at) answer[fmt::format("precision_at_{}", k)] = value;
-  return answer;
 }
 
 namespace {

@@ -4,11 +4,12 @@
 #include <limits>
 #include <string_view>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
 #include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/table_blob.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/scores.hpp"
 
@@ -152,8 +153,8 @@ std::string disagreement_within(const Analysis& a, const Analysis& b, const std:
 }
 
 int compare_runs(const std::string& first, const std::string& second, const Context& context) {
-  const Analysis a(first, context);
-  const Analysis b(second, context);
+  const Analysis a = open_run(first, context);
+  const Analysis b = open_run(second, context);
   for (const Analysis* run : {&a, &b}) refuse_classifier(*run, "draws to compare");
   require_same_question(a.run(), b.run());
   if (a.run().levels() != b.run().levels())
@@ -211,11 +212,11 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
   const Analysis& doubtful = a.inexactness_note().empty() ? b : a;
   nlohmann::ordered_json answer{
       {"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}};
-  doubtful.add_exactness(answer);
+  add_exactness(doubtful, answer);
   if (context.json)
     write_json("", answer);
   else
-    write_output("", doubtful.caveat_line(context) + context.bold(sentence) + "\n\n" + partitions + "\n" +
+    write_output("", caveat_line(doubtful, context) + context.bold(sentence) + "\n\n" + partitions + "\n" +
                          table.text(context));
   return same ? 0 : 1;
 }

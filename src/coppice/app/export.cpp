@@ -2,17 +2,17 @@
 #include <cerrno>
 #include <iostream>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/app/inference_data.hpp"
-#include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/out/csv.hpp"
+#include "coppice/out/inference_data.hpp"
 #include "coppice/out/npy.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/linkage.hpp"
 #include "coppice/post/row_trees.hpp"
+#include "coppice/post/run_tree.hpp"
 #include "coppice/post/views.hpp"
 
 namespace coppice::app {
@@ -333,7 +333,7 @@ void write_export(const ExportArguments& arguments, const Analysis& analysis) {
 }
 
 int export_run(const ExportArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   for (const char* what : {"coclustering", "linkage", "consensus"})
     if (arguments.what == what) refuse_classifier(analysis, what);
   if (arguments.of_columns && (!analysis.has_column_tree() || arguments.what != "linkage"))
@@ -341,7 +341,7 @@ int export_run(const ExportArguments& arguments, const Context& context) {
   if (arguments.view > 0 && !analysis.has_column_tree())
     fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows of views",
          analysis.run().model().name);
-  analysis.note_caveat(context);
+  note_caveat(analysis, context);
   try {
     write_export(arguments, analysis);
   } catch (const Error& error) {

@@ -1,12 +1,14 @@
 // coppice score: how well the clusters agree with labels that are known.
 #include <cmath>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/app/known_labels.hpp"
-#include "coppice/app/run_hierarchy.hpp"
+#include "coppice/app/hierarchy_text.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/out/answer_json.hpp"
+#include "coppice/out/hierarchy_json.hpp"
+#include "coppice/post/known_labels.hpp"
 
 namespace coppice::app {
 namespace {
@@ -56,7 +58,7 @@ struct ScoreArguments {
 };
 
 int score_run(const ScoreArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   if (analysis.is_classifier() && (!arguments.truth.empty() || !arguments.selecting.select.empty()))
     context.note("note: labels are scored all together; --truth, --loss and --select belong to clusterings");
   if (analysis.is_classifier()) return score_labels(analysis, arguments.data, arguments.labels_file, context);
@@ -70,7 +72,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
     for (const Column& column : run.contents().truth.columns) truths.push_back(column.name);
   if (truths.empty()) fail(ErrorCode::usage, "name the known labels: --truth COLUMN, or --truth FILE:COLUMN");
   ordered_json answer = ordered_json::array();
-  std::string text = analysis.caveat_line(context);
+  std::string text = caveat_line(analysis, context);
   for (const std::string& truth : truths) {
     const Labels known = truth_labels(run, truth);
     ordered_json levels = ordered_json::array();
@@ -110,7 +112,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
     scores["quality"] = quality_json(quality);
     text += "\n" + quality_text(quality, context);
   }
-  analysis.add_exactness(scores);
+  add_exactness(analysis, scores);
   if (context.json)
     write_json("", scores);
   else

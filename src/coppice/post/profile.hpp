@@ -58,4 +58,7 @@ std::vector<ClusterProfile> profile_groups(const SavedRun& run,
                                            std::span<const std::vector<std::uint32_t>> groups,
                                            std::size_t most_traits);
 
+/// "has_feathers, visits higher": all traits of a profile in few words.
+std::string join_traits(const ClusterProfile& profile);
+
 }  // namespace coppice

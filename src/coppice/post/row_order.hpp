@@ -6,10 +6,10 @@
 
 #include "coppice/data/table.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 /// The rows of a table in the order of other rows, which have the same names. Throws Error{bad_data} if they
 /// do not; `path` is for the message.
 Table in_order_of(const Table& table, const std::vector<std::string>& row_ids, const std::string& path);
 
-}  // namespace coppice::app
+}  // namespace coppice

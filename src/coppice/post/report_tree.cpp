@@ -1,16 +1,16 @@
-#include "coppice/app/report_tree.hpp"
+#include "coppice/post/report_tree.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
-#include "coppice/app/run_hierarchy.hpp"
-#include "coppice/app/run_tree.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/post/binned_coclustering.hpp"
+#include "coppice/post/run_hierarchy.hpp"
+#include "coppice/post/run_tree.hpp"
 
-namespace coppice::app {
+namespace coppice {
 namespace {
 
 constexpr std::size_t kMostTraits = 10;         // kept for a node; fewer where there are many nodes
@@ -315,4 +315,4 @@ ReportTree report_tree(const Analysis& analysis, Selection selection) {
   return Builder(analysis).build(selection);
 }
 
-}  // namespace coppice::app
+}  // namespace coppice

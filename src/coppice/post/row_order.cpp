@@ -1,10 +1,10 @@
-#include "coppice/app/row_order.hpp"
+#include "coppice/post/row_order.hpp"
 
 #include <map>
 
 #include "coppice/base/error.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 Table in_order_of(const Table& table, const std::vector<std::string>& row_ids, const std::string& path) {
   if (table.rows() != row_ids.size())
@@ -22,4 +22,4 @@ Table in_order_of(const Table& table, const std::vector<std::string>& row_ids, c
   return sorted;
 }
 
-}  // namespace coppice::app
+}  // namespace coppice

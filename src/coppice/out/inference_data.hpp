@@ -6,8 +6,8 @@
 
 #include "coppice/run/saved_run.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 void write_inference_data(const SavedRun& run, const std::string& path);
 
-}  // namespace coppice::app
+}  // namespace coppice

@@ -1,13 +1,13 @@
-// A run opened by an answering command, with the answers most commands need: trace summaries, verdict,
-// consensus, hierarchy.
+// A run opened for questions, with the answers that most questions need: trace summaries, verdict, consensus,
+// hierarchy.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "coppice/app/context.hpp"
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/diagnostics.hpp"
 #include "coppice/post/profile.hpp"
@@ -16,12 +16,12 @@
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/cross_tree.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 class Analysis {
  public:
-  /// Opens the run; throws Error{bad_data} if it has no draws yet. Notes on stderr if it is not complete.
-  Analysis(const std::string& path, const Context& context);
+  /// Opens the run; throws Error{bad_data} if it has no draws yet.
+  explicit Analysis(const std::string& path);
 
   const SavedRun& run() const { return run_; }
   const std::vector<TraceSummary>& traces() const { return traces_; }
@@ -34,15 +34,8 @@ class Analysis {
   const TreeDraws& tree_draws() const;
   /// Why the draws are not those of a posterior; empty if they are.
   std::string inexactness_note() const;
-  /// The inexactness_note as the first line of a text, or nothing.
-  std::string caveat_line(const Context& context) const;
-  /// The head of a text: the inexactness_note if there is one, then the verdict.
-  std::string verdict_lines(const Context& context) const;
-  /// The inexactness_note on stderr, for answers that have no room for it.
-  void note_caveat(const Context& context) const;
-  /// "exact" (and "inexactness_note") for an object of answers; a flat model that samples exactly has
-  /// neither.
-  void add_exactness(nlohmann::ordered_json& answer) const;
+  /// How much of the run is there and how to go on with it; empty if it is complete.
+  std::string incompleteness_note() const;
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
   /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
@@ -80,32 +73,15 @@ class Analysis {
   mutable std::optional<CrossTree> cross_tree_;
 };
 
-/// --loss and --select, spelled alike everywhere: what makes a partition or a hierarchy the one to report.
-struct SelectionFlags {
-  std::string loss = "vi";
-  std::string select;
-
-  void add_to(CLI::App& command);
-  Selection selection() const { return selection_from_name(select.empty() ? loss : select); }
-};
 /// "least expected variation of information", "the draw of highest rcdll".
 std::string selection_words(Selection selection);
 /// Which partition of a flat model it is, and how far the draws are from it.
 std::string partition_sentence(const Consensus& estimate, Selection selection);
-/// The --view option: which view's tree over the rows is meant.
-void add_view_option(CLI::App& command, std::size_t& view);
-/// The --level option; `otherwise` is what its absence means.
-void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise = "1");
-
-nlohmann::ordered_json to_json(const TraceSummary& trace);
-nlohmann::ordered_json to_json(const Trait& trait);
-/// Model, size, chains, draws and verdict: how every answer about a run begins.
-nlohmann::ordered_json head_json(const Analysis& analysis);
-/// Moves of all chains together: name, proposed, accepted, rate.
-nlohmann::ordered_json moves_json(const SavedRun& run);
+/// Moves of all chains together.
+std::vector<MoveStatistics> total_moves(const SavedRun& run);
 /// Of the table as it was modeled.
 std::vector<std::string> column_names(const SavedRun& run);
-/// A number for people: three significant digits, or a dash for NaN.
-std::string short_number(double value);
+/// Throws Error{configuration} for a run that learned labels: what was asked for has no meaning there.
+void refuse_classifier(const Analysis& analysis, std::string_view what);
 
-}  // namespace coppice::app
+}  // namespace coppice

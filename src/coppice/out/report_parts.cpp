@@ -1,14 +1,16 @@
-#include "coppice/app/report_parts.hpp"
+#include "coppice/out/report_parts.hpp"
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "coppice/app/reproduce.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/base64.hpp"
+#include "coppice/out/reproduce.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/version.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 using nlohmann::ordered_json;
 
@@ -81,4 +83,4 @@ std::string report_cells(const SavedRun& run, std::span<const std::uint32_t> row
   return base64_of(std::span<const float>(values));
 }
 
-}  // namespace coppice::app
+}  // namespace coppice

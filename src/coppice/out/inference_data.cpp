@@ -1,11 +1,11 @@
-#include "coppice/app/inference_data.hpp"
+#include "coppice/out/inference_data.hpp"
 
 #include <fmt/format.h>
 
 #include "coppice/out/netcdf.hpp"
 #include "coppice/version.hpp"
 
-namespace coppice::app {
+namespace coppice {
 namespace {
 
 std::vector<std::int64_t> counting(std::size_t count, std::int64_t first) {
@@ -75,4 +75,4 @@ void write_inference_data(const SavedRun& run, const std::string& path) {
   write_netcdf(path, groups, root);
 }
 
-}  // namespace coppice::app
+}  // namespace coppice

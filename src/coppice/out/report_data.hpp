@@ -2,12 +2,12 @@
 // side. Rows stand in the order of the tree; a row is named by its place in that order.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/post/analysis.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 nlohmann::ordered_json report_data(const Analysis& analysis, Selection selection);
 
-}  // namespace coppice::app
+}  // namespace coppice

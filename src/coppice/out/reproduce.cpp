@@ -1,4 +1,4 @@
-#include "coppice/app/reproduce.hpp"
+#include "coppice/out/reproduce.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "coppice/model/registry.hpp"
 
-namespace coppice::app {
+namespace coppice {
 namespace {
 
 Setting text_of(std::string text) { return {Setting::Shape::text, {}, 0, std::move(text)}; }
@@ -90,4 +90,4 @@ std::string fit_toml(const RunConfig& config, const std::string& output) {
   return text;
 }
 
-}  // namespace coppice::app
+}  // namespace coppice

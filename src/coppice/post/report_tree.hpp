@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/post/analysis.hpp"
 #include "coppice/post/profile.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 struct ReportNode {
   static constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
@@ -44,4 +44,4 @@ struct ReportTree {
 
 ReportTree report_tree(const Analysis& analysis, Selection selection);
 
-}  // namespace coppice::app
+}  // namespace coppice

@@ -1,4 +1,6 @@
-#include "coppice/app/analysis.hpp"
+#include "coppice/post/analysis.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,21 +10,13 @@
 #include "coppice/post/row_trees.hpp"
 #include "coppice/post/views.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
-Analysis::Analysis(const std::string& path, const Context& context) : run_(path) {
+Analysis::Analysis(const std::string& path) : run_(path) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
     fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
          path, path);
-  if (!run_.complete() && is_classifier())
-    context.note(fmt::format("note: {} is not finished; go on with: coppice resume {}", path, path));
-  else if (!run_.complete() && is_greedy())
-    context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}",
-                             path, trees_so_far(), path));
-  else if (!run_.complete())
-    context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
-                             draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
   verdict_ = is_classifier() ? classifier_verdict()
@@ -114,24 +108,15 @@ std::string Analysis::inexactness_note() const {
   return run_.model().inexactness_note(run_.setup().problem.parameters);
 }
 
-std::string Analysis::caveat_line(const Context& context) const {
-  const std::string sentence = inexactness_note();
-  return sentence.empty() ? sentence : context.bold(sentence) + "\n";
-}
-
-std::string Analysis::verdict_lines(const Context& context) const {
-  return caveat_line(context) + context.bold(verdict_.sentence) + "\n";
-}
-
-void Analysis::note_caveat(const Context& context) const {
-  if (const std::string sentence = inexactness_note(); !sentence.empty()) context.note("note: " + sentence);
-}
-
-void Analysis::add_exactness(nlohmann::ordered_json& answer) const {
-  const std::string sentence = inexactness_note();
-  if (sentence.empty() && run_.levels() == 1) return;
-  answer["exact"] = sentence.empty();
-  if (!sentence.empty()) answer["inexactness_note"] = sentence;
+std::string Analysis::incompleteness_note() const {
+  if (run_.complete()) return {};
+  const std::string& path = run_.file().path();
+  if (is_classifier()) return fmt::format("{} is not finished; go on with: coppice resume {}", path, path);
+  if (is_greedy())
+    return fmt::format("{} is not finished and has {} so far; go on with: coppice resume {}", path,
+                       trees_so_far(), path);
+  return fmt::format("{} has {} of {} draws of each chain; go on with: coppice resume {}", path,
+                     run_.draws_per_chain(), run_.config().draws, path);
 }
 
 const TraceSummary* Analysis::clusters_trace(std::size_t level) const {
@@ -167,33 +152,10 @@ double Analysis::seconds() const {
   return total;
 }
 
-void SelectionFlags::add_to(CLI::App& command) {
-  CLI::Option* by_loss =
-      command.add_option("--loss", loss, "the consensus minimizes the expected loss: vi or binder [vi]")
-          ->check(CLI::IsMember({"vi", "binder"}));
-  command
-      .add_option("--select", select,
-                  "the hierarchy to report: of least expected vi or binder, or the draw of highest rcdll, "
-                  "cdll or rcdll_c [vi]")
-      ->check(CLI::IsMember(selection_names()))
-      ->excludes(by_loss);
-}
-
 std::string selection_words(Selection selection) {
   if (selection == Selection::vi) return "least expected variation of information";
   if (selection == Selection::binder) return "least expected Binder loss";
   return "the draw of highest " + selection_names()[static_cast<std::size_t>(selection)];
-}
-
-void add_view_option(CLI::App& command, std::size_t& view) {
-  command
-      .add_option("--view", view, "the rows as this view sees them, as coppice views counts [most columns]")
-      ->check(CLI::Range(1, 1'000'000));
-}
-
-void add_level_option(CLI::App& command, std::size_t& level, const std::string& otherwise) {
-  command.add_option("--level", level, fmt::format("level of the hierarchy, 1 = coarsest [{}]", otherwise))
-      ->check(CLI::Range(1, 1000));
 }
 
 std::string partition_sentence(const Consensus& estimate, Selection selection) {
@@ -206,27 +168,13 @@ std::string partition_sentence(const Consensus& estimate, Selection selection) {
       estimate.expected_loss, estimate.ball_radius);
 }
 
-nlohmann::ordered_json to_json(const TraceSummary& trace) {
-  return {{"name", trace.name},           {"mean", trace.mean},         {"sd", trace.sd},
-          {"median", trace.median},       {"q05", trace.q05},           {"q95", trace.q95},
-          {"rhat", trace.rhat},           {"ess_bulk", trace.ess_bulk}, {"ess_tail", trace.ess_tail},
-          {"mcse_mean", trace.mcse_mean}, {"constant", trace.constant}};
-}
-
 std::vector<std::string> column_names(const SavedRun& run) {
   std::vector<std::string> names;
   for (const Column& column : run.table().columns) names.push_back(column.name);
   return names;
 }
 
-std::string short_number(double value) {
-  if (std::isnan(value)) return "-";
-  if (std::abs(value) >= 1000.0) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.3g}", value);
-}
-
-nlohmann::ordered_json moves_json(const SavedRun& run) {
-  nlohmann::ordered_json moves = nlohmann::ordered_json::array();
+std::vector<MoveStatistics> total_moves(const SavedRun& run) {
   std::vector<MoveStatistics> totals;
   for (std::size_t chain = 0; chain < run.config().chains; ++chain) {
     const ChainStatus status = run.file().status(chain);
@@ -237,37 +185,14 @@ nlohmann::ordered_json moves_json(const SavedRun& run) {
       totals[i].accepted += status.moves[i].accepted;
     }
   }
-  for (const MoveStatistics& move : totals) {
-    const double rate = move.proposed == 0
-                            ? std::nan("")
-                            : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
-    moves.push_back(
-        {{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
-  }
-  return moves;
+  return totals;
 }
 
-nlohmann::ordered_json head_json(const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  nlohmann::ordered_json answer{{"model", run.model().name},
-                                {"rows", run.rows()},
-                                {"columns", run.table().columns.size()},
-                                {"chains", run.config().chains},
-                                {"draws", run.draws_per_chain()},
-                                {"warmup", run.config().warmup},
-                                {"thin", run.config().thin},
-                                {"seed", run.config().seed},
-                                {"complete", run.complete()},
-                                {"trusted", analysis.verdict().trusted},
-                                {"verdict", analysis.verdict().sentence}};
-  analysis.add_exactness(answer);
-  return answer;
+void refuse_classifier(const Analysis& analysis, std::string_view what) {
+  if (!analysis.is_classifier()) return;
+  fail(ErrorCode::configuration,
+       "{} learned labels, once, and has no {}; ask it with coppice predict, score, profile or summary",
+       analysis.run().model().name, what);
 }
 
-nlohmann::ordered_json to_json(const Trait& trait) {
-  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
-          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
-          {"outside_sd", trait.outside_sd}, {"level", trait.level}};
-}
-
-}  // namespace coppice::app
+}  // namespace coppice

@@ -5,10 +5,10 @@
 
 #include "coppice/run/config.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 /// One line for a shell.
 std::string fit_command(const RunConfig& config, const std::string& output);
 std::string fit_toml(const RunConfig& config, const std::string& output);
 
-}  // namespace coppice::app
+}  // namespace coppice

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/post/analysis.hpp"
 
-namespace coppice::app {
+namespace coppice {
 
 /// Five significant digits are more than a picture shows, and half the text.
 double brief(double value);
@@ -28,4 +29,4 @@ std::string report_cells(const SavedRun& run, std::span<const std::uint32_t> row
 
 nlohmann::ordered_json label_report_data(const Analysis& analysis);
 
-}  // namespace coppice::app
+}  // namespace coppice

@@ -1,4 +1,4 @@
-// The views of a run as text and JSON, for the commands that show them.
+// The views of a run for people.
 #pragma once
 
 #include <string>
@@ -8,7 +8,6 @@
 
 namespace coppice::app {
 
-nlohmann::ordered_json views_json(const SavedRun& run, const ReportedViews& report);
 /// A line for each view.
 std::string views_text(const SavedRun& run, const ReportedViews& report, const Context& context);
 

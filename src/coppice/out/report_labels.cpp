@@ -1,16 +1,19 @@
 // The data of the page of a run that learned labels: how well rows held out were predicted, what the clusters
 // are, and every row with its labels. What the page does with them is in web/src/labels.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "coppice/app/classify.hpp"
-#include "coppice/app/report_parts.hpp"
 #include "coppice/base/extremes.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/base64.hpp"
+#include "coppice/out/report_parts.hpp"
 #include "coppice/post/label_answers.hpp"
 
-namespace coppice::app {
+namespace coppice {
 namespace {
 
 using nlohmann::ordered_json;
@@ -84,7 +87,7 @@ class LabelCollector {
                         {"rule", rule()},
                         {"label_model", label_model()},
                         {"thresholds", rounded(classifier_->thresholds())},
-                        {"scores", app::to_json(label_scores(all, depths))},
+                        {"scores", to_json(label_scores(all, depths))},
                         {"by_label", by_label(all)},
                         {"reliability", reliability_json(all, std::nullopt)}};
     answer["reliability_by_label"] = ordered_json::array();
@@ -241,4 +244,4 @@ class LabelCollector {
 
 ordered_json label_report_data(const Analysis& analysis) { return LabelCollector(analysis).collect(); }
 
-}  // namespace coppice::app
+}  // namespace coppice

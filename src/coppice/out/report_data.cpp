@@ -1,20 +1,22 @@
-#include "coppice/app/report_data.hpp"
+#include "coppice/out/report_data.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "coppice/app/known_labels.hpp"
-#include "coppice/app/report_parts.hpp"
-#include "coppice/app/report_tree.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/base64.hpp"
+#include "coppice/out/report_parts.hpp"
 #include "coppice/post/binned_coclustering.hpp"
+#include "coppice/post/known_labels.hpp"
 #include "coppice/post/predict.hpp"
+#include "coppice/post/report_tree.hpp"
 #include "coppice/post/views.hpp"
 
-namespace coppice::app {
+namespace coppice {
 namespace {
 
 using nlohmann::ordered_json;
@@ -338,4 +340,4 @@ ordered_json report_data(const Analysis& analysis, Selection selection) {
   return Collector(analysis, selection).collect();
 }
 
-}  // namespace coppice::app
+}  // namespace coppice
