@@ -52,6 +52,7 @@ NB_MODULE(_native, module) {
   add_frame(module);
   add_fit(module);
   add_run(module);
+  add_several_runs(module);
 }
 
 }  // namespace coppice::python

@@ -19,6 +19,17 @@ class Run {
     const std::lock_guard lock(mutex_);
     return question(analysis_);
   }
+  /// A question about two runs, which may be one and the same.
+  template <typename Question>
+  static auto ask_both(const Run& a, const Run& b, Question question) {
+    const nb::gil_scoped_release release;
+    if (&a == &b) {
+      const std::lock_guard lock(a.mutex_);
+      return question(a.analysis_, b.analysis_);
+    }
+    const std::scoped_lock lock(a.mutex_, b.mutex_);
+    return question(a.analysis_, b.analysis_);
+  }
   /// For what is at hand and makes Python values.
   const Analysis& analysis() const { return analysis_; }
 
