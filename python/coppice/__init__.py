@@ -1,7 +1,7 @@
 """Coppice: Bayesian nonparametric hierarchical clustering.
 
 Estimators follow scikit-learn's conventions; there is one for each model of the command line. `open` gives a fitted
-estimator from a run file; `compare` asks whether two runs tell the same story, and `merge` puts their chains into one run.
+estimator from a run file; `compare` asks whether two runs agree, and `merge` puts their chains into one run.
 The functions `plot_...` draw with matplotlib.
 """
 from coppice._estimator import open_run as open  # noqa: A004  (the name users expect)

@@ -23,7 +23,7 @@ def _as_run(source: Any) -> Run:
 
 
 def compare(a: Any, b: Any) -> dict[str, Any]:
-    """Do two runs of the same rows by the same model tell the same story?
+    """Do two runs of the same rows by the same model agree?
 
     Parameters
     ----------

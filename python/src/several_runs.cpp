@@ -44,7 +44,7 @@ void merge(const std::vector<std::string>& paths, const std::string& output) {
 
 void add_several_runs(nb::module_& module) {
   using nb::arg;
-  module.def("compare", &comparison, arg("first"), arg("second"), "Do two runs tell the same story?");
+  module.def("compare", &comparison, arg("first"), arg("second"), "Do two runs agree?");
   module.def("merge", &merge, arg("paths"), arg("output"), "The chains of several runs in one run file.");
 }
 

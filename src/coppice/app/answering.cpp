@@ -16,8 +16,9 @@ void SelectionFlags::add_to(CLI::App& command) {
           ->check(CLI::IsMember({"vi", "binder"}));
   command
       .add_option("--select", select,
-                  "the hierarchy to report: of least expected vi or binder, or the draw of highest rcdll, "
-                  "cdll or rcdll_c [vi]")
+                  fmt::format("the hierarchy to report: of least expected vi or binder, or the draw of "
+                              "highest {} [vi]",
+                              fmt::join(selection_names().begin() + 2, selection_names().end(), ", ")))
       ->check(CLI::IsMember(selection_names()))
       ->excludes(by_loss);
 }

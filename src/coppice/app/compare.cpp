@@ -59,13 +59,13 @@ int compare(const std::array<std::string, 2>& paths, const Context& context) {
   const Analysis first = open_run(paths[0], context);
   const Analysis second = open_run(paths[1], context);
   const RunComparison comparison = compare_runs(first, second);
-  const Analysis& doubtful = first.inexactness_note().empty() ? second : first;
+  const Analysis& inexact = first.inexactness_note().empty() ? second : first;
   if (context.json) {
     ordered_json answer = to_json(comparison);
-    add_exactness(doubtful, answer);
+    add_exactness(inexact, answer);
     write_json("", answer);
   } else {
-    write_output("", caveat_line(doubtful, context) + comparison_text(comparison, context));
+    write_output("", caveat_line(inexact, context) + comparison_text(comparison, context));
   }
   return comparison.same ? 0 : 1;
 }
@@ -89,8 +89,7 @@ void add_merge(CLI::App& application, Context& context) {
 }
 
 void add_compare(CLI::App& application, Context& context) {
-  CLI::App* command =
-      application.add_subcommand("compare", "do two runs tell the same story? exit code 1 if not");
+  CLI::App* command = application.add_subcommand("compare", "do two runs agree? exit code 1 if not");
   auto paths = std::make_shared<std::array<std::string, 2>>();
   command->add_option("first", (*paths)[0], "run file")->required();
   command->add_option("second", (*paths)[1], "run file")->required();

@@ -87,7 +87,7 @@ ordered_json hierarchy_json(const RunHierarchy& hierarchy, const SavedRun& run, 
     nodes.push_back(entry);
   }
   const SelectedHierarchy& selected = hierarchy.selected;
-  return {{"select", selection_names()[static_cast<std::size_t>(selected.selection)]},
+  return {{"select", selected.selection.name()},
           {"levels", tree.levels},
           {"chain", selected.origin.chain},
           {"draw", selected.origin.draw},

@@ -15,8 +15,8 @@ namespace coppice {
 Analysis::Analysis(const std::string& path) : run_(path) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
-    fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
-         path, path);
+    fail(ErrorCode::bad_data,
+         "{}: the run does not have draws of every chain yet; continue with: coppice resume {}", path, path);
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
   verdict_ = is_classifier() ? classifier_verdict()
@@ -26,17 +26,17 @@ Analysis::Analysis(const std::string& path) : run_(path) {
 
 Verdict Analysis::classifier_verdict() const {
   if (!run_.complete())
-    return {false, "Not finished: scores are not calibrated yet; go on with: coppice resume.", ""};
+    return {false, "Not finished: scores are not calibrated yet; continue with: coppice resume.", ""};
   return {true, "One fit, finished; judge it by rows it has not seen: coppice score RUN TEST.csv.", ""};
 }
 
 Verdict Analysis::greedy_verdict() const {
   if (!run_.complete())
-    return {
-        false,
-        fmt::format("Not finished: {} so far, each with its own probabilities; go on with: coppice resume.",
-                    trees_so_far()),
-        ""};
+    return {false,
+            fmt::format(
+                "Not finished: {} so far, each with its own probabilities; continue with: coppice resume.",
+                trees_so_far()),
+            ""};
   return {true,
           has_column_tree()
               ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
@@ -74,8 +74,7 @@ Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   options.loss = loss_of(selection);
   options.threads = 0;
   if (is_greedy()) return tree_consensus(row_tree(), run_.labels(level)[0]);
-  const bool by_loss = selection == Selection::vi || selection == Selection::binder;
-  if (run_.levels() == 1 && by_loss)
+  if (run_.levels() == 1 && selection.is_by_loss())
     return coppice::consensus(run_.labels(level, options.label_budget), options);
   run_.check_level(level);
   const std::span<const Label> labels = hierarchy(selection).level(level);
@@ -111,11 +110,11 @@ std::string Analysis::inexactness_note() const {
 std::string Analysis::incompleteness_note() const {
   if (run_.complete()) return {};
   const std::string& path = run_.file().path();
-  if (is_classifier()) return fmt::format("{} is not finished; go on with: coppice resume {}", path, path);
+  if (is_classifier()) return fmt::format("{} is not finished; continue with: coppice resume {}", path, path);
   if (is_greedy())
-    return fmt::format("{} is not finished and has {} so far; go on with: coppice resume {}", path,
+    return fmt::format("{} is not finished and has {} so far; continue with: coppice resume {}", path,
                        trees_so_far(), path);
-  return fmt::format("{} has {} of {} draws of each chain; go on with: coppice resume {}", path,
+  return fmt::format("{} has {} of {} draws of each chain; continue with: coppice resume {}", path,
                      run_.draws_per_chain(), run_.config().draws, path);
 }
 
@@ -155,7 +154,7 @@ double Analysis::seconds() const {
 std::string selection_words(Selection selection) {
   if (selection == Selection::vi) return "least expected variation of information";
   if (selection == Selection::binder) return "least expected Binder loss";
-  return "the draw of highest " + selection_names()[static_cast<std::size_t>(selection)];
+  return "the draw of highest " + selection.name();
 }
 
 std::string partition_sentence(const Consensus& estimate, Selection selection) {

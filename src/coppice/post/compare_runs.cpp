@@ -79,7 +79,7 @@ std::string disagreement_within(const Analysis& a, const Analysis& b, const std:
       const TraceSummary& trace = run->traces()[run == &a ? pair.first : pair.second];
       if (pair.decides && trace.rhat > kSameRhat)
         return fmt::format(
-            "The two runs do not tell the same story yet: the chains of {} do not agree among themselves "
+            "The two runs do not agree yet: the chains of {} do not agree among themselves "
             "(R-hat of {} is {:.3f}); run longer, then compare.",
             run->run().file().path(), trace.name, trace.rhat);
     }
@@ -125,14 +125,13 @@ RunComparison compare_runs(const Analysis& first, const Analysis& second) {
     if (answer.levels.back().coclustering_difference.value_or(0.0) > kSameCoclustering) answer.same = false;
   }
   if (answer.same) {
-    answer.verdict =
-        fmt::format("The two runs tell the same story (R-hat across runs {:.3f} at most).", worst);
+    answer.verdict = fmt::format("The two runs agree (R-hat across runs {:.3f} at most).", worst);
     return answer;
   }
   answer.verdict = disagreement_within(first, second, pairs);
   if (answer.verdict.empty())
     answer.verdict = fmt::format(
-        "The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean "
+        "The two runs do not agree (R-hat across runs up to {:.3f}; {} or a mean "
         "co-clustering difference of {} is too much).",
         worst, kSameRhat, kSameCoclustering);
   return answer;

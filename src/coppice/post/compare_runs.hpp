@@ -1,5 +1,5 @@
-// Two runs of the same data by the same model: do they tell the same story? They do if their traces mix like
-// chains of one run and no typical pair of rows is together much more often in one than in the other.
+// Two runs of the same data by the same model: do they agree? They do if their traces mix like chains of one
+// run and no typical pair of rows is together much more often in one than in the other.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ std::vector<NodeCaption> caption_nodes(const SavedRun& run, const Hierarchy& ful
 
 std::string selection_sentence(const SelectedHierarchy& selected) {
   const bool binder = selected.selection == Selection::binder;
-  const bool by_loss = binder || selected.selection == Selection::vi;
+  const bool by_loss = selected.selection.is_by_loss();
   const std::string which =
       selection_words(selected.selection) +
       (by_loss ? std::string(", averaged over the levels")

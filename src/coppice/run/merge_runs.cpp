@@ -23,9 +23,9 @@ bool same_table(const RunContents& a, const RunContents& b) {
 
 void require_mergeable(const SavedRun& a, const SavedRun& b) {
   require_same_question(a, b);
-  if (a.model().greedy_steps != nullptr)
-    fail(ErrorCode::configuration, "runs of {} cannot be merged: it is greedy and has no draws to add up",
-         a.model().name);
+  if (a.model().runs_once())
+    fail(ErrorCode::configuration, "runs of {} cannot be merged: a {} fit has no draws to pool",
+         a.model().name, method_name(a.model().method));
   for (const SavedRun* run : {&a, &b})
     if (run->config().merged)
       fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of",

@@ -21,7 +21,7 @@ class MergeRuns : public testing::Test {
                   const std::string& model = "nrmm") {
     RunContents contents = small_contents(model, parameters, 8, request.chains, 10, request.draws);
     contents.config.seed = request.seed;
-    if (const ModelEntry& entry = model_by_name(model); entry.greedy_steps != nullptr)
+    if (const ModelEntry& entry = model_by_name(model); entry.runs_once())
       settle_run_length(contents.config, *set_up_problem(contents.config, contents.codebook, contents.table));
     const std::string path = folder_.file("run" + std::to_string(++runs_) + ".coppice");
     RunFile::create(path, contents);
