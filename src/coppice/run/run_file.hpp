@@ -16,6 +16,7 @@
 #include "coppice/model/model.hpp"
 #include "coppice/run/config.hpp"
 #include "coppice/run/database.hpp"
+#include "coppice/run/draw_block.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
@@ -33,23 +34,6 @@ struct RunContents {
   std::string transform;    // JSON of the Transform
   Codebook input_codebook;  // of the table before the transform: what new rows look like
   std::string data_digest;
-};
-
-/// Consecutive draws of one chain: `count` of them, beginning with draw `first`.
-struct DrawBlock {
-  std::size_t chain = 0;
-  std::size_t block = 0;
-  std::size_t first = 0;
-  std::size_t count = 0;
-  std::vector<double> traces;             // count x traces
-  std::vector<Label> labels;              // count x levels x rows
-  std::vector<std::string> payload = {};  // of each draw; none at all if the model has none
-};
-
-struct Checkpoint {
-  std::size_t chain = 0;
-  std::size_t sweep = 0;
-  std::string state;
 };
 
 struct ChainStatus {
