@@ -5,7 +5,6 @@
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
-#include "coppice/run/fit.hpp"
 
 namespace coppice {
 
@@ -88,7 +87,12 @@ bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& 
     setup = set_up_problem(config, codebook, table);
     setup->problem.stop = stop;
   };
-  const bool has_share = choose_within_fraction(config, codebook, table, threads, stop);
+  const bool has_share =
+      choose_within_fraction(config, codebook, table, threads, [&](const RunConfig& trial) {
+        const std::unique_ptr<ProblemSetup> tried = set_up_problem(trial, codebook, table);
+        tried->problem.stop = stop;
+        return tried->model->evidence_bound(tried->problem);
+      });
   if (has_share) set_up_again();
   if (!setup->model->resolves_settings()) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
