@@ -22,9 +22,9 @@ enum class Unmentioned { absent, unknown };
 
 /// The labels of the run in the rows of a file, in the order of the run. Labels of a sparse file are those
 /// that are there: the others are unmentioned.
-Table known_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
-                   const std::string& id, const std::string& labels_file, Unmentioned unmentioned,
-                   const Context& context) {
+Table labels_in_file(const SavedRun& run, std::string_view bytes, const std::string& name,
+                     const std::string& id, const std::string& labels_file, Unmentioned unmentioned,
+                     const Context& context) {
   const Table& learned = run.contents().labels;
   const RunConfig& config = run.config();
   DataFlags flags;
@@ -68,7 +68,7 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
 Table given_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
                    const LabelQuestion& question, const Context& context) {
   Table known =
-      known_labels(run, bytes, name, question.id, question.labels_file, Unmentioned::unknown, context);
+      labels_in_file(run, bytes, name, question.id, question.labels_file, Unmentioned::unknown, context);
   std::size_t cells = 0;
   for (const Column& column : known.columns)
     cells += static_cast<std::size_t>(
@@ -167,7 +167,7 @@ LabeledPredictions judged_rows(const SavedRun& run, const std::string& data, con
   const FileBytes bytes = load_file(data);
   const std::string name = data == "-" ? "stdin" : data;
   const Table truth =
-      known_labels(run, bytes.view(), name, run.config().id, labels_file, Unmentioned::absent, context);
+      labels_in_file(run, bytes.view(), name, run.config().id, labels_file, Unmentioned::absent, context);
   const Table table = run.read_new_rows_bytes(bytes.view(), name, "");
   return with_truth(truth, coppice::predict_labels(run, table, 0));
 }

@@ -9,6 +9,7 @@
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/hierarchy_json.hpp"
 #include "coppice/post/known_labels.hpp"
+#include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
 namespace {
@@ -28,15 +29,9 @@ Labels labels_from_file(const SavedRun& run, const std::string& file, const std:
   if (labels.size() < ids.size())
     fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(),
          ids.size());
-  std::map<std::string, Label> by_id;
-  for (std::size_t row = 0; row < labels.size(); ++row) by_id.emplace(data.truth.row_ids[row], labels[row]);
   Labels ordered;
-  for (const std::string& id : ids) {
-    const auto found = by_id.find(id);
-    if (found == by_id.end())
-      fail(ErrorCode::bad_data, "{}: there is no row '{}', which the run has", file, id);
-    ordered.push_back(found->second);
-  }
+  for (const std::size_t place : places_of_rows(ids, data.truth.row_ids, file))
+    ordered.push_back(labels[place]);
   return ordered;
 }
 
