@@ -53,6 +53,7 @@ NB_MODULE(_native, module) {
   add_fit(module);
   add_crossvalidate(module);
   add_run(module);
+  add_several_runs(module);
 }
 
 }  // namespace coppice::python

@@ -9,9 +9,9 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
-#include "coppice/app/row_order.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
+#include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
 

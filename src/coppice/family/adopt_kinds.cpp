@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "coppice/family/plan.hpp"
+#include "coppice/family/registry.hpp"
 
 namespace coppice {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/family/adopt_kinds.hpp"
-#include "coppice/family/all.hpp"
 #include "coppice/family/row_family.hpp"
 
 namespace coppice {
@@ -16,15 +15,6 @@ namespace {
 /// Full covariances are estimated well only from enough rows per column.
 constexpr std::size_t kLargestAutoGaussian = 10;
 constexpr std::size_t kRowsPerColumn = 5;
-
-const FamilyEntry& entry_of(const std::vector<FamilyEntry>& list, const std::string& name) {
-  for (const FamilyEntry& entry : list)
-    if (entry.name == name) return entry;
-  std::vector<std::string> names{"auto"};
-  for (const FamilyEntry& entry : list) names.push_back(entry.name);
-  fail(ErrorCode::configuration, "family {}: there is none of that name; the families are {}", name,
-       fmt::join(names, ", "));
-}
 
 /// Real columns are modeled jointly if they are complete and few for the number of rows.
 std::string automatic_real_family(const Table& table) {
@@ -127,12 +117,9 @@ std::string FamilyPlan::description() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-FamilyEntry family_by_name(const std::string& name) { return entry_of(all_families(), name); }
-
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
                        const Settings& settings, bool independent) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
-  const std::vector<FamilyEntry> list = all_families();
   const std::string real_family = independent ? "gaussian-diagonal" : automatic_real_family(table);
   FamilyPlan plan;
   std::vector<const ColumnSpec*> specs(table.columns.size(), nullptr);
@@ -153,7 +140,7 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
       plan.blocks.push_back({chosen, {j}});
   }
   std::vector<FamilyEntry> used;
-  for (const FamilyPlan::Block& block : plan.blocks) used.push_back(entry_of(list, block.family));
+  for (const FamilyPlan::Block& block : plan.blocks) used.push_back(family_by_name(block.family));
   check_settings(used, settings);
   std::vector<BlockMaker> makers;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {

@@ -11,6 +11,7 @@
 #include "coppice/data/table.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/inputs.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/family/rows.hpp"
 
 namespace coppice {
@@ -30,9 +31,6 @@ struct FamilyPlan {
   /// "gaussian on 3 columns, categorical on 2": for people.
   std::string description() const;
 };
-
-/// Throws Error{configuration} naming the families there are.
-FamilyEntry family_by_name(const std::string& name);
 
 /// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
 /// family, a family does not take the missing cells there are, or a setting belongs to none of the families

@@ -6,6 +6,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 

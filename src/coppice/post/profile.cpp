@@ -308,4 +308,10 @@ std::vector<ClusterProfile> profile_groups(const SavedRun& run,
   return make_profiles(run, groups, {}, false, most_traits);
 }
 
+std::string join_traits(const ClusterProfile& profile) {
+  std::string text;
+  for (const Trait& trait : profile.traits) text += (text.empty() ? "" : ", ") + trait.short_words;
+  return text;
+}
+
 }  // namespace coppice

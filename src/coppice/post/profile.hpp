@@ -11,28 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "coppice/data/table.hpp"
+#include "coppice/post/trait_words.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
-
-/// Inside is the cluster, outside the rows it is compared with. Numbers are in the units of the data as read.
-struct Trait {
-  std::string column;
-  Kind kind = Kind::real;
-  std::string words;        // "has_feathers (96 % against 3 %)", "visits higher: 12.3 against 4.1"
-  std::string short_words;  // "has_feathers", "visits higher": for names
-  double divergence = 0.0;
-  double inside =
-      0.0;  // mean of numbers, probability of 1 of binary columns, probability of `level` of categories
-  double outside = 0.0;
-  double inside_sd = 0.0;  // of the predictive
-  double outside_sd = 0.0;
-  std::string level;                         // of category columns, the level the words are about
-  std::vector<double> inside_probabilities;  // of each level of binary and category columns
-  std::vector<double> outside_probabilities;
-};
 
 struct ClusterProfile {
   Label cluster = 0;
@@ -57,5 +40,8 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
 std::vector<ClusterProfile> profile_groups(const SavedRun& run,
                                            std::span<const std::vector<std::uint32_t>> groups,
                                            std::size_t most_traits);
+
+/// "has_feathers, visits higher": all traits of a profile in few words.
+std::string join_traits(const ClusterProfile& profile);
 
 }  // namespace coppice

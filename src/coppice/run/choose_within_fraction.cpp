@@ -6,8 +6,8 @@
 #include <array>
 
 #include "coppice/base/parallel.hpp"
+#include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/problem_setup.hpp"
 
 namespace coppice {
 namespace {
@@ -38,7 +38,8 @@ bool leaves_share_open(const RunConfig& config, const Codebook& codebook, const 
 
 }  // namespace
 
-bool choose_within_fraction(RunContents& contents, std::size_t threads, const std::atomic<bool>* stop) {
+bool choose_within_fraction(RunContents& contents, std::size_t threads,
+                            const std::function<double(const RunConfig&)>& evidence_bound) {
   RunConfig& config = contents.config;
   const ModelEntry& model = model_by_name(config.model);
   if (!model.chooses_by_evidence()) return false;
@@ -49,9 +50,7 @@ bool choose_within_fraction(RunContents& contents, std::size_t threads, const st
   parallel_for(kShares.size(), threads, [&](std::size_t i) {
     RunConfig trial = config;
     trial.family_settings.insert_or_assign("share", Setting::number(kShares[i]));
-    const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents, trial);
-    setup->problem.stop = stop;
-    bounds[i] = model.evidence_bound(setup->problem);
+    bounds[i] = evidence_bound(trial);
   });
   const double share =
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];

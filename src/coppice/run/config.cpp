@@ -1,5 +1,6 @@
 #include "coppice/run/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -99,6 +100,10 @@ RunConfig config_from_json(std::string_view text) {
   } catch (const json::exception& problem) {
     fail(ErrorCode::bad_data, "the run's configuration cannot be read: {}", problem.what());
   }
+}
+
+std::size_t sweeps_per_block(std::size_t rows) {
+  return std::clamp<std::size_t>(1'000'000 / std::max<std::size_t>(rows, 1), 1, 100);
 }
 
 double parse_duration(std::string_view text) {

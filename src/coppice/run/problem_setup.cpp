@@ -5,7 +5,6 @@
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
-#include "coppice/run/fit.hpp"
 
 namespace coppice {
 
@@ -107,7 +106,11 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
     setup = set_up_problem(contents);
     setup->problem.stop = stop;
   };
-  const bool has_share = choose_within_fraction(contents, threads, stop);
+  const bool has_share = choose_within_fraction(contents, threads, [&](const RunConfig& trial) {
+    const std::unique_ptr<ProblemSetup> tried = set_up_problem(contents, trial);
+    tried->problem.stop = stop;
+    return tried->model->evidence_bound(tried->problem);
+  });
   if (has_share) set_up_again();
   if (!setup->model->resolves_settings()) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);

@@ -16,6 +16,7 @@
 #include "coppice/model/model.hpp"
 #include "coppice/run/config.hpp"
 #include "coppice/run/database.hpp"
+#include "coppice/run/draw_block.hpp"
 #include "coppice/run/effective_config.hpp"
 #include "coppice/shape/partition.hpp"
 
@@ -36,23 +37,6 @@ struct RunContents {
   std::string data_digest;
   /// None: the run was made before such configurations were kept, or its problem has not been set up yet.
   std::optional<EffectiveConfig> effective = {};
-};
-
-/// Consecutive draws of one chain: `count` of them, beginning with draw `first`.
-struct DrawBlock {
-  std::size_t chain = 0;
-  std::size_t block = 0;
-  std::size_t first = 0;
-  std::size_t count = 0;
-  std::vector<double> traces;             // count x traces
-  std::vector<Label> labels;              // count x levels x rows
-  std::vector<std::string> payload = {};  // of each draw; none at all if the model has none
-};
-
-struct Checkpoint {
-  std::size_t chain = 0;
-  std::size_t sweep = 0;
-  std::string state;
 };
 
 struct ChainStatus {
