@@ -10,6 +10,7 @@
 
 #include "bindings.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/insert_rows.hpp"
 #include "coppice/run/new_run.hpp"
@@ -137,6 +138,8 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
 /// The columns with their kinds, and the labels if there are any to learn.
 Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text) {
   ReadOptions reading;
+  reading.rules = kind_rules();
+  reading.plain_features = labels != nullptr;
   Codebook codebook;
   if (!codebook_text.empty()) {
     codebook = parse_codebook(codebook_text, "codebook");
