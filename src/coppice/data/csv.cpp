@@ -285,7 +285,7 @@ RawTable parse_spaced(std::string_view content, const std::string& file, CsvOpti
   const auto tabs = std::make_shared<const std::string>(tabs_for_spaces(content));
   options.delimiter = '\t';
   RawTable table = parse_csv(*tabs, file, options, choose);
-  table.notes.push_back("columns are separated by blanks");
+  table.notes.emplace_back("columns are separated by blanks");
   table.locate = [inner = std::move(table.locate), tabs](std::size_t i, std::size_t j) {
     return inner(i, j);
   };

@@ -41,7 +41,7 @@ bool leaves_share_open(const RunConfig& config, const Codebook& codebook, const 
 bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
                             std::size_t threads, const std::atomic<bool>* stop) {
   const ModelEntry& model = model_by_name(config.model);
-  if (model.evidence_bound == nullptr) return false;
+  if (!model.chooses_by_evidence()) return false;
   const FamilyPlan plan =
       plan_family(table, codebook, config.family, config.family_settings, model.independent_columns);
   if (!leaves_share_open(config, codebook, plan, table)) return false;

@@ -10,7 +10,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/post/units.hpp"
 #include "small_run.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 #include "support/sampling_error.hpp"
 
 namespace coppice {
