@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "coppice/base/error.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 
 namespace coppice::python {
 namespace {
@@ -102,6 +103,8 @@ Settings family_settings_of(const std::vector<std::pair<std::string, std::string
 
 Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text) {
   ReadOptions reading;
+  reading.rules = kind_rules();
+  reading.plain_features = labels != nullptr;
   Codebook codebook;
   if (!codebook_text.empty()) {
     codebook = parse_codebook(codebook_text, "codebook");

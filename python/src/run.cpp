@@ -395,7 +395,7 @@ Table new_rows(const SavedRun& saved, const Frame& frame) {
   RawTable raw = frame.raw;
   raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
   return apply(transform_from_json(saved.contents().transform),
-               table_like(std::move(raw), empty_table(saved.contents().input_codebook)));
+               table_like(std::move(raw), saved.contents().input_codebook));
 }
 
 void add_run(nb::module_& module) {

@@ -87,6 +87,8 @@ int predict_columns(const PredictArguments& arguments, const Context& context) {
   Codebook book;
   ReadOptions options;
   options.id = arguments.id.empty() ? run.config().id : arguments.id;
+  options.leave_out = false;
+  options.rules = kind_rules();
   if (!arguments.codebook.empty()) {
     book = parse_codebook(read_text(arguments.codebook), arguments.codebook);
     options.codebook = &book;

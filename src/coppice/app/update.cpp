@@ -61,6 +61,7 @@ Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::str
       fail(ErrorCode::configuration, "--truth {}: the run has no such column of known labels", column);
   ReadOptions reading;
   reading.id = run.config().id;
+  reading.labels_only = true;
   if (!arguments.truth.empty()) {
     reading.truth = arguments.truth;
     return read_dataset_bytes(bytes, name, reading).truth;

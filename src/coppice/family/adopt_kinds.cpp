@@ -6,6 +6,9 @@
 #include <cmath>
 #include <optional>
 
+#include "coppice/data/text.hpp"
+#include "coppice/family/all.hpp"
+#include "coppice/family/plan.hpp"
 #include "coppice/family/registry.hpp"
 
 namespace coppice {
@@ -60,7 +63,44 @@ void convert_to(Kind kind, Column& column) {
       value = static_cast<double>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
+/// The numbers behind levels that are all numbers; false if one is not.
+bool restore_numbers(Column& column) {
+  std::vector<double> numbers;
+  for (const std::string& level : column.levels) {
+    double value = 0.0;
+    if (text::parse_number(level, value) != text::Parsed::number) return false;
+    numbers.push_back(value);
+  }
+  if (numbers.empty()) return false;
+  for (double& value : column.values)
+    if (!is_missing(value)) value = numbers[static_cast<std::size_t>(value)];
+  column.levels.clear();
+  column.kind = Kind::real;
+  return true;
+}
+
+/// Undoes what was inferred beyond the numbers themselves, for a family that takes these.
+void forget_inferred(const FamilyEntry& entry, Column& column, ColumnSpec& spec) {
+  spec.family.clear();
+  spec.transform.clear();
+  spec.hurdle.reset();
+  spec.resolution.reset();
+  if (takes(entry, column.kind) || column.levels.empty()) return;
+  Column numbers = column;
+  if (!restore_numbers(numbers) || !first_fitting(entry.kinds, numbers)) return;
+  column = std::move(numbers);
+  spec.kind = column.kind;
+  spec.levels.clear();
+}
+
 }  // namespace
+
+KindRules kind_rules() {
+  KindRules rules;
+  for (const FamilyEntry& entry : all_families())
+    if (entry.name == "negative-binomial") rules.overdispersed_family = entry.name;
+  return rules;
+}
 
 bool takes(const FamilyEntry& entry, Kind kind) {
   return std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
@@ -84,6 +124,9 @@ void adopt_kinds(Table& table, Codebook& codebook, const std::string& family) {
   for (Column& column : table.columns) {
     const auto spec = std::find_if(codebook.columns.begin(), codebook.columns.end(),
                                    [&](const ColumnSpec& s) { return s.name == column.name; });
+    const bool is_named = !family.empty() && family != "auto";
+    if (is_named && spec != codebook.columns.end() && spec->inferred)
+      forget_inferred(family_by_name(family), column, *spec);
     const bool has_own = spec != codebook.columns.end() && !spec->family.empty();
     const std::string& named = has_own ? spec->family : family;
     if (named.empty() || named == "auto" || has_words(column)) continue;

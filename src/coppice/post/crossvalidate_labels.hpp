@@ -2,7 +2,7 @@
 // Beside the models that learn labels there are the baselines they are measured against.
 #pragma once
 
-#include "coppice/post/crossvalidate.hpp"
+#include "coppice/post/crossvalidation.hpp"
 
 namespace coppice {
 
