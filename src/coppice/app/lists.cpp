@@ -1,7 +1,7 @@
 // coppice models, families and codebook: what there is, and what the data look like to Coppice.
 #include "coppice/app/arguments.hpp"
 #include "coppice/data/codebook.hpp"
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/registry.hpp"
 
 namespace coppice::app {

@@ -3,7 +3,10 @@
 #include "coppice/data/codebook.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -23,7 +26,10 @@ constexpr std::string_view kHeading =
     "#   kind    real | count | binary | category\n"
     "#   levels  category: every value that may occur, in order; binary: the texts of 0 and 1\n"
     "#   family  the distribution of the column (see `coppice families`); any further key is one of its "
-    "settings\n";
+    "settings\n"
+    "#   transform       \"log\": real columns of positive numbers on the log scale\n"
+    "#   hurdle          one value, such as 0, that is modeled apart from the others\n"
+    "#   resolution      the step that real numbers were rounded to\n";
 
 std::string quoted(const std::string& text) { return to_toml(Setting{Setting::Shape::text, {}, 0, text}); }
 
@@ -35,7 +41,9 @@ std::string key_text(const std::string& key) {
 }
 
 bool is_reserved(std::string_view key) {
-  return key == "name" || key == "kind" || key == "levels" || key == "family";
+  constexpr std::array<std::string_view, 7> kReserved = {"name",      "kind",   "levels",    "family",
+                                                         "transform", "hurdle", "resolution"};
+  return std::find(kReserved.begin(), kReserved.end(), key) != kReserved.end();
 }
 
 // A value as TOML again. (The library's own formatter computes line lengths from logarithms, which is
@@ -72,6 +80,7 @@ class SpecReader {
     read_kind();
     if (table_.contains("family")) spec_.family = text_of("family");
     read_levels();
+    read_shape();
     for (const auto& [key, node] : table_)
       if (!is_reserved(key.str())) read_setting(std::string(key.str()), node);
     return std::move(spec_);
@@ -132,6 +141,43 @@ class SpecReader {
                   place(), spec_.levels.size()));
   }
 
+  /// A finite number, if the key is there.
+  std::optional<double> number_of(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return std::nullopt;
+    const std::optional<double> value = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!value || !std::isfinite(*value))
+      fail_at(*node, fmt::format("{}{} = {} is not a finite number", place(), key,
+                                 text::display(source_text(*node))));
+    return value;
+  }
+
+  void read_shape() {
+    if (const toml::node* node = table_.get("transform"); node != nullptr) {
+      spec_.transform = text_of("transform");
+      if (spec_.transform != "log" && spec_.transform != "none")
+        fail_at(*node, fmt::format("{}transform '{}' is not one of log, none", place(),
+                                   text::display(spec_.transform)));
+      if (spec_.transform == "none") spec_.transform.clear();
+      if (!spec_.transform.empty() && spec_.kind != Kind::real)
+        fail_at(*node, fmt::format("{}a {} column has no transform; remove it or make the column real",
+                                   place(), kind_name(spec_.kind)));
+    }
+    spec_.hurdle = number_of("hurdle");
+    if (spec_.hurdle && spec_.kind != Kind::real && spec_.kind != Kind::count)
+      fail_at(*table_.get("hurdle"),
+              fmt::format("{}a {} column has no hurdle; remove it or make the column real or count", place(),
+                          kind_name(spec_.kind)));
+    spec_.resolution = number_of("resolution");
+    if (spec_.resolution && !(*spec_.resolution > 0.0))
+      fail_at(*table_.get("resolution"),
+              fmt::format("{}resolution = {} is not a step above 0", place(), *spec_.resolution));
+    if (spec_.resolution && spec_.kind != Kind::real)
+      fail_at(*table_.get("resolution"),
+              fmt::format("{}a {} column has no resolution; remove it or make the column real", place(),
+                          kind_name(spec_.kind)));
+  }
+
   void read_setting(const std::string& key, const toml::node& node) {
     const std::string value = source_text(node);
     try {
@@ -166,6 +212,9 @@ std::string to_toml(const Codebook& codebook) {
       out += "]\n";
     }
     if (!spec.family.empty()) out += fmt::format("family = {}\n", quoted(spec.family));
+    if (!spec.transform.empty()) out += fmt::format("transform = {}\n", quoted(spec.transform));
+    if (spec.hurdle) out += fmt::format("hurdle = {}\n", to_toml(Setting::number(*spec.hurdle)));
+    if (spec.resolution) out += fmt::format("resolution = {}\n", to_toml(Setting::number(*spec.resolution)));
     for (const auto& [key, setting] : spec.settings)
       out += fmt::format("{} = {}\n", key_text(key), to_toml(setting));
   }

@@ -2,6 +2,7 @@
 // one to overrule what the readers infer; the readers always return a complete one. Its file form is TOML.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +15,12 @@ namespace coppice {
 struct ColumnSpec {
   std::string name;
   Kind kind = Kind::real;
-  std::vector<std::string> levels;  // category: all levels in order; binary: the texts of 0 and 1
-  std::string family;               // empty: the default family of the kind
-  Settings settings;                // hyper-parameters of the family
+  std::vector<std::string> levels;        // category: all levels in order; binary: the texts of 0 and 1
+  std::string family;                     // empty: the default family of the kind
+  Settings settings;                      // hyper-parameters of the family
+  std::string transform = {};             // "log": modeled on the log scale; empty: as it is
+  std::optional<double> hurdle = {};      // one value that is modeled apart from the others
+  std::optional<double> resolution = {};  // the grid that the values were rounded to, in their own units
 
   bool operator==(const ColumnSpec&) const = default;
 };

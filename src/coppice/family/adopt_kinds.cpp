@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "coppice/family/plan.hpp"
+#include "coppice/family/registry.hpp"
 
 namespace coppice {
 namespace {
@@ -62,16 +62,12 @@ void convert_to(Kind kind, Column& column) {
 
 }  // namespace
 
-bool takes(const FamilyEntry& entry, Kind kind) {
-  return std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
-}
-
 std::string why_not(const FamilyEntry& entry, const Column& column) {
   if (has_words(column)) return "its cells are words";
   // The widest kind of numbers says it best.
-  const Kind widest = takes(entry, Kind::count)                                     ? Kind::count
-                      : takes(entry, Kind::binary) && !takes(entry, Kind::category) ? Kind::binary
-                                                                                    : Kind::category;
+  const Kind widest = entry.takes(Kind::count)                                    ? Kind::count
+                      : entry.takes(Kind::binary) && !entry.takes(Kind::category) ? Kind::binary
+                                                                                  : Kind::category;
   const std::size_t row = first_misfit(widest, column);
   if (row == column.values.size()) return fmt::format("its kind is {}", kind_name(column.kind));
   return fmt::format("its value {} is {}", column.text(row),

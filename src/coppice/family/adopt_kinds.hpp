@@ -15,7 +15,6 @@ namespace coppice {
 /// stay as they were read. No name, or "auto": only the codebook names families.
 void adopt_kinds(Table& table, Codebook& codebook, const std::string& family);
 
-bool takes(const FamilyEntry& entry, Kind kind);
 /// Why a column is of no kind that the family takes, in words.
 std::string why_not(const FamilyEntry& entry, const Column& column);
 

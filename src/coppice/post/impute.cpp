@@ -225,7 +225,8 @@ class CellCollector {
     mass_.resize(parts_.size());
     values_.assign(columns_.size(), 0);
     for (const FamilyPlan::Block& block : run_.setup().plan.blocks) {
-      if (block.family != "poisson" && block.family != "binomial") continue;
+      if (const FamilyEntry& entry = family_by_name(block.family); entry.joint || !entry.is_discrete())
+        continue;
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (std::find(block.columns.begin(), block.columns.end(), columns_[i]) == block.columns.end())
           continue;

@@ -77,15 +77,15 @@ NormalDivergence divergence_of_normals(double mean_p, double variance_p, double 
           0.25 * (variance_p / variance_q + variance_q / variance_p - 2.0)};
 }
 
-std::string family_of(const FamilyPlan& plan, std::size_t column) {
+const FamilyEntry& family_of(const FamilyPlan& plan, std::size_t column) {
   for (const FamilyPlan::Block& block : plan.blocks)
     if (std::find(block.columns.begin(), block.columns.end(), column) != block.columns.end())
-      return block.family;
-  return {};
+      return family_by_name(block.family);
+  fail(ErrorCode::bug, "no family models column {}", column + 1);
 }
 
 /// What the two predictives of one column differ in; inside and outside in the data's units.
-Trait make_trait(const Column& column, const std::string& family, const OriginalUnits& units,
+Trait make_trait(const Column& column, const FamilyEntry& family, const OriginalUnits& units,
                  const CellPredictive& inside, const CellPredictive& outside) {
   Trait trait;
   trait.column = column.name;
@@ -99,7 +99,7 @@ Trait make_trait(const Column& column, const std::string& family, const Original
   bool by_spread = false;
   if (!inside.probabilities.empty()) {
     trait.divergence = divergence_of_levels(inside.probabilities, outside.probabilities);
-  } else if (family == "poisson" || family == "multinomial") {
+  } else if (family.rate_like) {
     trait.divergence = 0.5 * (inside.mean - outside.mean) * (std::log(inside.mean) - std::log(outside.mean));
   } else {
     const NormalDivergence parts =
@@ -251,10 +251,10 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
     for (std::size_t j = 0; j < counts.size(); ++j) present_in_all[j] += counts[j];
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), table);
-  std::vector<std::string> families;
+  std::vector<const FamilyEntry*> families;
   std::vector<bool> varies;
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
-    families.push_back(family_of(plan, j));
+    families.push_back(&family_of(plan, j));
     varies.push_back(has_variation(table.columns[j], members));
   }
 
@@ -270,7 +270,7 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
       // In a column that is the same everywhere, clusters differ only by how much the prior pulls at them.
       if (!varies[j]) continue;
       if (present[c][j] == 0 || present[c][j] == present_in_all[j]) continue;
-      profile.traits.push_back(make_trait(table.columns[j], families[j], units[j],
+      profile.traits.push_back(make_trait(table.columns[j], *families[j], units[j],
                                           plan.family->predict_cell(statistics.inside(c), place),
                                           plan.family->predict_cell(statistics.outside(c), place)));
     }
