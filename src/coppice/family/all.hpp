@@ -11,6 +11,7 @@
 #include "coppice/family/gaussian_diagonal.hpp"
 #include "coppice/family/gaussian_known.hpp"
 #include "coppice/family/multinomial.hpp"
+#include "coppice/family/negative_binomial.hpp"
 #include "coppice/family/poisson.hpp"
 
 namespace coppice {
@@ -25,6 +26,7 @@ inline std::vector<FamilyEntry> family_list() {
       categorical_entry(),        // levels
       multinomial_entry(),        // counts that depend on each other
       poisson_entry(),            // counts
+      negative_binomial_entry(),  // overdispersed counts
   };
 }
 
