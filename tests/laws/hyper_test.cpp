@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "coppice/base/aligned.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/family/registry.hpp"
 #include "laws/law_case.hpp"
@@ -323,6 +324,42 @@ TEST(HyperRotation, ManyColumnsAreUpdatedAFewAtATime) {
   }
   EXPECT_LT(all, 2000U * 30U);
   EXPECT_GT(*std::min_element(updated.begin(), updated.end()), 0U) << "a column is never updated";
+}
+
+/// Tables of learned values are of limited size; beyond it everything is computed.
+TEST(HyperTables, CountsBeyondThemAreComputed) {
+  for (const std::string family : {"bernoulli", "categorical", "binomial", "gaussian-diagonal"}) {
+    SCOPED_TRACE(family);
+    const Fixture fixture(LearnedColumn::case_of(family), 1, 17000);
+    const FamilyPlan learned = plan_family(fixture.table, fixture.codebook, family, {}, true, true);
+    const Family& expected = fixture.family();
+    ASSERT_GT(learned.family->hyper_size(), 0U);
+    const Stats many(*learned.family, fixture.rows, 0, 17000);
+    const Stats same(expected, fixture.rows, 0, 17000);
+    EXPECT_NEAR(many.log_marginal(), same.log_marginal(), 1e-9 * std::abs(same.log_marginal()));
+    const Stats few(*learned.family, fixture.rows, 0, 20);
+    std::vector<double> found, wanted;
+    for (const auto& [own, out] :
+         {std::pair{learned.family.get(), &found}, {fixture.plan.family.get(), &wanted}}) {
+      const std::size_t stride = own->union_size() * kLanes;
+      AlignedVector one(stride), others(stride), sums(kLanes, 0.0), cache(own->cache_size() * kLanes);
+      own->fill_union(many.data(), one.data());
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        own->fill_union(lane % 2 == 0 ? many.data() : few.data(), others.data() + lane);
+        own->fill_cache(lane % 2 == 0 ? many.data() : few.data(), cache.data() + lane);
+      }
+      if (family != "binomial" && family != "gaussian-diagonal") {  // their fixed tables reach twice the rows
+        own->add_log_marginals(one.data(), others.data(), stride, 1, sums.data());
+        out->insert(out->end(), sums.begin(), sums.end());
+      }
+      std::fill(sums.begin(), sums.end(), 0.0);
+      own->add_log_predictive(fixture.rows[3], cache.data(), cache.size(), 1, {}, sums.data());
+      out->insert(out->end(), sums.begin(), sums.end());
+    }
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], wanted[i], 1e-9 * std::max(1.0, std::abs(wanted[i]))) << i;
+  }
 }
 
 TEST(HyperValues, OutOfRangeAreRefused) {

@@ -296,6 +296,12 @@ Dataset assemble(RawTable raw, const Roles& roles, const ReadOptions& options) {
     data.codebook.columns.push_back({typed.name, typed.kind, typed.levels,
                                      spec != nullptr ? spec->family : "",
                                      spec != nullptr ? spec->settings : Settings{}});
+    if (spec != nullptr) {
+      ColumnSpec& complete = data.codebook.columns.back();
+      complete.transform = spec->transform;
+      complete.hurdle = spec->hurdle;
+      complete.resolution = spec->resolution;
+    }
     data.table.columns.push_back(std::move(typed));
   }
   add_note(data.notes, empty, "is left out: every cell is missing",

@@ -130,7 +130,9 @@ class BinomialCell {
   /// A row by itself: its successes, or one more than the trials for a missing cell.
   std::size_t codes() const {
     constexpr double kMostTrials = 126.0;
-    return tables_ && trials_ <= kMostTrials ? static_cast<std::size_t>(trials_) + 2 : 0;
+    return tables_ && !tables_->total.may_be_beyond() && trials_ <= kMostTrials
+               ? static_cast<std::size_t>(trials_) + 2
+               : 0;
   }
   std::size_t code(const double* stats) const {
     return static_cast<std::size_t>(stats[0] + stats[1] > 0.0 ? stats[0] : trials_ + 1.0);

@@ -18,7 +18,8 @@ namespace {
 
 /// Sums of trials up to this many are tabulated; beyond it log-gamma is evaluated.
 constexpr double kMostTrialsTabulated = 200'000.0;
-constexpr double kMostTrialsOfOwnTable = 8'000.0;
+/// With more trials than these single cells leave a table whose size is limited.
+constexpr double kMostTrialsOfOwnTable = 2'000.0;
 /// Stands for a share that was not given.
 constexpr double kNoShare = 1e300;
 
@@ -67,9 +68,9 @@ std::vector<BinomialCell> binomial_cells(const FamilyInputs& inputs) {
            inputs.words_of("trials", j, fmt::format("{}", trials[j])), largest[j]);
     const double most = 2.0 * trials[j] * static_cast<double>(inputs.rows);
     if (learns) {
-      // Long tables would take longer to fill again than they save.
       TableOf<BetaTables> own;
-      if (most <= kMostTrialsOfOwnTable) own = own_beta_tables(a[j], b[j], static_cast<std::size_t>(most));
+      if (trials[j] <= kMostTrialsOfOwnTable)
+        own = own_beta_tables(a[j], b[j], static_cast<std::size_t>(most));
       cells.emplace_back(trials[j], a[j], b[j], std::move(own), true);
       continue;
     }

@@ -48,6 +48,7 @@ class CountTable {
   }
   /// From now on counts may be beyond the table, whoever asks.
   void allow_beyond() { may_be_beyond_ = true; }
+  bool may_be_beyond() const { return may_be_beyond_; }
 
   /// log(offset + n) for a whole number n >= 0.
   double log(double n) const {

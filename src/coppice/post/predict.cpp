@@ -184,8 +184,10 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
       }
     });
   });
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     finish(predictions[i], densities[i], static_cast<double>(draws));
+    predictions[i].log_density += run.setup().plan.log_jacobian(rows[i]);
+  }
   return predictions;
 }
 

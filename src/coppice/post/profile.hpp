@@ -1,8 +1,10 @@
 // What makes a cluster different: every modeled column's predictive inside the cluster against that of all
 // other rows, both given the consensus labels and the run's family. Columns are sorted by the symmetrized
 // Kullback-Leibler divergence, the mean of both directions in nats: exact for binary and category columns,
-// between Poisson distributions of the predictive rates for poisson and multinomial, otherwise between normal
-// distributions of the predictive means and variances. Joint gaussians are compared by their marginals.
+// between Poisson distributions of the predictive rates for families of rates (poisson, multinomial),
+// otherwise between normal distributions of the predictive means and variances. Columns on the log scale are
+// compared there; those with a hurdle by how often they are at it, and by the other numbers as far as there
+// are any. Joint gaussians are compared by their marginals.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,10 @@
 
 namespace coppice {
 
+struct Range {
+  double low = kMissing, high = kMissing;
+};
+
 /// Inside is the cluster, outside the rows it is compared with. Numbers are in the units of the data as read.
 struct Trait {
   std::string column;
@@ -25,10 +31,14 @@ struct Trait {
   std::string short_words;  // "has_feathers", "visits higher": for names
   double divergence = 0.0;
   double inside =
-      0.0;  // mean of numbers, probability of 1 of binary columns, probability of `level` of categories
+      0.0;  // mean of numbers (median on the log scale; of columns with a hurdle that of the other
+            // numbers), probability of 1 of binary columns, probability of `level` of categories
   double outside = 0.0;
-  double inside_sd = 0.0;  // of the predictive
+  double inside_sd = 0.0;  // of the predictive; none on the log scale
   double outside_sd = 0.0;
+  Range inside_range, outside_range;  // of numbers: the 5 % and 95 % quantiles of the predictive
+  double inside_spike = kMissing;     // of columns with a hurdle: the probability to be at it
+  double outside_spike = kMissing;
   std::string level;                         // of category columns, the level the words are about
   std::vector<double> inside_probabilities;  // of each level of binary and category columns
   std::vector<double> outside_probabilities;

@@ -12,6 +12,9 @@ namespace coppice {
 /// "96 %"; "<1 %" and ">99 %" where rounding would claim certainty.
 std::string percent(double probability);
 
+/// The words of a column with a hurdle that clusters differ in most by how often they are at it.
+void put_spike_into_words(Trait& trait, double spike);
+
 /// Fills in words, short_words and, for a category, level, inside and outside, from the trait's numbers.
 /// `by_spread`: a column of numbers differs more by its spread than by its mean.
 void put_into_words(Trait& trait, const Column& column, bool by_spread);
