@@ -179,7 +179,7 @@ class Estimator(BaseEstimator):
             reason = "stopped" if end == "interrupted" else "time limit reached"
             where = (f"after {run.draws} of {run._head['asked_draws']} draws of each chain" if hasattr(self, "chains")
                      else "before the fit was finished")
-            warnings.warn(f"{reason} {where}; resume() goes on", ConvergenceWarning, stacklevel=_CALLER)
+            warnings.warn(f"{reason} {where}; resume() continues", ConvergenceWarning, stacklevel=_CALLER)
         if run.inexactness_note and hasattr(self, "chains"):  # a greedy fit has no chains, and never claims to be a posterior
             warnings.warn(run.inexactness_note, UserWarning, stacklevel=_CALLER)
         if not run.trusted:

@@ -227,7 +227,7 @@ class Run:
         return self._all_views(select)[1]
 
     def imputed(self) -> list[dict[str, Any]]:
-        """What stands in the missing cells: row, column, mean, sd, low and high (90 %), or mode and probability."""
+        """Imputed values with uncertainty: row, column, mean, sd, low and high (90 %), or mode and probability."""
         return self._once("imputed", self._native.imputed)
 
     def data(self, original: bool = True) -> np.ndarray:

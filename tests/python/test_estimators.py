@@ -30,7 +30,7 @@ def test_arguments_are_those_of_the_command_line(cls, tmp_path):
             assert default == float(entry["default"])
         else:
             assert default == entry["default"]
-    if not models[cls._model]["greedy"]:  # which have no chains
+    if not models[cls._model]["runs_once"]:  # which have no chains
         assert [parameters[name].default for name in ("chains", "warmup", "draws", "thin")] == [4, 500, 1000, 1]
     assert set(models) == {known._model for known in ALL}
 

@@ -1,4 +1,5 @@
 // coppice crossvalidate: how well models foretell cells that they have not seen, fold after fold.
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -155,7 +156,7 @@ std::optional<FoldResult> run_fold(const CrossvalidateArguments& arguments, cons
     options.stop = stop;
     std::unique_ptr<FitObserver> progress;
     if (context.stderr_is_terminal())
-      progress = make_progress(context, contents.config.chains, setup->model->greedy_steps != nullptr);
+      progress = make_progress(context, contents.config.chains, setup->model->runs_once());
     options.observer = progress.get();
     if (continue_run(file, *setup, options) != FitEnd::finished) return std::nullopt;
     file.finish();
@@ -165,9 +166,9 @@ std::optional<FoldResult> run_fold(const CrossvalidateArguments& arguments, cons
   const SavedRun run(path);
   result.scores = score_held_out(run, cells, 0, arguments.threads);
   result.predict_seconds = seconds_since(asked);
-  if (run.model().views != nullptr)
+  if (run.model().has_views())
     result.views = static_cast<double>(report_views(run, Loss::vi, arguments.threads).views.size());
-  if (run.model().greedy_steps != nullptr) result.lower_bound = run.traces().front().front().front();
+  if (run.model().runs_once()) result.lower_bound = run.traces().front().front().front();
   return result;
 }
 
@@ -203,17 +204,24 @@ std::uint64_t seed_of(const CrossvalidateArguments& arguments) {
   return ParameterValues(run_parameters(), arguments.parameters.values(run_parameters())).integer("seed");
 }
 
+std::string label_contender_names() {
+  std::vector<std::string> names = models_that(&ModelEntry::learns_labels);
+  for (const ModelEntry& model : all_models())
+    for (const LabelBaseline& baseline : model.label_baselines) names.push_back(baseline.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// Models that learn labels, and what they are measured against; none if the models are about cells.
 std::vector<LabelContender> label_contenders(const CrossvalidateArguments& arguments) {
   std::vector<LabelContender> contenders;
   std::size_t about_cells = 0;
   for (const std::string& text : arguments.models) {
-    if (is_label_baseline(text)) {
-      contenders.push_back({text, nullptr});
+    if (const LabelBaseline* baseline = label_baseline_by_name(text)) {
+      contenders.push_back({text, nullptr, {}, baseline});
       continue;
     }
     const Contender contender = contender_of(text);
-    if (contender.model->make_classifier == nullptr) {
+    if (!contender.model->learns_labels()) {
       ++about_cells;
       continue;
     }
@@ -224,7 +232,7 @@ std::vector<LabelContender> label_contenders(const CrossvalidateArguments& argum
   }
   if (about_cells != 0 && !contenders.empty())
     fail(ErrorCode::configuration,
-         "--models {}: some foretell labels of rows and others cells; compare them apart from each other",
+         "--models {}: some predict labels of rows and others predict cells; compare them separately",
          fmt::join(arguments.models, ","));
   return contenders;
 }
@@ -287,20 +295,20 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
 
 void add_crossvalidate(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand(
-      "crossvalidate", "take cells out of a table, and see how well models foretell them");
+      "crossvalidate", "hold out cells of a table and score how well models predict them");
   auto arguments = std::make_shared<CrossvalidateArguments>();
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin")
       ->required();
   command
       ->add_option(
           "--models", arguments->models,
-          "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels "
-          "bnmc, ovr, chain, rates")
+          "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels " +
+              label_contender_names())
       ->delimiter(',')
       ->required();
   command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")
       ->check(CLI::Range(2, 1'000'000));
-  command->add_option("--most-folds", arguments->most_folds, "take only the first so many; 0: all [0]");
+  command->add_option("--most-folds", arguments->most_folds, "use only the first N folds; 0: all [0]");
   command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");
   arguments->reading.add_to(*command);
   arguments->modeling.add_to(*command);

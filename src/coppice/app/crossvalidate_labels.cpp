@@ -3,26 +3,17 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "coppice/app/fold_table.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/model/bnmc/baselines.hpp"
 #include "coppice/post/label_scores.hpp"
 
 namespace coppice::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::optional<bnmc::Baseline> baseline_of(std::string_view name) {
-  if (name == "ovr") return bnmc::Baseline::one_vs_rest;
-  if (name == "chain") return bnmc::Baseline::chains;
-  if (name == "rates") return bnmc::Baseline::base_rates;
-  return std::nullopt;
-}
 
 const std::vector<FoldFigure> kFigures{{"micro_f1", "micro F1"},     {"macro_f1", "macro F1"},
                                        {"example_f1", "example F1"}, {"hamming_loss", "Hamming"},
@@ -32,9 +23,9 @@ const std::vector<FoldFigure> kFigures{{"micro_f1", "micro F1"},     {"macro_f1"
 /// Nothing if it was stopped.
 std::unique_ptr<Classifier> fitted(const LabelContender& contender, const LabeledRows& rows,
                                    const LabelFolds& options, const std::atomic<bool>* stop) {
-  if (contender.model == nullptr) {
+  if (contender.baseline != nullptr) {
     try {
-      return bnmc::fit_baseline(*baseline_of(contender.name), rows, options.seed, options.threads, stop);
+      return contender.baseline->fit(rows, options.seed, options.threads, stop);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::stopped) return nullptr;
       throw;
@@ -43,14 +34,14 @@ std::unique_ptr<Classifier> fitted(const LabelContender& contender, const Labele
   Problem problem;
   problem.parameters = ParameterValues(contender.model->parameters, contender.parameters);
   problem.labeled = &rows;
-  const std::unique_ptr<Inference> sampler = contender.model->make_inference(problem);
-  sampler->use_threads(options.threads);
-  sampler->init({options.seed, 0, 0});
-  for (std::size_t step = 1; !sampler->finished(); ++step) {
+  const std::unique_ptr<Inference> inference = contender.model->make_inference(problem);
+  inference->use_threads(options.threads);
+  inference->init({options.seed, 0, 0});
+  for (std::size_t step = 1; !inference->finished(); ++step) {
     if (stop->load(std::memory_order_relaxed)) return nullptr;
-    sampler->step({options.seed, 0, step});
+    inference->step({options.seed, 0, step});
   }
-  return contender.model->make_classifier(problem, sampler->payload());
+  return contender.model->make_classifier(problem, inference->payload());
 }
 
 LabelScores scores_of(const Classifier& classifier, const LabeledRows& rows, std::size_t threads) {
@@ -74,8 +65,6 @@ LabelScores scores_of(const Classifier& classifier, const LabeledRows& rows, std
 }
 
 }  // namespace
-
-bool is_label_baseline(std::string_view name) { return baseline_of(name).has_value(); }
 
 int crossvalidate_labels(const Dataset& data, std::span<const LabelContender> contenders,
                          const LabelFolds& options, const std::atomic<bool>* stop, const Context& context) {

@@ -1,5 +1,5 @@
-// The part of coppice crossvalidate that is about labels: rows are held out, and classifiers foretell their
-// labels. Beside the models that learn labels there are ovr, chain and rates, what they are measured against.
+// The part of coppice crossvalidate that is about labels: rows are held out, and classifiers predict their
+// labels. Beside the models that learn labels there are the baselines they are measured against.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,11 @@
 namespace coppice::app {
 
 struct LabelContender {
-  std::string name;         // as the user wrote it
-  const ModelEntry* model;  // nullptr: the baseline of that name
-  Settings parameters = {};
+  std::string name;          // as the user wrote it
+  const ModelEntry* model;   // nullptr for a baseline
+  Settings parameters = {};  // of the model
+  const LabelBaseline* baseline = nullptr;
 };
-
-/// Whether the name is that of a baseline.
-bool is_label_baseline(std::string_view name);
 
 struct LabelFolds {
   std::size_t folds = 10;

@@ -13,7 +13,7 @@ namespace coppice::app {
 void RunFlags::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
   command.add_option("--time-limit", time_limit,
-                     "stop cleanly after this long (90s, 15m, 2h); resume goes on");
+                     "stop cleanly after this long (90s, 15m, 2h); resume continues");
 }
 
 double RunFlags::seconds() const {
@@ -39,7 +39,7 @@ int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags,
   options.stop = guard.flag();
   setup.problem.stop = guard.flag();
   std::unique_ptr<FitObserver> progress =
-      make_progress(context, file.config().chains, setup.model->greedy_steps != nullptr);
+      make_progress(context, file.config().chains, setup.model->runs_once());
   options.observer = progress.get();
   const FitEnd end = continue_run(file, setup, options);
   progress.reset();
@@ -52,11 +52,11 @@ int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags,
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
     return 0;
   }
-  context.note(fmt::format("{}: {} so far is in {}; go on with: coppice resume {}",
+  context.note(fmt::format("{}: {} so far is in {}; continue with: coppice resume {}",
                            end == FitEnd::interrupted ? "stopped" : "time limit reached",
-                           setup.model->make_classifier != nullptr ? "what was learned"
-                           : setup.model->greedy_steps != nullptr  ? "the forest"
-                                                                   : "everything drawn",
+                           setup.model->learns_labels() ? "what was learned"
+                           : setup.model->is_greedy()   ? "the forest"
+                                                        : "everything drawn",
                            file.path(), file.path()));
   return static_cast<int>(ErrorCode::stopped);
 }
@@ -74,13 +74,13 @@ struct FitArguments {
   RunFlags running;
 };
 
-/// A greedy model has no chains: refuses what only samplers have.
-void refuse_sampler_flags(const FitArguments& arguments, const ModelEntry& model) {
-  if (model.greedy_steps == nullptr) return;
+/// A model that runs once has no chains: refuses what only MCMC has.
+void refuse_chain_flags(const FitArguments& arguments, const ModelEntry& model) {
+  if (!model.runs_once()) return;
   for (const auto& [name, value] : arguments.parameters.values(run_parameters()))
     if (name != "seed")
-      fail(ErrorCode::configuration, "--{} belongs to samplers; {} {}, once", name, model.name,
-           model.make_classifier != nullptr ? "is fitted" : "is greedy and makes one tree");
+      fail(ErrorCode::configuration, "--{} belongs to MCMC; {} {}, once", name, model.name,
+           model.learns_labels() ? "is fitted" : "is greedy and makes one tree");
 }
 
 RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
@@ -89,9 +89,8 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   const std::vector<Parameter>* tables[] = {&model.parameters, &run_parameters()};
   arguments.parameters.check_all_known(tables, model.name);
   config.parameters = arguments.parameters.values(model.parameters);
-  refuse_sampler_flags(arguments, model);
-  if (model.make_classifier != nullptr &&
-      (arguments.modeling.family != "auto" || !arguments.modeling.set.empty()))
+  refuse_chain_flags(arguments, model);
+  if (model.learns_labels() && (arguments.modeling.family != "auto" || !arguments.modeling.set.empty()))
     fail(ErrorCode::configuration,
          "--family and --set belong to mixtures; {} has --features and --label-model", model.name);
   set_run_length(config, arguments.parameters.values(run_parameters()));
@@ -115,9 +114,8 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   arguments.running.seconds();  // throws now, not after the data were read
   const ModelEntry& model = model_by_name(arguments.model);
-  RunContents contents =
-      contents_of(make_config(arguments, model),
-                  arguments.reading.read(arguments.data, context, model.make_classifier != nullptr));
+  RunContents contents = contents_of(make_config(arguments, model),
+                                     arguments.reading.read(arguments.data, context, model.learns_labels()));
   std::unique_ptr<ProblemSetup> setup =
       set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
   RunFile::check_creatable(arguments.output, arguments.overwrite);
@@ -130,17 +128,15 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   settle_run_length(contents.config, *setup);
   for (const std::string& note : contents.config.notes) context.note(note);
   const std::string length =
-      model.greedy_steps != nullptr
-          ? (model.make_classifier != nullptr ? counted(setup->labeled.labels.columns, "label")
-                                              : "one greedy fit")
+      model.runs_once()
+          ? (model.learns_labels() ? counted(setup->labeled.labels.columns, "label") : "one greedy fit")
           : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
                         contents.config.chains == 1 ? "" : "s", contents.config.warmup,
                         contents.config.draws * contents.config.thin);
-  context.note(fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
-                           model.make_classifier != nullptr
-                               ? counted(contents.table.columns.size(), "feature")
-                               : setup->plan.description(),
-                           length, size_words(estimate_bytes(*setup, contents.config, contents.table))));
+  context.note(fmt::format(
+      "{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
+      model.learns_labels() ? counted(contents.table.columns.size(), "feature") : setup->plan.description(),
+      length, size_words(estimate_bytes(*setup, contents.config, contents.table))));
   RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
   contents = {};  // the rows are encoded; the table is in the file
   return run_to_completion(file, *setup, arguments.running, guard, context);
@@ -196,12 +192,12 @@ void add_fit(CLI::App& application, Context& context) {
 }
 
 void add_resume(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("resume", "go on with a run that was stopped, or draw more");
+  CLI::App* command = application.add_subcommand("resume", "continue a run that was stopped, or draw more");
   auto path = std::make_shared<std::string>();
   auto draws = std::make_shared<std::string>();
   auto flags = std::make_shared<RunFlags>();
   command->add_option("run", *path, "run file")->required();
-  command->add_option("--draws", *draws, "+N: so many more draws of each chain; N: so many in all");
+  command->add_option("--draws", *draws, "+N: N additional draws in each chain; N: N draws in all");
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {
@@ -212,7 +208,7 @@ void add_resume(CLI::App& application, Context& context) {
       if (config.merged)
         fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
              *path);
-      if (!draws->empty() && model_by_name(config.model).greedy_steps != nullptr)
+      if (!draws->empty() && model_by_name(config.model).runs_once())
         fail(ErrorCode::configuration, "--draws {}: {} has one fit and no draws", *draws, config.model);
       if (!draws->empty()) {
         const bool more = draws->starts_with('+');

@@ -112,7 +112,7 @@ RunContents updated_labeled_contents(const UpdateArguments& arguments, const Sav
     if (more.labels.columns.empty())
       fail(ErrorCode::configuration,
            "{}: none of the labels is there; name them with --labels COL,COL or --labels-file FILE, or say "
-           "--unlabeled if nobody knows them",
+           "--unlabeled if they are unknown",
            arguments.data);
     for (const std::string& name : as_in_the_fit ? flags.labels : std::vector<std::string>())
       if (!name.ends_with('*') && more.labels.find(name) == nullptr)
@@ -127,7 +127,7 @@ RunContents updated_labeled_contents(const UpdateArguments& arguments, const Sav
 }
 
 RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& old, const Context& context) {
-  if (old.model().make_classifier != nullptr) return updated_labeled_contents(arguments, old, context);
+  if (old.model().learns_labels()) return updated_labeled_contents(arguments, old, context);
   if (!arguments.labels.empty() || !arguments.labels_file.empty() || arguments.unlabeled)
     fail(ErrorCode::configuration,
          "{} learned no labels; --labels, --labels-file and --unlabeled belong to classifiers",
@@ -146,7 +146,7 @@ RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& o
 std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRun& old,
                                  const ProblemSetup& setup, const RunConfig& config,
                                  const InterruptGuard& guard, const Context& context) {
-  const bool learns = setup.model->make_classifier != nullptr;
+  const bool learns = setup.model->learns_labels();
   const std::size_t added = setup.rows.size() - old.rows();
   InsertOptions insertion;
   insertion.batch = arguments.batch;
@@ -179,7 +179,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
   const std::string output = in_place ? arguments.run + ".part" : arguments.output;
   if (in_place && std::filesystem::exists(output))
     fail(ErrorCode::cannot_write,
-         "{} is there from an update that was not finished: go on with coppice resume {} and rename it to "
+         "{} is there from an update that was not finished: continue with coppice resume {} and rename it to "
          "{}, or "
          "delete it",
          output, output, arguments.run);
@@ -251,7 +251,7 @@ void add_update(CLI::App& application, Context& context) {
   command->add_flag("--unlabeled", arguments->unlabeled, "no label of the new rows is known");
   command
       ->add_option("--batch", arguments->batch,
-                   "rows that come in before Ctrl-C is heard [1; of labels 1000]")
+                   "rows inserted between two checks for Ctrl-C [1; of labels 1000]")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
       ->check(CLI::Range(0, 1'000'000'000));

@@ -40,7 +40,7 @@ std::string family_with_open_share(const RunConfig& config, const Codebook& code
 bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
                             std::size_t threads, const std::atomic<bool>* stop) {
   const ModelEntry& model = model_by_name(config.model);
-  if (model.evidence_bound == nullptr) return false;
+  if (!model.chooses_by_evidence()) return false;
   const FamilyPlan plan =
       plan_family(table, codebook, config.family, config.family_settings, model.independent_columns);
   const std::string family = family_with_open_share(config, codebook, plan, table);

@@ -59,7 +59,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   setup->problem = {
       setup->plan.family.get(), &setup->rows,
       ParameterValues(setup->model->parameters, in_order_of_cells(config.parameters, setup->plan.order))};
-  const bool learns = setup->model->make_classifier != nullptr;
+  const bool learns = setup->model->learns_labels();
   if (learns && labels.columns.empty())
     fail(ErrorCode::configuration,
          "the model {} learns labels: name their columns with --labels, or a file of them with --labels-file",
@@ -76,7 +76,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
     setup->problem.category_levels.push_back(source.kind == Kind::category ? source.levels.size() : 0);
   }
   setup->levels = setup->model->levels(setup->problem.parameters);
-  setup->traces = setup->model->traces(setup->problem.parameters);
+  setup->traces = setup->model->trace_names(setup->problem.parameters);
   return setup;
 }
 
@@ -90,7 +90,7 @@ bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& 
   };
   const bool has_share = choose_within_fraction(config, codebook, table, threads, stop);
   if (has_share) set_up_again();
-  if (setup->model->resolve == nullptr) return has_share;
+  if (!setup->model->resolves_settings()) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
   config.notes.insert(config.notes.end(), resolution.notes.begin(), resolution.notes.end());
   if (resolution.settings.empty()) return has_share;
@@ -100,11 +100,11 @@ bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& 
 }
 
 void settle_run_length(RunConfig& config, const ProblemSetup& setup) {
-  if (setup.model->greedy_steps == nullptr) return;
+  if (!setup.model->runs_once()) return;
   config.chains = 1;
   config.warmup = 0;
   config.draws = 1;
-  config.thin = setup.model->greedy_steps(setup.problem);
+  config.thin = setup.model->max_steps(setup.problem);
 }
 
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table) {

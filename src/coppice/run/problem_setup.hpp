@@ -31,7 +31,7 @@ void check_family(const ModelEntry& model, const FamilyPlan& plan);
 std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
                                              const Table& table, const Table& labels = Table());
 
-/// A greedy model has one chain and one draw, after as many steps as it takes.
+/// A model that runs once has one chain and one draw, after as many steps as it takes.
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);
 
 /// Fills in what the settings leave to the model, from the data; the setup follows. True if there was

@@ -29,9 +29,9 @@ SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)),
   }
   for (auto& trace : traces_)
     for (auto& chain : trace) chain.resize(draws_);
-  // The draw of a greedy model is there from the beginning.
-  complete_ = draws_ == config().draws &&
-              (model().greedy_steps == nullptr || file_.status(0).sweeps >= config().total_sweeps());
+  // The draw of a fit that runs once is there from the beginning.
+  complete_ =
+      draws_ == config().draws && (!model().runs_once() || file_.status(0).sweeps >= config().total_sweeps());
 }
 
 void SavedRun::for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const {

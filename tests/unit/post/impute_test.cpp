@@ -12,7 +12,7 @@
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/units.hpp"
 #include "small_run.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 #include "support/sampling_error.hpp"
 
 namespace coppice {

@@ -13,7 +13,7 @@
 #include "coppice/base/math.hpp"
 #include "random_draws.hpp"
 #include "small_run.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 #include "support/sampling_error.hpp"
 
 namespace coppice {

@@ -24,8 +24,7 @@ std::string payload_at(const std::string& path) {
 
 std::vector<Variant> greedy_variants() {
   std::vector<Variant> variants = all_variants();
-  std::erase_if(variants,
-                [](const Variant& variant) { return model_by_name(variant.model).greedy_steps == nullptr; });
+  std::erase_if(variants, [](const Variant& variant) { return !model_by_name(variant.model).runs_once(); });
   return variants;
 }
 
