@@ -330,6 +330,10 @@ nb::list profile_list(const Run& run, std::size_t level, const std::string& sele
       words["outside"] = trait.outside;
       words["inside_sd"] = trait.inside_sd;
       words["outside_sd"] = trait.outside_sd;
+      words["inside_low"] = trait.inside_range.low;
+      words["inside_high"] = trait.inside_range.high;
+      words["outside_low"] = trait.outside_range.low;
+      words["outside_high"] = trait.outside_range.high;
       words["level"] = trait.level;
       traits.append(words);
     }
@@ -355,6 +359,7 @@ nb::list to_list(const Imputation& imputation) {
     entry["column"] = imputation.completed.columns[cell.column].name;
     entry["mean"] = cell.mean;
     entry["sd"] = cell.sd;
+    entry["median"] = cell.median;
     entry["low"] = cell.low;
     entry["high"] = cell.high;
     entry["mode"] = cell.level;

@@ -199,6 +199,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
                       {"column", table.columns[cell.column].name},
                       {"mean", cell.mean},
                       {"sd", cell.sd},
+                      {"median", cell.median},
                       {"low", cell.low},
                       {"high", cell.high},
                       {"mode", cell.level},
@@ -209,7 +210,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   }
   std::string text;
   CsvWriter writer(&text);
-  for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"})
+  for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability", "median"})
     writer.cell(name);
   writer.end_row();
   for (const ImputedCell& cell : imputation.cells)
@@ -221,6 +222,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
         .cell(cell.high)
         .cell(cell.level)
         .cell(cell.probability)
+        .cell(cell.median)
         .end_row();
   writer.close();
   write_output(output, text);

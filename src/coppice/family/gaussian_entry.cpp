@@ -142,7 +142,12 @@ FamilyEntry gaussian_entry() {
             0,
             false,
             {"nips2015"}}},
-          make};
+          make,
+          Support::real_line,
+          /*joint=*/true,
+          /*gaps_in_new_rows=*/true,
+          /*rate_like=*/false,
+          {Kind::real}};
 }
 
 }  // namespace coppice

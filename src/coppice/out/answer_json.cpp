@@ -51,9 +51,18 @@ ordered_json to_json(const TraceSummary& trace) {
 }
 
 ordered_json to_json(const Trait& trait) {
-  return {{"column", trait.column},         {"words", trait.words},     {"divergence", trait.divergence},
-          {"inside", trait.inside},         {"outside", trait.outside}, {"inside_sd", trait.inside_sd},
-          {"outside_sd", trait.outside_sd}, {"level", trait.level}};
+  return {{"column", trait.column},
+          {"words", trait.words},
+          {"divergence", trait.divergence},
+          {"inside", trait.inside},
+          {"outside", trait.outside},
+          {"inside_sd", trait.inside_sd},
+          {"outside_sd", trait.outside_sd},
+          {"inside_low", trait.inside_range.low},
+          {"inside_high", trait.inside_range.high},
+          {"outside_low", trait.outside_range.low},
+          {"outside_high", trait.outside_range.high},
+          {"level", trait.level}};
 }
 
 ordered_json to_json(const Scores& scores) {

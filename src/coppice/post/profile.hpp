@@ -1,8 +1,10 @@
 // What makes a cluster different: every modeled column's predictive inside the cluster against that of all
 // other rows, both given the consensus labels and the run's family. Columns are sorted by the symmetrized
 // Kullback-Leibler divergence, the mean of both directions in nats: exact for binary and category columns,
-// between Poisson distributions of the predictive rates for poisson and multinomial, otherwise between normal
-// distributions of the predictive means and variances. Joint gaussians are compared by their marginals.
+// between Poisson distributions of the predictive rates for families of rates (poisson, multinomial),
+// otherwise between normal distributions of the predictive means and variances. Columns on the log scale are
+// compared there; those with a hurdle by how often they are at it, and by the other numbers as far as there
+// are any. Joint gaussians are compared by their marginals.
 #pragma once
 
 #include <cstddef>

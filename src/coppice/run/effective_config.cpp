@@ -78,18 +78,36 @@ std::vector<Settings> column_settings_of(const json& object, std::size_t columns
   return settings;
 }
 
+json json_of(const Encoding& encoding) {
+  json object{{"log", encoding.log}, {"counts", encoding.counts}};
+  if (encoding.spike) object["spike"] = *encoding.spike;
+  return object;
+}
+
+Encoding encoding_of(const json& object) {
+  Encoding encoding{.log = object.at("log").get<bool>(), .spike = {}, .counts = object.at("counts").get<bool>()};
+  if (object.contains("spike")) encoding.spike = object.at("spike").get<double>();
+  return encoding;
+}
+
 EffectiveConfig parse(const json& object, std::size_t columns) {
   std::vector<bool> is_planned(columns, false);
   EffectiveConfig config;
   config.parameters = settings_of(object.at("parameters"));
   for (const json& block : object.at("blocks")) {
-    FamilyPlan::Block made{block.at("family").get<std::string>(), {}, {}};
+    FamilyPlan::Block made{.family = block.at("family").get<std::string>(), .columns = {}};
+    made.has_spikes = block.value("has_spikes", false);
+    made.learned = block.value("learned", false);
     for (const json& number : block.at("columns")) {
       const auto column = number.get<std::size_t>();
       if (!number.is_number_unsigned() || column >= columns || is_planned[column])
         fail(ErrorCode::bad_data, "there is no column {}, or it is there twice", number.dump());
       is_planned[column] = true;
       made.columns.push_back(column);
+    }
+    for (std::size_t i = 0; i < made.columns.size(); ++i) {
+      made.encodings.push_back(block.contains("encodings") ? encoding_of(block.at("encodings").at(i)) : Encoding{});
+      made.resolutions.push_back(block.contains("resolutions") ? block.at("resolutions").at(i).get<double>() : 0.0);
     }
     made.effective.block = settings_of(block.at("settings"));
     made.effective.columns = column_settings_of(block.at("column_settings"), made.columns.size());
@@ -104,11 +122,18 @@ EffectiveConfig parse(const json& object, std::size_t columns) {
 
 std::string to_json(const EffectiveConfig& config) {
   json blocks = json::array();
-  for (const FamilyPlan::Block& block : config.blocks)
+  for (const FamilyPlan::Block& block : config.blocks) {
+    json encodings = json::array();
+    for (const Encoding& encoding : block.encodings) encodings.push_back(json_of(encoding));
     blocks.push_back({{"family", block.family},
                       {"columns", block.columns},
+                      {"has_spikes", block.has_spikes},
+                      {"learned", block.learned},
+                      {"encodings", std::move(encodings)},
+                      {"resolutions", block.resolutions},
                       {"settings", json_of(block.effective.block)},
                       {"column_settings", json_of(block.effective.columns)}});
+  }
   const json object{{"parameters", json_of(config.parameters)}, {"blocks", std::move(blocks)}};
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
