@@ -11,7 +11,10 @@
 // same bits, faster, where those eight are single rows; or, in place of the last, single_words, set_single
 // and add_singles: single rows as bits, 32 of them at a time; or codes, code and fill_single: single rows as
 // one of a few numbers (no codes: too many), and the log marginal for each. If it has_tables,
-// log_marginal_of_one gives the bits of lane_log_marginal for one cluster and an empty one.
+// log_marginal_of_one gives the bits of lane_log_marginal for one cluster and an empty one. A Cell that
+// learns its hyper-parameters has hyper_size, get_hyper, set_hyper, log_hyper_prior, draw_hyper_prior and
+// update_hyper (with the statistics of the clusters for its column); it may have hyper_names. Its statistics
+// do not depend on them, or it has rebase too.
 #pragma once
 
 #include <algorithm>
@@ -259,7 +262,78 @@ class IndependentColumns final : public Family {
     return std::make_unique<IndependentColumn<Cell>>(cells_.front(), cells);
   }
 
+  std::unique_ptr<Family> clone() const override {
+    auto copy = std::make_unique<IndependentColumns>(name_, cells_);
+    std::vector<std::size_t> active;
+    for (const Place& at : active_) active.push_back(at.column);
+    copy->restrict_to(active);
+    return copy;
+  }
+  std::size_t hyper_size() const override {
+    std::size_t total = 0;
+    if constexpr (kLearns)
+      for (const Cell& cell : cells_) total += cell.hyper_size();
+    return total;
+  }
+  void get_hyper(double* values) const override {
+    if constexpr (kLearns)
+      for (const Cell& cell : cells_) {
+        cell.get_hyper(values);
+        values += cell.hyper_size();
+      }
+  }
+  void set_hyper(const double* values) override {
+    if constexpr (kLearns)
+      for (Cell& cell : cells_) {
+        cell.set_hyper(values);
+        values += cell.hyper_size();
+      }
+  }
+  std::vector<std::string> hyper_names() const override {
+    std::vector<std::string> names;
+    if constexpr (kLearns)
+      for (std::size_t j = 0; j < cells_.size(); ++j) {
+        if constexpr (requires { cells_[j].hyper_names(); }) {
+          for (const std::string& name : cells_[j].hyper_names())
+            names.push_back(std::to_string(j + 1) + "." + name);
+        } else {
+          for (std::size_t i = 0; i < cells_[j].hyper_size(); ++i)
+            names.push_back(std::to_string(j + 1) + ".hyper" + std::to_string(i + 1));
+        }
+      }
+    return names;
+  }
+  double log_hyper_prior() const override {
+    double total = 0.0;
+    if constexpr (kLearns)
+      for (const Place& at : active_) total += at.cell->log_hyper_prior();
+    return total;
+  }
+  void draw_hyper_prior(Stream& stream) override {
+    if constexpr (kLearns)
+      for (Cell& cell : cells_) cell.draw_hyper_prior(stream);
+  }
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) override {
+    if constexpr (kLearns) {
+      for (const Place& at : active_) {
+        if (at.cell->hyper_size() == 0) continue;
+        of_cell_.clear();
+        for (const double* stats : clusters) of_cell_.push_back(stats + at.stats);
+        cells_[at.column].update_hyper(std::span<const double* const>(of_cell_), stream);
+      }
+    }
+  }
+  void rebase(double* stats, const double* before) const override {
+    if constexpr (requires(const Cell& cell) { cell.rebase(stats, before); })
+      for (const Place& at : all_) {
+        at.cell->rebase(stats + at.stats, before);
+        before += at.cell->hyper_size();
+      }
+  }
+
  private:
+  static constexpr bool kLearns = requires(const Cell& cell) { cell.hyper_size(); };
+
   static void add_stats(const Cell& cell, double* stats, const double* other) {
     stats[0] += other[0];
     cell.merge(stats + 1, other + 1);
@@ -335,6 +409,7 @@ class IndependentColumns final : public Family {
   std::string name_;
   std::vector<Cell> cells_;
   std::vector<Place> all_, active_;
+  std::vector<const double*> of_cell_;  // scratch of update_hyper
   std::size_t stats_size_ = 0, theta_size_ = 0, cache_size_ = 0, union_size_ = 0, single_size_ = 0,
               single_words_ = 0;
 };

@@ -15,11 +15,18 @@
 
 namespace coppice {
 
+/// What the chains of a model do with a family of their own.
+struct ChainAbilities {
+  bool learns_hyper = false;   // they learn its hyper-parameters
+  bool fills_missing = false;  // they fill in missing cells where a family needs complete rows
+};
+
 struct FamilyInputs {
   std::vector<const Column*> columns;
   Settings settings;                        // for all columns (--set)
   std::vector<const Settings*> per_column;  // from the codebook; nullptr where there is none
   std::size_t rows = 0;                     // largest count a cluster can reach, for tables
+  bool learn = false;  // hyper-parameters that nobody gave are learned, not scaled to the data
 
   /// One value per column: the codebook's, else --set's number (for all) or vector (one each), else the
   /// default; for prior_mean also the word "mean", which is the default. Throws Error{configuration} if a

@@ -13,9 +13,11 @@
 namespace coppice {
 namespace {
 
-/// Full covariances are estimated well only from enough rows per column.
+/// Under a fixed prior full covariances are estimated well only from enough rows per column.
 constexpr std::size_t kLargestAutoGaussian = 10;
 constexpr std::size_t kRowsPerColumn = 5;
+/// Under a learned prior the work is what limits them: it grows with the square of the columns.
+constexpr std::size_t kLargestLearnedGaussian = 128;
 
 const FamilyEntry& entry_of(const std::vector<FamilyEntry>& list, const std::string& name) {
   for (const FamilyEntry& entry : list)
@@ -26,14 +28,29 @@ const FamilyEntry& entry_of(const std::vector<FamilyEntry>& list, const std::str
        fmt::join(names, ", "));
 }
 
-/// Real columns are modeled jointly if they are complete and few for the number of rows.
-std::string automatic_real_family(const Table& table) {
+/// Whether a hyper-parameter of the family was given, for all columns or for one of these.
+bool has_settings(const FamilyEntry& entry, const Settings& settings,
+                  std::span<const ColumnSpec* const> specs) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& parameter) {
+    return settings.find(parameter.name) != settings.end() ||
+           std::any_of(specs.begin(), specs.end(), [&](const ColumnSpec* spec) {
+             return spec != nullptr && spec->settings.find(parameter.name) != spec->settings.end();
+           });
+  });
+}
+
+/// Real columns are modeled jointly if the prior is learned, or if they are complete and few for the number
+/// of rows.
+std::string automatic_real_family(const Table& table, bool learned) {
   std::size_t count = 0;
+  bool complete = true;
   for (const Column& column : table.columns) {
     if (column.kind != Kind::real) continue;
-    if (column.has_missing()) return "gaussian-diagonal";
+    complete &= !column.has_missing();
     ++count;
   }
+  if (learned) return count <= kLargestLearnedGaussian ? "gaussian" : "gaussian-diagonal";
+  if (!complete) return "gaussian-diagonal";
   const bool joint = count >= 2 && count <= kLargestAutoGaussian && table.rows() >= kRowsPerColumn * count;
   return joint ? "gaussian" : "gaussian-diagonal";
 }
@@ -52,7 +69,8 @@ std::string family_of_kind(Kind kind, const std::string& real_family) {
   return "categorical";
 }
 
-void check_columns(const FamilyEntry& entry, const Table& table, const std::vector<std::size_t>& columns) {
+void check_columns(const FamilyEntry& entry, const Table& table, const std::vector<std::size_t>& columns,
+                   bool missing_allowed) {
   for (const std::size_t j : columns) {
     const Column& column = table.columns[j];
     if (!takes(entry, column.kind))
@@ -60,7 +78,7 @@ void check_columns(const FamilyEntry& entry, const Table& table, const std::vect
            "family {} cannot model the {} column '{}': {}; use --family auto, --drop {}, or give the column "
            "another family in the codebook",
            entry.name, kind_name(column.kind), column.name, why_not(entry, column), column.name);
-    if (!entry.missing_allowed && column.has_missing())
+    if (!missing_allowed && column.has_missing())
       fail(ErrorCode::configuration,
            "family {} needs complete rows, but column '{}' has missing cells: use {}", entry.name,
            column.name, entry.name == "gaussian" ? "gaussian-diagonal" : "poisson");
@@ -98,24 +116,33 @@ void check_settings(const FamilyEntry& entry, const ColumnSpec& spec) {
 std::string FamilyPlan::description() const {
   std::vector<std::string> parts;
   for (const Block& block : blocks)
-    parts.push_back(fmt::format("{} on {} column{}", block.family, block.columns.size(),
-                                block.columns.size() == 1 ? "" : "s"));
+    parts.push_back(fmt::format("{} on {} column{}{}", block.family, block.columns.size(),
+                                block.columns.size() == 1 ? "" : "s",
+                                block.learned ? " (learned prior)" : ""));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 FamilyEntry family_by_name(const std::string& name) { return entry_of(all_families(), name); }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings, bool independent) {
+                       const Settings& settings, bool independent, const ChainAbilities& chains) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   const std::vector<FamilyEntry> list = all_families();
-  const std::string real_family = independent ? "gaussian-diagonal" : automatic_real_family(table);
   FamilyPlan plan;
   std::vector<const ColumnSpec*> specs(table.columns.size(), nullptr);
+  std::vector<const ColumnSpec*> real_specs;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    for (const ColumnSpec& spec : codebook.columns)
+      if (spec.name == table.columns[j].name) specs[j] = &spec;
+    if (table.columns[j].kind == Kind::real) real_specs.push_back(specs[j]);
+  }
+  const bool learns_reals = chains.learns_hyper &&
+                            !has_settings(entry_of(list, "gaussian"), settings, real_specs) &&
+                            !has_settings(entry_of(list, "gaussian-diagonal"), settings, real_specs);
+  const std::string real_family =
+      independent ? "gaussian-diagonal" : automatic_real_family(table, learns_reals);
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
     const Column& column = table.columns[j];
-    for (const ColumnSpec& spec : codebook.columns)
-      if (spec.name == column.name) specs[j] = &spec;
     std::string chosen = family == "auto" ? family_of_kind(column.kind, real_family) : family;
     if (specs[j] != nullptr && specs[j]->family == "auto")
       chosen = family_of_kind(column.kind, real_family);
@@ -126,7 +153,7 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     if (block != plan.blocks.end())
       block->columns.push_back(j);
     else
-      plan.blocks.push_back({chosen, {j}});
+      plan.blocks.push_back({chosen, {j}, false});
   }
   std::vector<FamilyEntry> used;
   for (const FamilyPlan::Block& block : plan.blocks) used.push_back(entry_of(list, block.family));
@@ -134,8 +161,7 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
 
   std::vector<std::unique_ptr<Family>> families;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
-    const FamilyPlan::Block& block = plan.blocks[b];
-    check_columns(used[b], table, block.columns);
+    FamilyPlan::Block& block = plan.blocks[b];
     FamilyInputs inputs;
     inputs.rows = table.rows();
     for (const Parameter& parameter : used[b].parameters)
@@ -147,7 +173,13 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
       if (specs[j] != nullptr) check_settings(used[b], *specs[j]);
       plan.order.push_back(j);
     }
+    std::vector<const ColumnSpec*> of_block;
+    for (const std::size_t j : block.columns) of_block.push_back(specs[j]);
+    inputs.learn = chains.learns_hyper && !has_settings(used[b], settings, of_block);
     families.push_back(used[b].make(inputs));
+    block.learned = families.back()->hyper_size() != 0;
+    check_columns(used[b], table, block.columns,
+                  used[b].missing_allowed || (chains.fills_missing && families.back()->must_fill(0)));
   }
   plan.family =
       families.size() == 1 ? std::move(families[0]) : std::make_unique<RowFamily>(std::move(families));

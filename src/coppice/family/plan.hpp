@@ -19,12 +19,13 @@ struct FamilyPlan {
   struct Block {
     std::string family;
     std::vector<std::size_t> columns;  // of the table
+    bool learned = false;              // its hyper-parameters
   };
   std::vector<Block> blocks;
   std::unique_ptr<Family> family;
   std::vector<std::size_t> order;  // encoded cell j is table column order[j]
 
-  /// "gaussian on 3 columns, categorical on 2": for people.
+  /// "gaussian on 3 columns (learned prior), categorical on 2": for people.
   std::string description() const;
 };
 
@@ -33,9 +34,11 @@ FamilyEntry family_by_name(const std::string& name);
 
 /// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
 /// family, a family does not take the missing cells there are, or a setting belongs to none of the families
-/// used. With `independent`, "auto" takes real columns as independent within a cluster.
+/// used. With `independent`, "auto" takes real columns as independent within a cluster. Hyper-parameters of a
+/// block are learned if the chains can and nobody gave one of them; "auto" then models real columns jointly,
+/// however many there are.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings, bool independent = false);
+                       const Settings& settings, bool independent = false, const ChainAbilities& chains = {});
 
 /// The table's rows for the plan's family; the table may be another one with the same columns.
 Rows encode(const FamilyPlan& plan, const Table& table);

@@ -18,6 +18,7 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/data/labeled_rows.hpp"
 #include "coppice/family/family.hpp"
+#include "coppice/family/inputs.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/cross_tree.hpp"
 #include "coppice/shape/dendrogram.hpp"
@@ -211,6 +212,9 @@ struct ModelEntry {
   const char* held_out_trace = nullptr;
   /// For a model that learns labels, what its draw's payload say of new rows; nullptr if it learns none.
   std::unique_ptr<Classifier> (*make_classifier)(const Problem&, std::string_view payload) = nullptr;
+  /// What its chains do with the family; nullptr: they take it as it is. If they learn hyper-parameters, the
+  /// family's hyper_traces come after the model's own traces.
+  ChainAbilities (*abilities)(const ParameterValues&) = nullptr;
 };
 
 }  // namespace coppice
