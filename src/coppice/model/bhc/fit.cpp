@@ -132,7 +132,7 @@ class GreedyFit final : public Inference {
 
   void draw_data(const StreamName& name, Rows& rows) override {
     Labels labels(rows.size());
-    shape(labels);
+    this->labels(labels);
     const Family& family = forest_.family();
     std::vector<double> empty(family.stats_size());
     family.clear(empty.data());
