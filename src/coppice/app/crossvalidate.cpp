@@ -126,6 +126,7 @@ RunConfig config_of(const CrossvalidateArguments& arguments, const Contender& co
   set_run_length(config, length);
   config.family = arguments.modeling.family;
   config.family_settings = arguments.modeling.settings();
+  config.hyper = arguments.modeling.hyper;
   config.data = arguments.data;
   return config;
 }

@@ -97,6 +97,7 @@ RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
   set_run_length(config, arguments.parameters.values(run_parameters()));
   config.family = arguments.modeling.family;
   config.family_settings = arguments.modeling.settings();
+  config.hyper = arguments.modeling.hyper;
   config.standardize = arguments.standardize;
   config.pca = arguments.pca;
   config.data = arguments.data;

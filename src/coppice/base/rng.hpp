@@ -40,6 +40,7 @@ enum class Purpose : std::uint64_t {
   hyper = 24,
   missing = 25,
   prior_hyper = 26,
+  ties = 27,
 };
 
 struct StreamName {

@@ -217,4 +217,12 @@ struct ModelEntry {
   ChainAbilities (*abilities)(const ParameterValues&) = nullptr;
 };
 
+/// Names of the trace values of a problem: the model's own, then those of what its family learns.
+inline std::vector<std::string> trace_names(const ModelEntry& model, const Problem& problem) {
+  std::vector<std::string> names = model.traces(problem.parameters);
+  if (model.abilities == nullptr || !model.abilities(problem.parameters).learns_hyper) return names;
+  for (std::string& name : problem.family->hyper_trace_names()) names.push_back(std::move(name));
+  return names;
+}
+
 }  // namespace coppice

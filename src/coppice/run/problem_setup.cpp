@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coppice/family/spread_ties.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
@@ -29,6 +30,13 @@ std::string family_for(const ModelEntry& model, const std::string& family, const
   return model.family;
 }
 
+ChainAbilities abilities_of(const ModelEntry& model, const RunConfig& config) {
+  if (model.abilities == nullptr) return {};
+  ChainAbilities abilities = model.abilities(ParameterValues(model.parameters, config.parameters));
+  abilities.learns_hyper &= config.hyper == kLearnedHyper;
+  return abilities;
+}
+
 /// Users number columns as the table has them, models as the families hold them.
 Settings in_order_of_cells(Settings given, const std::vector<std::size_t>& order) {
   const auto setting = given.find(kColumnPriority);
@@ -52,10 +60,12 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
-  setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family, table),
-                            config.family_settings, setup->model->independent_columns);
+  setup->plan =
+      plan_family(table, codebook, family_for(*setup->model, config.family, table), config.family_settings,
+                  setup->model->independent_columns, abilities_of(*setup->model, config));
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
+  spread_ties(setup->plan, table, setup->rows);
   setup->problem = {
       setup->plan.family.get(), &setup->rows,
       ParameterValues(setup->model->parameters, in_order_of_cells(config.parameters, setup->plan.order))};
@@ -76,7 +86,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
     setup->problem.category_levels.push_back(source.kind == Kind::category ? source.levels.size() : 0);
   }
   setup->levels = setup->model->levels(setup->problem.parameters);
-  setup->traces = setup->model->traces(setup->problem.parameters);
+  setup->traces = trace_names(*setup->model, setup->problem);
   return setup;
 }
 
