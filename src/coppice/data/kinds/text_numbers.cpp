@@ -339,8 +339,9 @@ TextNumbers settle_numbers(RawTable& raw, std::size_t index, const ColumnSpec* s
             reading.unit.empty() || reading.is_date ? "" : fmt::format(" with {}", reading.unit),
             reading.cells, present, text::display(odd, 30)));
   if (share >= 0.5)
-    result.mixed = fmt::format("{} of {} cells are {}, others such as '{}' are not", reading.cells, present,
-                               reading.is_date ? "dates or times" : "numbers", text::display(odd, 30));
+    result.mixed = fmt::format("has {} in {} of {} cells, but also others such as '{}'",
+                               reading.is_date ? "dates or times" : "numbers", reading.cells, present,
+                               text::display(odd, 30));
   return result;
 }
 
