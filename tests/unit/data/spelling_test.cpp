@@ -230,7 +230,7 @@ TEST(Delimiters, BarsAndBlanks) {
   // A bad cell is still found in its line.
   std::string text = "a b\n";
   for (int i = 0; i < 20; ++i) text += i == 13 ? "oops 1\n" : fmt::format("{}.5   {}\n", i, i % 7);
-  EXPECT_EQ(read_error(text, {}, "d.txt").substr(0, 40), "d.txt:15: column 'a': value 'oops' is not");
+  EXPECT_EQ(read_error(text, {}, "d.txt").substr(0, 41), "d.txt:15: column 'a': value 'oops' is not");
   // Words with blanks are not columns.
   const Dataset names = read_text("full name\nAda Lovelace\nAlan Turing\nAda Lovelace\n", {}, "d.txt");
   EXPECT_EQ(names.report.size(), 1u);
