@@ -10,10 +10,10 @@
 #include <toml++/toml.h>
 
 #include "coppice/app/preflight.hpp"
-#include "coppice/app/row_order.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/family/adopt_kinds.hpp"
+#include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
 
@@ -92,6 +92,17 @@ void FamilyFlags::add_to(CLI::App& command) {
       ->group("Data");
   command.add_option("--set", set, "hyper-parameter NAME=VALUE of the families (TOML values)")
       ->allow_extra_args(false)
+      ->group("Data");
+  CLI::Option* choice =
+      command
+          .add_option("--hyper", hyper,
+                      "hyper-parameters that nobody gave: learned with the clusters where the model can, or "
+                      "fixed by the columns' scales [learned]")
+          ->check(CLI::IsMember({"learned", "fixed"}))
+          ->group("Data");
+  command.add_flag_callback(
+             "--fix-hyper", [this] { hyper = "fixed"; }, "short for --hyper fixed")
+      ->excludes(choice)
       ->group("Data");
 }
 

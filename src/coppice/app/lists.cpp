@@ -1,6 +1,6 @@
 // coppice models and families: what there is.
 #include "coppice/app/arguments.hpp"
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/registry.hpp"
 
 namespace coppice::app {

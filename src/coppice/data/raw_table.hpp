@@ -15,6 +15,9 @@
 
 namespace coppice {
 
+/// Whether a file begins with the names of its columns.
+enum class Header { yes, no, automatic };
+
 /// What the caller needs a column for; it decides how its cells are read.
 enum class Want {
   automatic,  // numbers if every cell is one, otherwise texts

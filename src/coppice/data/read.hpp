@@ -15,8 +15,6 @@
 
 namespace coppice {
 
-enum class Header { yes, no, automatic };
-
 struct ReadOptions {
   std::string id;                  // the column of row names; empty: rows are named 1..N
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "coppice/data/text.hpp"
-#include "coppice/family/all.hpp"
-#include "coppice/family/plan.hpp"
+#include "coppice/family/registry.hpp"
+#include "coppice/family/registry.hpp"
 
 namespace coppice {
 namespace {
@@ -84,7 +84,7 @@ void forget_inferred(const FamilyEntry& entry, Column& column, ColumnSpec& spec)
   spec.transform.clear();
   spec.hurdle.reset();
   spec.resolution.reset();
-  if (takes(entry, column.kind) || column.levels.empty()) return;
+  if (entry.takes(column.kind) || column.levels.empty()) return;
   Column numbers = column;
   if (!restore_numbers(numbers) || !first_fitting(entry.kinds, numbers)) return;
   column = std::move(numbers);
@@ -97,20 +97,16 @@ void forget_inferred(const FamilyEntry& entry, Column& column, ColumnSpec& spec)
 KindRules kind_rules() {
   KindRules rules;
   for (const FamilyEntry& entry : all_families())
-    if (entry.name == "negative-binomial") rules.overdispersed_family = entry.name;
+    if (entry.overdispersed) rules.overdispersed_family = entry.name;
   return rules;
-}
-
-bool takes(const FamilyEntry& entry, Kind kind) {
-  return std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
 }
 
 std::string why_not(const FamilyEntry& entry, const Column& column) {
   if (has_words(column)) return "its cells are words";
   // The widest kind of numbers says it best.
-  const Kind widest = takes(entry, Kind::count)                                     ? Kind::count
-                      : takes(entry, Kind::binary) && !takes(entry, Kind::category) ? Kind::binary
-                                                                                    : Kind::category;
+  const Kind widest = entry.takes(Kind::count)                                    ? Kind::count
+                      : entry.takes(Kind::binary) && !entry.takes(Kind::category) ? Kind::binary
+                                                                                  : Kind::category;
   const std::size_t row = first_misfit(widest, column);
   if (row == column.values.size()) return fmt::format("its kind is {}", kind_name(column.kind));
   return fmt::format("its value {} is {}", column.text(row),

@@ -21,7 +21,6 @@ KindRules kind_rules();
 /// families.
 void adopt_kinds(Table& table, Codebook& codebook, const std::string& family);
 
-bool takes(const FamilyEntry& entry, Kind kind);
 /// Why a column is of no kind that the family takes, in words.
 std::string why_not(const FamilyEntry& entry, const Column& column);
 

@@ -37,6 +37,7 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
     : d_(prior_mean.size()),
       triangle_(d_ * (d_ + 1) / 2),
       prior_mean_(std::move(prior_mean)),
+      shift_(d_, 0.0),
       k0_(mean_strength),
       dof_(dof),
       scale_(scale.begin(), scale.end()),
@@ -150,10 +151,10 @@ void Gaussian::merge(double* stats, const double* other) const {
   double mean_b[kLargestDimension];
   double mean[kLargestDimension];
   for (std::size_t j = 0; j < d_; ++j) {
-    mean_a[j] = stats[kMean + j] * ((k0_ + na) / na);
-    mean_b[j] = other[kMean + j] * ((k0_ + nb) / nb);
+    mean_a[j] = (stats[kMean + j] - shift_[j]) * ((k0_ + na) / na);
+    mean_b[j] = (other[kMean + j] - shift_[j]) * ((k0_ + nb) / nb);
     mean[j] = mean_a[j] - (nb / n) * (mean_a[j] - mean_b[j]);
-    stats[kMean + j] = mean[j] * (n / k);
+    stats[kMean + j] = shift_[j] + mean[j] * (n / k);
   }
   const double between = na * nb / n;
   const double weight = k0_ * n / k;
@@ -287,13 +288,13 @@ void Gaussian::fill_cache(const double* stats, double* cache) const {
 namespace {
 
 template <typename Distance>
-void accumulate(std::size_t scalars_at, const double* caches, std::size_t stride, std::size_t chunks,
+void accumulate(std::size_t scalars_at, const double* cache, std::size_t stride, std::size_t chunks,
                 const OwnCluster& own, double* out, Distance&& distance) {
   const std::size_t own_chunk = own.slot / kLanes;
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const double* cache = caches + chunk * stride;
-    const double* scalars = cache + scalars_at;
-    const Lanes q = distance(cache);
+    const double* caches = cache + chunk * stride;
+    const double* scalars = caches + scalars_at;
+    const Lanes q = distance(caches);
     Lanes result = load_lanes(scalars + kernel::constant * kLanes) -
                    load_lanes(scalars + kernel::half_dof * kLanes) *
                        coppice::log(1.0 + load_lanes(scalars + kernel::ratio * kLanes) * q);

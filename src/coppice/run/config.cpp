@@ -1,5 +1,6 @@
 #include "coppice/run/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -46,6 +47,12 @@ const std::vector<Parameter>& run_parameters() {
   return table;
 }
 
+const Parameter& run_parameter(std::string_view name) {
+  for (const Parameter& parameter : run_parameters())
+    if (parameter.name == name) return parameter;
+  fail(ErrorCode::bug, "there is no run parameter '{}'", name);
+}
+
 std::string to_json(const RunConfig& config) {
   const json object{{"model", config.model},   {"parameters", settings_to_json(config.parameters)},
                     {"family", config.family}, {"set", settings_to_json(config.family_settings)},
@@ -56,7 +63,7 @@ std::string to_json(const RunConfig& config) {
                     {"id", config.id},         {"truth", config.truth},
                     {"drop", config.drop},     {"merged", config.merged},
                     {"labels", config.labels}, {"labels_file", config.labels_file},
-                    {"notes", config.notes}};
+                    {"notes", config.notes},   {"hyper", config.hyper}};
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
@@ -83,6 +90,10 @@ RunConfig config_from_json(std::string_view text) {
     config.labels_file = object.value("labels_file", std::string());
     config.merged = object.at("merged");
     config.notes = object.value("notes", std::vector<std::string>());
+    // Before there was a choice, every prior was scaled to the data and stayed so.
+    config.hyper = object.value("hyper", std::string(kFixedHyper));
+    if (config.hyper != kLearnedHyper && config.hyper != kFixedHyper)
+      fail(ErrorCode::bad_data, "the run's configuration has an unknown word: hyper = {}", config.hyper);
     for (const Parameter& parameter : run_parameters()) {
       if (parameter.name == "seed") continue;  // a program may choose any 64 bits
       const auto value = static_cast<double>(whole_number(object, parameter.name));
@@ -93,6 +104,10 @@ RunConfig config_from_json(std::string_view text) {
   } catch (const json::exception& problem) {
     fail(ErrorCode::bad_data, "the run's configuration cannot be read: {}", problem.what());
   }
+}
+
+std::size_t sweeps_per_block(std::size_t rows) {
+  return std::clamp<std::size_t>(1'000'000 / std::max<std::size_t>(rows, 1), 1, 100);
 }
 
 double parse_duration(std::string_view text) {
