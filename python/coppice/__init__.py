@@ -3,6 +3,7 @@
 Estimators follow scikit-learn's conventions; there is one for each model of the command line. `open` gives a fitted
 estimator from a run file. The functions `plot_...` draw with matplotlib.
 """
+from coppice._crossvalidate import Crossvalidation, crossvalidate
 from coppice._estimator import open_run as open  # noqa: A004  (the name users expect)
 from coppice._estimators import *  # noqa: F403
 from coppice._estimators import __all__ as _estimator_names
@@ -13,10 +14,12 @@ from coppice._tree import Node, Tree
 
 __all__ = [
     *_estimator_names,
+    "Crossvalidation",
     "Node",
     "Run",
     "Tree",
     "__version__",
+    "crossvalidate",
     "families",
     "models",
     "open",

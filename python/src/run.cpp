@@ -48,7 +48,7 @@ nb::dict head(const Run& run) {
   answer["data_sha256"] = saved.contents().data_digest;
   answer["clusters"] = analysis.mean_clusters();
   answer["greedy"] = analysis.is_greedy();
-  answer["views"] = saved.model().views != nullptr;
+  answer["views"] = saved.model().has_views();
   nb::list labels;
   for (const Column& label : saved.contents().labels.columns) labels.append(label.name);
   answer["labels"] = labels;

@@ -7,9 +7,9 @@
 #include "coppice/base/math.hpp"
 #include "coppice/model/rbhmc/draw_payload.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
-#include "coppice/model/rbhmc/traces.hpp"
 #include "support/nrmm_enumeration.hpp"
 #include "support/rbhmc_chain.hpp"
+#include "support/trace_values.hpp"
 
 namespace coppice::test {
 namespace {
@@ -117,7 +117,7 @@ TEST(RbhmcPrior, ConcentrationsKeepTheirPriors) {
       data, small.settings,
       {"learn-concentrations=true", "alpha-prior=[2, 1.5]", "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
   const ModelEntry& model = model_by_name("rbhmc");
-  const std::vector<std::string> names = model.traces(problem.parameters);
+  const std::vector<std::string> names = model.trace_names(problem.parameters);
   const struct {
     const char* name;
     double shape, rate;
@@ -287,20 +287,20 @@ TEST(RbhmcDraws, DetailsAndTracesAgree) {
     const ModelEntry& model = model_by_name("rbhmc");
     const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     RbhmcRecord record(exact, 1000);
-    std::vector<double> traces(model.traces(problem.parameters).size());
+    TraceValues traces(model, problem.parameters);
     Labels labels(12);
     sampler->init({1, 0, 0});
     for (std::size_t sweep = 1; sweep <= 300; ++sweep) {
       sampler->step({1, 0, sweep});
       record.add(*sampler);
-      sampler->traces(traces);
+      traces.read(*sampler);
       sampler->labels(labels);
       LevelTree tree(4, 3);
       tree.assign(labels);
       const rbhmc::DrawPayload payload = rbhmc::read_payload(sampler->payload(), tree);
-      EXPECT_NEAR(record.last_hinge(), traces[rbhmc::hinge_trace], 1e-5);
-      EXPECT_EQ(static_cast<double>(payload.components), traces[rbhmc::components_trace]);
-      EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces[rbhmc::root_remainder_trace], 1e-6);
+      EXPECT_NEAR(record.last_hinge(), traces["hinge"], 1e-5);
+      EXPECT_EQ(static_cast<double>(payload.components), traces["components"]);
+      EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces["root_remainder"], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);
     }
   }

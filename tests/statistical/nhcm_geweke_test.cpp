@@ -2,7 +2,7 @@
 // learned: shape, parameters and data drawn afresh, and by a chain that alternates a sweep with new data.
 #include <gtest/gtest.h>
 
-#include "coppice/model/nhcm/traces.hpp"
+#include "support/trace_values.hpp"
 #include "support/nhcm_problem.hpp"
 
 namespace coppice::test {
@@ -44,9 +44,9 @@ struct NhcmGewekeChain {
       const std::vector<std::size_t> sizes = cluster_sizes(labels);
       return static_cast<double>(*std::max_element(sizes.begin(), sizes.end()));
     };
-    std::vector<double> traces(model.traces(problem.parameters).size());
-    sampler->traces(traces);
-    const double log_spread = std::log(traces[nhcm::spread_trace]);
+    TraceValues traces(model, problem.parameters);
+    traces.read(*sampler);
+    const double log_spread = std::log(traces["spread"]);
     // Bounded, so that averages exist whatever the tails.
     const auto bounded = [](double x) { return x / (1.0 + std::abs(x)); };
     double first = 0.0;
@@ -58,15 +58,15 @@ struct NhcmGewekeChain {
     const double x = bounded(rows[0][0]);
     const double y = bounded(rows[1][0]);
     const double together = clusters[0] == clusters[1] ? 1.0 : 0.0;
-    const double subclusters = traces[nhcm::subclusters_trace];
-    return {traces[nhcm::clusters_trace],
+    const double subclusters = traces["clusters_2"];
+    return {traces["clusters_1"],
             subclusters,
             largest(subs),
             largest(clusters),
             subs[0] == subs[1] ? 1.0 : 0.0,
             together,
-            std::log(traces[nhcm::alpha_clusters_trace]),
-            std::log(traces[nhcm::alpha_subclusters_trace]),
+            std::log(traces["alpha_clusters"]),
+            std::log(traces["alpha_subclusters"]),
             log_spread,
             first,
             second,

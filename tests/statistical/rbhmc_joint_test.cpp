@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "coppice/model/rbhmc/replica.hpp"
-#include "coppice/model/rbhmc/traces.hpp"
 #include "support/monte_carlo.hpp"
 #include "support/rbhmc_chain.hpp"
+#include "support/trace_values.hpp"
 
 namespace coppice::test {
 namespace {
@@ -30,7 +30,7 @@ class Joint {
         problem_(rbhmc_problem(data, settings_, variant.settings)),
         model_(&model_by_name("rbhmc")),
         sampler_(model_->make_inference(problem_)),
-        traces_(model_->traces(problem_.parameters).size()),
+        traces_(*model_, problem_.parameters),
         labels_(data.rows.size() * settings_.levels),
         components_(data.rows.size()) {}
 
@@ -53,7 +53,7 @@ class Joint {
 
   /// Reads the state; the hinge is computed here, from discriminants and data.
   void observe() {
-    sampler_->traces(traces_);
+    traces_.read(*sampler_);
     sampler_->labels(labels_);
     const RbhmcTree tree(labels_, data_.rows.size());
     const std::string payload = sampler_->payload();
@@ -68,7 +68,7 @@ class Joint {
     }
     // Without a penalty discriminants are not kept: the trace it is.
     hinge_ = dimension == 0
-                 ? traces_[rbhmc::hinge_trace]
+                 ? traces_["hinge"]
                  : total_hinge(tree, eta, margin_features(data_.family(), data_.rows, settings_.intercept),
                                settings_.margin, settings_.centered);
     leaves_ = static_cast<double>(tree.leaves);
@@ -88,19 +88,19 @@ class Joint {
     const double path = labels_[(settings_.levels - 1) * n] == labels_[(settings_.levels - 1) * n + 1];
     const double top = labels_[0] == labels_[1];
     const double same = components_[0] == components_[1];
-    const double k = traces_[rbhmc::components_trace];
+    const double k = traces_["components"];
     return {k,
             leaves_,
-            traces_[rbhmc::fixed_traces],  // nodes of the first level
-            traces_[rbhmc::root_remainder_trace],
+            traces_["clusters_1"],
+            traces_["root_remainder"],
             hinge_,
             hinge_ * hinge_ / (1.0 + std::abs(hinge_)),
             top,
             path,
             same,
-            std::log(traces_[rbhmc::alpha_trace]),
-            std::log(traces_[rbhmc::gamma_trace]),
-            std::log(traces_[rbhmc::gamma0_trace]),
+            std::log(traces_["alpha"]),
+            std::log(traces_["gamma"]),
+            std::log(traces_["gamma0"]),
             first,
             second,
             x * y,
@@ -112,10 +112,10 @@ class Joint {
             second * leaves_,
             hinge_ * leaves_};
   }
-  double components() const { return traces_[rbhmc::components_trace]; }
+  double components() const { return traces_["components"]; }
   double leaves() const { return leaves_; }
   double hinge() const { return hinge_; }
-  double remainder() const { return traces_[rbhmc::root_remainder_trace]; }
+  double remainder() const { return traces_["root_remainder"]; }
 
  private:
   const RbhmcData& data_;
@@ -123,7 +123,7 @@ class Joint {
   Problem problem_;
   const ModelEntry* model_;
   std::unique_ptr<Inference> sampler_;
-  std::vector<double> traces_;
+  TraceValues traces_;
   Labels labels_, components_;
   double hinge_ = 0.0, leaves_ = 0.0;
 };

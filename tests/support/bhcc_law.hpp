@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coppice/model/bhcc/cross_predictive.hpp"
-#include "coppice/model/bhcc/fit.hpp"
+#include "coppice/model/bhcc/inference.hpp"
 #include "support/bhc_law.hpp"
 
 namespace coppice::test {

@@ -13,9 +13,9 @@
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/data/codebook.hpp"
 #include "coppice/family/plan.hpp"
-#include "coppice/model/rbhmc/traces.hpp"
 #include "coppice/model/registry.hpp"
 #include "support/rbhmc_enumeration.hpp"
+#include "support/trace_values.hpp"
 
 namespace coppice::test {
 
@@ -84,7 +84,11 @@ class RbhmcRecord {
         values_(exact.functionals()),
         labels_(exact.rows() * exact.settings().levels),
         components_(exact.rows()),
-        sums_(kBatches * exact.functionals(), 0.0) {}
+        sums_(kBatches * exact.functionals(), 0.0),
+        traces_(
+            model_by_name("rbhmc"),
+            ParameterValues(model_by_name("rbhmc").parameters,
+                            {{"levels", Setting::number(static_cast<double>(exact.settings().levels))}})) {}
 
   /// The labels and payload of a draw; the hinge is computed here, from the discriminants, or taken from the
   /// traces where there is no penalty and they are not kept.
@@ -108,9 +112,8 @@ class RbhmcRecord {
       if (node == 0) remainder = rest;
     }
     if (dimension == 0) {
-      traces_.resize(rbhmc::fixed_traces + 2 * exact_->settings().levels);
-      sampler.traces(traces_);
-      last_hinge_ = traces_[rbhmc::hinge_trace];
+      traces_.read(sampler);
+      last_hinge_ = traces_["hinge"];
     } else {
       last_hinge_ = exact_->hinge_of(shape, eta_);
     }
@@ -161,7 +164,7 @@ class RbhmcRecord {
   Labels labels_, components_;
   std::vector<double> sums_;
   std::vector<std::vector<double>> eta_;
-  std::vector<double> traces_;
+  TraceValues traces_;
   double last_hinge_ = 0.0;
 };
 

@@ -1,5 +1,7 @@
 #include "coppice/app/analysis.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,15 +15,15 @@ namespace coppice::app {
 Analysis::Analysis(const std::string& path, const Context& context) : run_(path) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
-    fail(ErrorCode::bad_data, "{}: the run has no draws of every chain yet; go on with: coppice resume {}",
+    fail(ErrorCode::bad_data, "{}: the run does not have draws of every chain yet; continue with: coppice resume {}",
          path, path);
   if (!run_.complete() && is_classifier())
-    context.note(fmt::format("note: {} is not finished; go on with: coppice resume {}", path, path));
+    context.note(fmt::format("note: {} is not finished; continue with: coppice resume {}", path, path));
   else if (!run_.complete() && is_greedy())
-    context.note(fmt::format("note: {} is not finished and has {} so far; go on with: coppice resume {}",
+    context.note(fmt::format("note: {} is not finished and has {} so far; continue with: coppice resume {}",
                              path, trees_so_far(), path));
   else if (!run_.complete())
-    context.note(fmt::format("note: {} has {} of {} draws of each chain; go on with: coppice resume {}", path,
+    context.note(fmt::format("note: {} has {} of {} draws of each chain; continue with: coppice resume {}", path,
                              draws, run_.config().draws, path));
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
@@ -32,7 +34,7 @@ Analysis::Analysis(const std::string& path, const Context& context) : run_(path)
 
 Verdict Analysis::classifier_verdict() const {
   if (!run_.complete())
-    return {false, "Not finished: scores are not calibrated yet; go on with: coppice resume.", ""};
+    return {false, "Not finished: scores are not calibrated yet; continue with: coppice resume.", ""};
   return {true, "One fit, finished; judge it by rows it has not seen: coppice score RUN TEST.csv.", ""};
 }
 
@@ -40,7 +42,7 @@ Verdict Analysis::greedy_verdict() const {
   if (!run_.complete())
     return {
         false,
-        fmt::format("Not finished: {} so far, each with its own probabilities; go on with: coppice resume.",
+        fmt::format("Not finished: {} so far, each with its own probabilities; continue with: coppice resume.",
                     trees_so_far()),
         ""};
   return {true,
@@ -80,8 +82,7 @@ Consensus Analysis::consensus(std::size_t level, Selection selection) const {
   options.loss = loss_of(selection);
   options.threads = 0;
   if (is_greedy()) return tree_consensus(row_tree(), run_.labels(level)[0]);
-  const bool by_loss = selection == Selection::vi || selection == Selection::binder;
-  if (run_.levels() == 1 && by_loss)
+  if (run_.levels() == 1 && selection.is_by_loss())
     return coppice::consensus(run_.labels(level, options.label_budget), options);
   run_.check_level(level);
   const std::span<const Label> labels = hierarchy(selection).level(level);
@@ -173,8 +174,9 @@ void SelectionFlags::add_to(CLI::App& command) {
           ->check(CLI::IsMember({"vi", "binder"}));
   command
       .add_option("--select", select,
-                  "the hierarchy to report: of least expected vi or binder, or the draw of highest rcdll, "
-                  "cdll or rcdll_c [vi]")
+                  fmt::format("the hierarchy to report: of least expected vi or binder, or the draw of "
+                              "highest {} [vi]",
+                              fmt::join(selection_names().begin() + 2, selection_names().end(), ", ")))
       ->check(CLI::IsMember(selection_names()))
       ->excludes(by_loss);
 }
@@ -182,7 +184,7 @@ void SelectionFlags::add_to(CLI::App& command) {
 std::string selection_words(Selection selection) {
   if (selection == Selection::vi) return "least expected variation of information";
   if (selection == Selection::binder) return "least expected Binder loss";
-  return "the draw of highest " + selection_names()[static_cast<std::size_t>(selection)];
+  return "the draw of highest " + selection.name();
 }
 
 void add_view_option(CLI::App& command, std::size_t& view) {

@@ -46,14 +46,14 @@ class Analysis {
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;
   /// Whether the model is a greedy one, which has a tree over the rows instead of draws.
-  bool is_greedy() const { return run_.model().greedy_steps != nullptr && !is_classifier(); }
+  bool is_greedy() const { return run_.model().is_greedy(); }
   /// Whether the run learned labels: one state, no draws and no tree.
-  bool is_classifier() const { return run_.model().make_classifier != nullptr; }
+  bool is_classifier() const { return run_.model().learns_labels(); }
   /// The tree over the rows of a greedy model, of one with views that of the view with most columns; kept for
   /// the next question.
   const Dendrogram& row_tree() const;
   /// Whether there is a tree over the columns, and that tree.
-  bool has_column_tree() const { return run_.model().column_tree != nullptr; }
+  bool has_column_tree() const { return run_.model().has_column_tree(); }
   const CrossTree& cross_tree() const;
   /// The tree over the rows of a view (from 1, as they are reported), or of the default for 0. Error{usage}
   /// if there is no such view.

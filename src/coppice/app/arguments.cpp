@@ -220,7 +220,7 @@ void give(CLI::App& command, const std::string& path, const std::string& name, c
 ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
   const std::string text = read_text(path);
   if (const std::size_t stray = find_stray_character(text); stray != std::string::npos)
-    fail(ErrorCode::bad_data, "{}:{}: letters beyond ASCII must stand in quotes", path,
+    fail(ErrorCode::bad_data, "{}:{}: non-ASCII letters must be quoted", path,
          1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(stray), '\n'));
   const toml::parse_result result = toml::parse(text);
   if (!result) refuse(path, result.error().source(), result.error().description());

@@ -247,7 +247,7 @@ ordered_json patterns_json(const SavedRun& run, std::size_t traits) {
     for (const std::size_t d : largest(telling(pattern, run.table()), traits))
       features.push_back({{"column", run.table().columns[d].name},
                           {"value", pattern.features[d]},
-                          {"lift", pattern.log_ratios[d]}});
+                          {"log_ratio", pattern.log_ratios[d]}});
     list.push_back(
         {{"cluster", cluster}, {"weight", pattern.weight}, {"labels", labels}, {"features", features}});
   }

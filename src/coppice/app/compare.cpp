@@ -15,7 +15,7 @@
 namespace coppice::app {
 namespace {
 
-/// Two runs tell the same story if their traces mix like chains of one run, up to this R-hat ...
+/// Two runs agree if their traces mix like chains of one run, up to this R-hat ...
 constexpr double kSameRhat = 1.05;
 /// ... and no typical pair of rows is together much more often in one than in the other.
 constexpr double kSameCoclustering = 0.05;
@@ -67,9 +67,9 @@ int merge_runs(const std::string& first, const std::string& second, const std::s
   const SavedRun a(first);
   const SavedRun b(second);
   require_same_question(a, b);
-  if (a.model().greedy_steps != nullptr)
-    fail(ErrorCode::configuration, "runs of {} cannot be merged: it is greedy and has no draws to add up",
-         a.model().name);
+  if (a.model().runs_once())
+    fail(ErrorCode::configuration, "runs of {} cannot be merged: a {} fit has no draws to pool",
+         a.model().name, method_name(a.model().method));
   for (const SavedRun* run : {&a, &b})
     if (run->config().merged)
       fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of",
@@ -144,7 +144,7 @@ std::string disagreement_within(const Analysis& a, const Analysis& b, const std:
       const TraceSummary& trace = run->traces()[run == &a ? pair.first : pair.second];
       if (pair.decides && trace.rhat > kSameRhat)
         return fmt::format(
-            "The two runs do not tell the same story yet: the chains of {} do not agree among themselves "
+            "The two runs do not agree yet: the chains of {} do not agree among themselves "
             "(R-hat of {} is {:.3f}); run longer, then compare.",
             run->run().file().path(), trace.name, trace.rhat);
     }
@@ -201,21 +201,21 @@ int compare_runs(const std::string& first, const std::string& second, const Cont
     levels.push_back(entry);
   }
   std::string sentence =
-      same ? fmt::format("The two runs tell the same story (R-hat across runs {:.3f} at most).", worst)
+      same ? fmt::format("The two runs agree (R-hat across runs {:.3f} at most).", worst)
            : fmt::format(
-                 "The two runs do not tell the same story (R-hat across runs up to {:.3f}; {} or a mean "
+                 "The two runs do not agree (R-hat across runs up to {:.3f}; {} or a mean "
                  "co-clustering difference of {} is too much).",
                  worst, kSameRhat, kSameCoclustering);
   if (!same)
     if (const std::string within = disagreement_within(a, b, pairs); !within.empty()) sentence = within;
-  const Analysis& doubtful = a.inexactness_note().empty() ? b : a;
+  const Analysis& inexact = a.inexactness_note().empty() ? b : a;
   nlohmann::ordered_json answer{
       {"same", same}, {"verdict", sentence}, {"traces", traces}, {"levels", levels}};
-  doubtful.add_exactness(answer);
+  inexact.add_exactness(answer);
   if (context.json)
     write_json("", answer);
   else
-    write_output("", doubtful.caveat_line(context) + context.bold(sentence) + "\n\n" + partitions + "\n" +
+    write_output("", inexact.caveat_line(context) + context.bold(sentence) + "\n\n" + partitions + "\n" +
                          table.text(context));
   return same ? 0 : 1;
 }
@@ -236,7 +236,7 @@ void add_merge(CLI::App& application, Context& context) {
 
 void add_compare(CLI::App& application, Context& context) {
   CLI::App* command =
-      application.add_subcommand("compare", "do two runs tell the same story? exit code 1 if not");
+      application.add_subcommand("compare", "do two runs agree? exit code 1 if not");
   auto paths = std::make_shared<std::array<std::string, 2>>();
   command->add_option("first", (*paths)[0], "run file")->required();
   command->add_option("second", (*paths)[1], "run file")->required();

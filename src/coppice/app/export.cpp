@@ -1,4 +1,6 @@
 // coppice export: draws and answers in other programs' formats.
+#include <fmt/ranges.h>
+
 #include <cerrno>
 #include <iostream>
 
@@ -8,6 +10,7 @@
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/out/npy.hpp"
 #include "coppice/post/coclustering.hpp"
@@ -189,7 +192,7 @@ TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& ana
       arguments.of_columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.view));
   if (trees.size() > 1)
     fail(ErrorCode::configuration,
-         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
          "resume {}",
          trees.size(), arguments.path);
   return std::move(trees.front());
@@ -371,7 +374,9 @@ void add_export(CLI::App& application, Context& context) {
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");
   add_level_option(*command, arguments->level, "all, coclustering: 1, linkage: their average");
   add_view_option(*command, arguments->view);
-  command->add_flag("--columns", arguments->of_columns, "linkage: that of the tree over the columns (bhcc)");
+  command->add_flag("--columns", arguments->of_columns,
+                    fmt::format("linkage: that of the tree over the columns ({})",
+                                fmt::join(models_that(&ModelEntry::has_column_tree), ", ")));
   arguments->selecting.add_to(*command);
   command->callback(
       [=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });

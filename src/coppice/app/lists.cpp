@@ -28,6 +28,13 @@ std::string parameters_text(const std::vector<Parameter>& table, const std::stri
   return text;
 }
 
+ordered_json trace_help(const ModelEntry& model) {
+  ordered_json help = ordered_json::object();
+  for (const TraceInfo& trace : model.traces(ParameterValues(model.parameters, {})))
+    help[trace.name] = trace.help;
+  return help;
+}
+
 int models(const Context& context) {
   ordered_json list = ordered_json::array();
   std::string text;
@@ -35,9 +42,12 @@ int models(const Context& context) {
     list.push_back({{"name", model.name},
                     {"summary", model.summary},
                     {"levels", model.levels(ParameterValues(model.parameters, {}))},
-                    {"traces", model.traces(ParameterValues(model.parameters, {}))},
-                    {"greedy", model.greedy_steps != nullptr},
-                    {"learns_labels", model.make_classifier != nullptr},
+                    {"traces", model.trace_names(ParameterValues(model.parameters, {}))},
+                    {"trace_help", trace_help(model)},
+                    {"method", method_name(model.method)},
+                    {"runs_once", model.runs_once()},
+                    {"greedy", model.is_greedy()},
+                    {"learns_labels", model.learns_labels()},
                     {"parameters", parameters_json(model.parameters)}});
     text += fmt::format("{}: {}\n{}", context.bold(model.name), model.summary,
                         parameters_text(model.parameters, "--"));

@@ -236,7 +236,7 @@ std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std
   return names;
 }
 
-/// Rows with less chance to be elsewhere are not called doubtful.
+/// Rows with less chance to be elsewhere are not called ambiguous_rows.
 constexpr double kLeastRival = 0.01;
 
 int profile(const ProfileArguments& arguments, const Context& context) {
@@ -252,7 +252,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   const Consensus estimate = analysis.consensus(arguments.level, arguments.selecting.selection());
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
-  const std::vector<AmbiguousRow> doubtful = most_ambiguous(
+  const std::vector<AmbiguousRow> ambiguous_rows = most_ambiguous(
       analysis.is_greedy() ? tree_membership(analysis.row_tree(), estimate.labels)
                            : membership(run.labels(arguments.level, 20'000'000), estimate.labels),
       arguments.ambiguous);
@@ -271,7 +271,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                           {"outliers", names_of(entry.outliers, ids)}});
     }
     ordered_json rows = ordered_json::array();
-    for (const AmbiguousRow& row : doubtful)
+    for (const AmbiguousRow& row : ambiguous_rows)
       rows.push_back({{"row", ids[row.row]},
                       {"cluster", row.cluster},
                       {"probability", row.probability},
@@ -295,7 +295,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
             : fmt::format("; least typical: {}", fmt::join(names_of(entry.outliers, ids), ", "))));
   }
   std::string elsewhere;
-  for (const AmbiguousRow& row : doubtful) {
+  for (const AmbiguousRow& row : ambiguous_rows) {
     if (row.rival_probability < kLeastRival) continue;
     elsewhere += fmt::format("  {}: cluster {} ({:.0f} %), {} ({:.0f} %)\n", ids[row.row], row.cluster,
                              100.0 * row.probability,
@@ -326,7 +326,7 @@ void add_predict(CLI::App& application, Context& context) {
                       "TOML file with kinds, families and hyper-parameters of new columns");
   command->add_flag(
       "--given-labels", arguments->given_labels,
-      "of a classifier: the labels that stand in the table are known, and those of empty cells asked for");
+      "of a classifier: labels given in the table are known, those of empty cells are predicted");
   command->add_option("--labels-file", arguments->labels_file,
                       "file of the known labels, if not in the table");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
@@ -339,11 +339,11 @@ void add_predict(CLI::App& application, Context& context) {
 
 void add_impute(CLI::App& application, Context& context) {
   CLI::App* command =
-      application.add_subcommand("impute", "what stands in the missing cells, and how surely");
+      application.add_subcommand("impute", "imputed values with uncertainty");
   auto arguments = std::make_shared<ImputeArguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("data", arguments->data,
-                      "table of new rows: what stands in their missing cells, given the others [the data of "
+                      "table of new rows: impute their missing cells given the others [the data of "
                       "the run]");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--id", arguments->id, "column of row names of the new rows [as in the fit]");
@@ -355,11 +355,11 @@ void add_impute(CLI::App& application, Context& context) {
 
 void add_profile(CLI::App& application, Context& context) {
   CLI::App* command =
-      application.add_subcommand("profile", "what makes each cluster different, and which rows are in doubt");
+      application.add_subcommand("profile", "what makes each cluster different, and which rows are ambiguous");
   auto arguments = std::make_shared<ProfileArguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("--traits", arguments->traits, "traits to name for each cluster; 0: all [5]");
-  command->add_option("--ambiguous", arguments->ambiguous, "rows in doubt to list [8]");
+  command->add_option("--ambiguous", arguments->ambiguous, "ambiguous rows to list [8]");
   add_level_option(*command, arguments->level);
   arguments->selecting.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return profile(*arguments, context); }; });

@@ -164,7 +164,7 @@ class Collector {
 
   /// The columns of each view and the clusters of the rows it sees; columns that are not shown are left out.
   ordered_json views() const {
-    if (run_.model().views == nullptr) return nullptr;
+    if (!run_.model().has_views()) return nullptr;
     const ReportedViews report = report_views(run_, Loss::vi);
     std::vector<std::size_t> shown_as(run_.table().columns.size(), kNotShown);
     for (std::size_t place = 0; place < columns_.size(); ++place) shown_as[columns_[place]] = place;

@@ -182,7 +182,7 @@ class LabelCollector {
       for (const std::size_t d : largest(telling(pattern, run_.table()), kMostTraits))
         features.push_back({{"column", run_.table().columns[d].name},
                             {"value", brief(pattern.features[d])},
-                            {"lift", brief(pattern.log_ratios[d])}});
+                            {"log_ratio", brief(pattern.log_ratios[d])}});
       list.push_back({{"cluster", cluster},
                       {"weight", share(pattern.weight)},
                       {"rows", sizes[cluster]},

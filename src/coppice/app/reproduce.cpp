@@ -32,7 +32,7 @@ std::vector<std::pair<std::string, std::vector<Setting>>> flags_of(const RunConf
   if (config.family != "auto") add("family", text_of(config.family));
   if (config.pca > 0) add("pca", number_of(config.pca));
   for (const auto& [name, value] : config.parameters) add(name, value);
-  if (model_by_name(config.model).greedy_steps != nullptr) return flags;
+  if (model_by_name(config.model).runs_once()) return flags;
   add("chains", number_of(config.chains));
   add("warmup", number_of(config.warmup));
   add("draws", number_of(config.draws));

@@ -86,7 +86,7 @@ ordered_json all_levels_json(const Quality& quality) {
 
 std::string selection_sentence(const SelectedHierarchy& selected) {
   const bool binder = selected.selection == Selection::binder;
-  const bool by_loss = binder || selected.selection == Selection::vi;
+  const bool by_loss = selected.selection.is_by_loss();
   const std::string which =
       selection_words(selected.selection) +
       (by_loss ? std::string(", averaged over the levels")
@@ -120,9 +120,9 @@ std::string hierarchy_text(const RunHierarchy& hierarchy, const SavedRun& run, c
                                  run.table().row_ids, options);
   return text + "\n" +
          context.dim(
-             "A name says what tells a node from its siblings. exact: the share of draws in which exactly "
-             "these rows\nare a cluster of that level; alike: the mean overlap with the most similar cluster "
-             "there.\n");
+             "A name says what distinguishes a node from its siblings. support: posterior support, the share of draws in "
+             "which exactly\nthese rows are a cluster of that level; overlap: mean Jaccard overlap with the most similar "
+             "cluster there.\n");
 }
 
 ordered_json hierarchy_json(const RunHierarchy& hierarchy, const SavedRun& run, bool full) {
@@ -148,7 +148,7 @@ ordered_json hierarchy_json(const RunHierarchy& hierarchy, const SavedRun& run, 
     nodes.push_back(entry);
   }
   const SelectedHierarchy& selected = hierarchy.selected;
-  return {{"select", selection_names()[static_cast<std::size_t>(selected.selection)]},
+  return {{"select", selected.selection.name()},
           {"levels", tree.levels},
           {"chain", selected.origin.chain},
           {"draw", selected.origin.draw},

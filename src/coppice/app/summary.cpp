@@ -192,7 +192,7 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
   const SavedRun& run = analysis.run();
-  if (run.model().views != nullptr) {
+  if (run.model().has_views()) {
     const ReportedViews report = report_views(run, loss_of(selecting.selection()));
     answer["views"] = views_json(run, report);
     text += "\n" + views_text(run, report, context);
@@ -213,29 +213,29 @@ void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, c
 /// All levels of a hierarchy at a glance, the tree to report, and how tight its nodes are.
 void summarize_hierarchy(const Analysis& analysis, Selection selection, const Context& context,
                          std::string& text, ordered_json& answer) {
-  constexpr std::size_t kMostPairRows = 5000;  // above this many rows doubt about pairs is left out
+  constexpr std::size_t kMostPairRows = 5000;  // above this many rows the uncertainty of pairs is left out
   const SavedRun& run = analysis.run();
   const RunHierarchy hierarchy = run_hierarchy(analysis, selection);
   const std::vector<double> means = analysis.mean_clusters();
-  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>8}\n", "level", "clusters",
-                                          "in 90 %", "reported", "largest", "doubt"));
-  answer["doubt"] = ordered_json::array();
+  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>11}\n", "level", "clusters",
+                                          "in 90 %", "reported", "largest", "uncertain"));
+  answer["pairwise_uncertainty"] = ordered_json::array();
   for (std::size_t level = 1; level <= run.levels(); ++level) {
     const Consensus estimate = analysis.consensus(level, selection);
     answer["consensus"].push_back(consensus_json(
         analysis, estimate, level, profile_clusters(run, estimate.labels, estimate.row_confidence, 3)));
-    const double doubt =
-        run.rows() <= kMostPairRows ? pair_doubt(analysis.tree_draws().levels[level - 1], 0) : std::nan("");
-    answer["doubt"].push_back(doubt);
+    const double uncertainty =
+        run.rows() <= kMostPairRows ? pairwise_uncertainty(analysis.tree_draws().levels[level - 1], 0) : std::nan("");
+    answer["pairwise_uncertainty"].push_back(uncertainty);
     const TraceSummary* trace = analysis.clusters_trace(level);
     const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
     const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
-    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>8}\n", level, means[level - 1],
+    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>11}\n", level, means[level - 1],
                         trace == nullptr ? "-" : fmt::format("{:.0f} to {:.0f}", trace->q05, trace->q95),
-                        estimate.clusters, fmt::format("{} rows", largest), short_number(doubt));
+                        estimate.clusters, fmt::format("{} rows", largest), short_number(uncertainty));
   }
   text += context.dim(
-      "clusters: mean of the draws, and what nine in ten of them have. doubt: mean over pairs of rows of "
+      "clusters: mean of the draws, and a 90 % interval. uncertain: pairwise uncertainty, the mean over pairs of rows of "
       "4 p (1 - p),\nwhere p is how often they share a cluster (0: every pair is certain).\n");
   HierarchyView view;
   view.lines = 40;

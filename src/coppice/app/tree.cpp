@@ -2,6 +2,8 @@
 // own, of which one is selected. A flat model has none; what is drawn for it, or for one level of a
 // hierarchy, is the average-linkage tree of how rarely two rows share a cluster (height 0: always together,
 // 1: never).
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "coppice/app/analysis.hpp"
@@ -9,6 +11,7 @@
 #include "coppice/app/run_hierarchy.hpp"
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/out/dot.hpp"
@@ -87,7 +90,7 @@ int write_hierarchy(const TreeArguments& arguments, const std::string& format, c
 }
 
 Linkage guide_tree(const SavedRun& run, std::size_t chain) {
-  if (run.model().guide == nullptr)
+  if (!run.model().has_guide())
     fail(ErrorCode::configuration, "the model {} has no guide trees", run.model().name);
   if (run.config().merged)
     fail(ErrorCode::configuration, "{}: ask the runs that it was merged from for their guide trees",
@@ -157,7 +160,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
   }
   if (format == "linkage" && trees.size() > 1)
     fail(ErrorCode::configuration,
-         "the fit is not finished: there are {} trees, and a linkage has room for one; go on with: coppice "
+         "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
          "resume {}",
          trees.size(), arguments.path);
   std::string text;
@@ -234,14 +237,16 @@ void add_tree(CLI::App& application, Context& context) {
       ->check(CLI::Range(40, 1000));
   command->add_option("--collapse", arguments->collapse, "draw merges up to this height as one line");
   command->add_option("--lines", arguments->view.lines,
-                      "collapse until the ascii tree has at most so many lines, 0: never [60]");
+                      "collapse until the ascii tree has at most N lines, 0: never [60]");
   command->add_flag("--full", arguments->view.full,
                     "draw all levels of a hierarchy, also where none branches");
-  command->add_flag("--columns", arguments->columns, "the tree over the columns (bhcc)");
+  command->add_flag("--columns", arguments->columns,
+                    fmt::format("the tree over the columns ({})",
+                                fmt::join(models_that(&ModelEntry::has_column_tree), ", ")));
   add_view_option(*command, arguments->of_view);
-  command->add_option(
-      "--guide", arguments->guide,
-      "instead: the tree that led the moves of this chain (nrmm, --sampler tree-guided or auto)");
+  command->add_option("--guide", arguments->guide,
+                      fmt::format("instead: the tree that guided the moves of this chain ({})",
+                                  fmt::join(models_that(&ModelEntry::has_guide), ", ")));
   add_level_option(*command, arguments->level, "the whole hierarchy");
   arguments->selecting.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return tree(*arguments, context); }; });

@@ -30,7 +30,7 @@ Progress progress_of(const std::string& path) {
   for (std::size_t chain = 0; chain < config.chains; ++chain)
     progress.draws = std::min(progress.draws, file.draws_of(chain));
   progress.done = progress.draws;
-  if (model_by_name(config.model).greedy_steps == nullptr) return progress;
+  if (!model_by_name(config.model).runs_once()) return progress;
   progress.done = file.status(0).sweeps;
   progress.wanted = config.total_sweeps();
   return progress;

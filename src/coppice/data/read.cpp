@@ -82,7 +82,7 @@ std::vector<std::string> row_ids_of(RawTable& raw, std::optional<std::size_t> id
   }
   RawColumn& column = raw.columns[*id];
   for (std::size_t row = 0; row < raw.rows; ++row) {
-    if (is_missing(column.values[row])) raw.fail_cell(row, *id, "is no row id; give every row one");
+    if (is_missing(column.values[row])) raw.fail_cell(row, *id, "is not a row id; give every row one");
     const auto code = static_cast<std::size_t>(column.values[row]);
     // Texts are numbered as they appear, so the first code that is not new is a repetition.
     if (code == row) continue;

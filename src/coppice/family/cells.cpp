@@ -109,6 +109,7 @@ std::unique_ptr<Family> make_categorical(const FamilyInputs& inputs) {
   for (std::size_t j = 0; j < inputs.columns.size(); ++j) {
     const std::size_t levels = std::max<std::size_t>(inputs.columns[j]->levels.size(), 2);
     std::vector<double> concentration = level_concentration(inputs, j, levels);
+    inputs.record("concentration", j, Setting::vector(concentration));
     std::vector<CategoricalCell::Table> of_level;
     for (const double value : concentration) of_level.push_back(table_of(value));
     const CategoricalCell::Table total =
@@ -132,7 +133,7 @@ std::unique_ptr<Family> make_poisson(const FamilyInputs& inputs) {
 std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.per_column_values("share", same(inputs, kNoShare), 0.0);
+  const std::vector<double> share = inputs.given_values("share", same(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
   std::vector<double> default_strength = same(inputs, kDefaultMeanStrength);
   std::vector<double> default_shape = same(inputs, 1.5);

@@ -8,6 +8,23 @@ namespace coppice {
 
 std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::span<const double> defaults,
                                                     double low_excluded, double high) const {
+  std::vector<double> values = given_values(name, defaults, low_excluded, high);
+  for (std::size_t j = 0; j < values.size(); ++j) record(name, j, Setting::number(values[j]));
+  return values;
+}
+
+void FamilyInputs::record(std::string_view name, Setting value) const {
+  if (effective != nullptr) effective->block.insert_or_assign(std::string(name), std::move(value));
+}
+
+void FamilyInputs::record(std::string_view name, std::size_t column, Setting value) const {
+  if (effective == nullptr) return;
+  effective->columns.resize(columns.size());
+  effective->columns[column].insert_or_assign(std::string(name), std::move(value));
+}
+
+std::vector<double> FamilyInputs::given_values(std::string_view name, std::span<const double> defaults,
+                                               double low_excluded, double high) const {
   std::vector<double> values(defaults.begin(), defaults.end());
   const Setting* setting = whole_block(name);
   if (setting != nullptr && !(name == "prior_mean" && setting->text == "mean")) {

@@ -15,17 +15,33 @@
 
 namespace coppice {
 
+/// The hyper-parameters a family is made with, defaults filled in. A family made from them, for the same
+/// columns and with nothing else given, is the same to the last bit.
+struct EffectiveSettings {
+  Settings block;                 // of all columns together
+  std::vector<Settings> columns;  // of each column
+
+  bool operator==(const EffectiveSettings&) const = default;
+};
+
 struct FamilyInputs {
   std::vector<const Column*> columns;
   Settings settings;                        // for all columns (--set)
   std::vector<const Settings*> per_column;  // from the codebook; nullptr where there is none
   std::size_t rows = 0;                     // largest count a cluster can reach, for tables
+  EffectiveSettings* effective = nullptr;   // where the values in use are recorded, if anywhere
 
   /// One value per column: the codebook's, else --set's number (for all) or vector (one each), else the
-  /// default; for prior_mean also the word "mean", which is the default. Throws Error{configuration} if a
-  /// vector has the wrong length or a value is outside (low, high].
+  /// default; for prior_mean also the word "mean", which is the default. Recorded as effective. Throws
+  /// Error{configuration} if a vector has the wrong length or a value is outside (low, high].
   std::vector<double> per_column_values(std::string_view name, std::span<const double> defaults,
                                         double low_excluded, double high = 1e300) const;
+  /// The same for a parameter that only decides the defaults of others: it is not recorded.
+  std::vector<double> given_values(std::string_view name, std::span<const double> defaults,
+                                   double low_excluded, double high = 1e300) const;
+  /// Records what was settled on without per_column_values: for the whole block, or for one column.
+  void record(std::string_view name, Setting value) const;
+  void record(std::string_view name, std::size_t column, Setting value) const;
   /// "--set NAME=VALUE for column 'x'", or "column 'x': NAME = VALUE" if it was not --set: how a refusal
   /// begins.
   std::string words_of(std::string_view name, std::size_t column, std::string_view value) const;

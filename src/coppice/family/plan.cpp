@@ -93,6 +93,30 @@ void check_settings(const FamilyEntry& entry, const ColumnSpec& spec) {
            name, fmt::join(known, ", "));
 }
 
+/// The family of a block, and what was given for it.
+struct BlockMaker {
+  FamilyEntry entry;
+  FamilyInputs inputs;  // without columns
+};
+
+/// Makes the family of the plan's blocks; each block keeps the settings it was made with.
+void make_families(const Table& table, std::vector<BlockMaker>& makers, FamilyPlan& plan) {
+  std::vector<std::unique_ptr<Family>> families;
+  for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
+    FamilyPlan::Block& block = plan.blocks[b];
+    FamilyInputs& inputs = makers[b].inputs;
+    inputs.rows = table.rows();
+    inputs.effective = &block.effective;
+    for (const std::size_t j : block.columns) {
+      inputs.columns.push_back(&table.columns[j]);
+      plan.order.push_back(j);
+    }
+    families.push_back(makers[b].entry.make(inputs));
+  }
+  plan.family =
+      families.size() == 1 ? std::move(families[0]) : std::make_unique<RowFamily>(std::move(families));
+}
+
 }  // namespace
 
 std::string FamilyPlan::description() const {
@@ -131,26 +155,43 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
   std::vector<FamilyEntry> used;
   for (const FamilyPlan::Block& block : plan.blocks) used.push_back(entry_of(list, block.family));
   check_settings(used, settings);
-
-  std::vector<std::unique_ptr<Family>> families;
+  std::vector<BlockMaker> makers;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
     const FamilyPlan::Block& block = plan.blocks[b];
     check_columns(used[b], table, block.columns);
     FamilyInputs inputs;
-    inputs.rows = table.rows();
     for (const Parameter& parameter : used[b].parameters)
       if (const auto setting = settings.find(parameter.name); setting != settings.end())
         inputs.settings.insert(*setting);
     for (const std::size_t j : block.columns) {
-      inputs.columns.push_back(&table.columns[j]);
       inputs.per_column.push_back(specs[j] != nullptr ? &specs[j]->settings : nullptr);
       if (specs[j] != nullptr) check_settings(used[b], *specs[j]);
-      plan.order.push_back(j);
     }
-    families.push_back(used[b].make(inputs));
+    makers.push_back({used[b], std::move(inputs)});
   }
-  plan.family =
-      families.size() == 1 ? std::move(families[0]) : std::make_unique<RowFamily>(std::move(families));
+  make_families(table, makers, plan);
+  return plan;
+}
+
+FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks) {
+  FamilyPlan plan;
+  plan.blocks = std::move(blocks);
+  // Families record what they are made with once more, so that what they are made from is kept apart.
+  std::vector<EffectiveSettings> stored;
+  std::vector<BlockMaker> makers;
+  for (FamilyPlan::Block& block : plan.blocks) {
+    stored.push_back(std::move(block.effective));
+    block.effective = {};
+  }
+  for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
+    BlockMaker maker{family_by_name(plan.blocks[b].family), {}};
+    check_columns(maker.entry, table, plan.blocks[b].columns);
+    maker.inputs.settings = stored[b].block;
+    stored[b].columns.resize(plan.blocks[b].columns.size());
+    for (const Settings& settings : stored[b].columns) maker.inputs.per_column.push_back(&settings);
+    makers.push_back(std::move(maker));
+  }
+  make_families(table, makers, plan);
   return plan;
 }
 

@@ -19,6 +19,9 @@ struct FamilyPlan {
   struct Block {
     std::string family;
     std::vector<std::size_t> columns;  // of the table
+    EffectiveSettings effective = {};
+
+    bool operator==(const Block&) const = default;
   };
   std::vector<Block> blocks;
   std::unique_ptr<Family> family;
@@ -36,6 +39,10 @@ FamilyEntry family_by_name(const std::string& name);
 /// used. With `independent`, "auto" takes real columns as independent within a cluster.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
                        const Settings& settings, bool independent = false);
+
+/// The plan of blocks that plan_family made for the same columns, from their families and effective settings
+/// alone: no default of today has a say. Throws Error{configuration} if a block does not fit the table.
+FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks);
 
 /// The table's rows for the plan's family; the table may be another one with the same columns.
 Rows encode(const FamilyPlan& plan, const Table& table);

@@ -159,7 +159,7 @@ class OneCluster final : public StatsPredictor {
   void set_draw(std::span<const Label>, std::span<const double>, std::string_view) override {}
   std::size_t clusters(std::size_t) const override { return 1; }
   void log_weights(const double*, std::size_t, std::span<double>) const override {
-    fail(ErrorCode::bug, "OneCluster foretells cells, not rows");
+    fail(ErrorCode::bug, "OneCluster predicts cells, not rows");
   }
   void cell_components(std::size_t, std::size_t, std::vector<CellComponent>& out) const override {
     out.assign(1, {});

@@ -452,7 +452,7 @@ Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& o
     while (row < encoded.size() && !is_missing_in(row)) ++row;
     if (row == encoded.size() || run.setup().plan.family->of_cells(std::span(&cell, 1)) != nullptr) continue;
     fail(ErrorCode::configuration,
-         "cells of new rows are foretold from the others only where their columns are independent of the "
+         "cells of new rows are predicted from the others only where their columns are independent of the "
          "others "
          "within a cluster, but the family here is {}: fit with --family gaussian-diagonal",
          run.setup().plan.description());

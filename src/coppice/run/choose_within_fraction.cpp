@@ -38,18 +38,18 @@ bool leaves_share_open(const RunConfig& config, const Codebook& codebook, const 
 
 }  // namespace
 
-bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
-                            std::size_t threads, const std::atomic<bool>* stop) {
+bool choose_within_fraction(RunContents& contents, std::size_t threads, const std::atomic<bool>* stop) {
+  RunConfig& config = contents.config;
   const ModelEntry& model = model_by_name(config.model);
-  if (model.evidence_bound == nullptr) return false;
-  const FamilyPlan plan =
-      plan_family(table, codebook, config.family, config.family_settings, model.independent_columns);
-  if (!leaves_share_open(config, codebook, plan, table)) return false;
+  if (!model.chooses_by_evidence()) return false;
+  const FamilyPlan plan = plan_family(contents.table, contents.codebook, config.family,
+                                      config.family_settings, model.independent_columns);
+  if (!leaves_share_open(config, contents.codebook, plan, contents.table)) return false;
   std::array<double, kShares.size()> bounds{};
   parallel_for(kShares.size(), threads, [&](std::size_t i) {
     RunConfig trial = config;
     trial.family_settings.insert_or_assign("share", Setting::number(kShares[i]));
-    const std::unique_ptr<ProblemSetup> setup = set_up_problem(trial, codebook, table);
+    const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents, trial);
     setup->problem.stop = stop;
     bounds[i] = model.evidence_bound(setup->problem);
   });

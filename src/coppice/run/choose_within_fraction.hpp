@@ -5,15 +5,12 @@
 
 #include <atomic>
 
-#include "coppice/data/codebook.hpp"
-#include "coppice/data/table.hpp"
-#include "coppice/run/config.hpp"
+#include "coppice/run/run_file.hpp"
 
 namespace coppice {
 
 /// Adds the share to the settings of the families and a note for people. False if the model has no bound to
 /// go by, or there is nothing to choose.
-bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
-                            std::size_t threads, const std::atomic<bool>* stop);
+bool choose_within_fraction(RunContents& contents, std::size_t threads, const std::atomic<bool>* stop);
 
 }  // namespace coppice

@@ -46,6 +46,12 @@ const std::vector<Parameter>& run_parameters() {
   return table;
 }
 
+const Parameter& run_parameter(std::string_view name) {
+  for (const Parameter& parameter : run_parameters())
+    if (parameter.name == name) return parameter;
+  fail(ErrorCode::bug, "there is no run parameter '{}'", name);
+}
+
 std::string to_json(const RunConfig& config) {
   const json object{{"model", config.model},   {"parameters", settings_to_json(config.parameters)},
                     {"family", config.family}, {"set", settings_to_json(config.family_settings)},

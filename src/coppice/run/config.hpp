@@ -39,6 +39,8 @@ struct RunConfig {
 
 /// chains, warmup, draws, thin, seed: what decides the draws beside model and data.
 const std::vector<Parameter>& run_parameters();
+/// The one of that name.
+const Parameter& run_parameter(std::string_view name);
 
 std::string to_json(const RunConfig& config);
 /// Throws Error{bad_data} if the text is not a configuration.

@@ -21,7 +21,7 @@ void set_run_length(RunConfig& config, const Settings& given) {
 
 RunContents contents_of(RunConfig config, Dataset data) {
   const ModelEntry& model = model_by_name(config.model);
-  if (model.make_classifier == nullptr)
+  if (!model.learns_labels())
     adopt_kinds(data.table, data.codebook, config.family == "auto" ? model.family : config.family);
   RunContents contents;
   contents.config = std::move(config);

@@ -6,8 +6,10 @@
 
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/process.hpp"
 #include "coppice/model/stats_predictor.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::nrmm {
 namespace {
@@ -16,16 +18,22 @@ class MixturePredictor final : public StatsPredictor, public NewCells {
  public:
   explicit MixturePredictor(const Problem& problem)
       : StatsPredictor(problem),
-        parameters_(&problem.parameters),
+        is_ngg_(is_ngg(problem.parameters)),
         family_(problem.family),
         rows_(problem.rows),
         empty_(problem.family->stats_size()) {
     family_->clear(empty_.data());
+    const std::vector<TraceInfo> traces = nrmm::traces(problem.parameters);
+    alpha_ = trace_place(traces, "alpha");
+    if (!is_ngg_) return;
+    sigma_ = trace_place(traces, "sigma");
+    log_u_ = trace_place(traces, "log_u");
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
     labels_.assign(labels.begin(), labels.end());
-    next_row_ = NextRow(*parameters_, traces.subspan(process_traces), rows_->size());
+    next_row_ = is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], rows_->size())
+                        : NextRow(traces[alpha_], rows_->size());
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());
@@ -74,7 +82,8 @@ class MixturePredictor final : public StatsPredictor, public NewCells {
  private:
   double* stats_of(std::size_t cluster) { return stats_.data() + cluster * family_->stats_size(); }
 
-  const ParameterValues* parameters_;
+  bool is_ngg_;
+  std::size_t alpha_ = 0, sigma_ = 0, log_u_ = 0;  // places of their traces
   const Family* family_;
   const Rows* rows_;
   std::vector<double> empty_;

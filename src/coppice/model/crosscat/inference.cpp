@@ -1,4 +1,4 @@
-#include "coppice/model/crosscat/sampler.hpp"
+#include "coppice/model/crosscat/inference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,12 @@
 #include "coppice/base/error.hpp"
 #include "coppice/model/crosscat/state.hpp"
 #include "coppice/model/drawn_views.hpp"
+#include "coppice/model/state_header.hpp"
 
 namespace coppice::crosscat {
 namespace {
 
-/// At the head of every state, so that one of another version is told from a damaged one.
-constexpr std::uint64_t kStateFormat = 0x6372636100000002;
+constexpr StateHeader kStateHeader("crca", 2);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
@@ -20,10 +20,31 @@ constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 /// the others later.
 constexpr std::uint64_t kEarlySweeps = 100;
 
+/// What is measured for the traces of a draw.
+struct Figures : ViewFigures {
+  Figures(double log_joint, const Views& views, const Concentrations& alpha)
+      : ViewFigures(views), log_joint(log_joint), alpha(alpha) {}
+  double log_joint;
+  Concentrations alpha;
+};
+
+TraceTable<Figures> trace_table(const ParameterValues& parameters) {
+  auto rows = view_traces<Figures>("log joint density of views, clusters, learned concentrations and data");
+  if (parameters.has("learn")) {
+    rows.push_back({"alpha_rows", "concentration of the row clusters of every view",
+                    [](const Figures& f) { return f.alpha.rows; }});
+    rows.push_back(
+        {"alpha_columns", "concentration of the views", [](const Figures& f) { return f.alpha.columns; }});
+  }
+  return TraceTable<Figures>(std::move(rows));
+}
+
 class CrossSampler final : public Inference {
  public:
   explicit CrossSampler(const Problem& problem)
-      : options_(problem.parameters), columns_(*problem.family, *problem.rows) {
+      : options_(problem.parameters),
+        columns_(*problem.family, *problem.rows),
+        traces_(trace_table(problem.parameters)) {
     for (const double power : options_.temperatures) replicas_.emplace_back(columns_, options_, power);
     exchanges_.resize(replicas_.size() - 1);
     begin_single();
@@ -88,16 +109,7 @@ class CrossSampler final : public Inference {
   }
 
   void traces(std::span<double> values) const override {
-    const Views views = cold().views();
-    const ViewFigures figures(views);
-    values[log_joint_trace] = log_joint();
-    values[clusters_trace] = figures.clusters;
-    values[views_trace] = figures.views;
-    values[column_entropy_trace] = figures.column_entropy;
-    values[mean_clusters_trace] = figures.mean_clusters;
-    if (!learns()) return;
-    values[alpha_rows_trace] = cold().concentrations().rows;
-    values[alpha_columns_trace] = cold().concentrations().columns;
+    traces_.write({log_joint(), cold().views(), cold().concentrations()}, values);
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -123,7 +135,7 @@ class CrossSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    writer.put(kStateFormat);
+    kStateHeader.write(writer);
     for (const State& replica : replicas_) writer.put(replica.counts());
     for (const State& replica : replicas_) writer.put(replica.concentrations());
     writer.put(exchanges_.data(), exchanges_.size());
@@ -133,11 +145,7 @@ class CrossSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    if (reader.get<std::uint64_t>() != kStateFormat)
-      fail(ErrorCode::bad_data,
-           "the chains of this run were begun by another version and cannot go on; its draws can be read, to "
-           "go on fit "
-           "it again");
+    kStateHeader.check(reader);
     std::vector<MoveCounts> counts(replicas_.size());
     reader.get(counts.data(), counts.size());
     std::vector<Concentrations> concentrations(replicas_.size());
@@ -186,9 +194,12 @@ class CrossSampler final : public Inference {
   Columns columns_;
   std::vector<State> replicas_;
   std::vector<MoveCount> exchanges_;
+  TraceTable<Figures> traces_;
 };
 
 }  // namespace
+
+std::vector<TraceInfo> traces(const ParameterValues& parameters) { return trace_table(parameters).list(); }
 
 std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<CrossSampler>(problem);

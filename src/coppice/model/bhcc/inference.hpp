@@ -1,4 +1,4 @@
-// A greedy fit as a Inference. First every column gets its own tree over the rows; then a step prepares or
+// Greedy inference. First every column gets its own tree over the rows; then a step prepares or
 // scores pairs of views or merges two (exact), or does one piece of a division (randomized), and a last one
 // may consolidate the views that were found. The state is the forest so far, so a fit that is stopped has an
 // answer and goes on from it.
@@ -11,21 +11,12 @@
 
 namespace coppice::bhcc {
 
-/// Places of the traces in the order of ModelEntry::traces.
-enum Trace : std::size_t {
-  log_joint_trace,
-  clusters_trace,  // of the rows, in the view with most columns
-  views_trace,
-  column_entropy_trace,  // of the partition of the columns, nats
-  mean_clusters_trace,   // row clusters, averaged over the columns
-  trees_trace,           // over columns
-};
-
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::unique_ptr<Inference> make_inference(const Problem& problem);
 /// With other options than those of the problem's parameters.
 std::unique_ptr<Inference> make_inference(const Problem& problem, const Options& options);
 std::size_t chain_bytes(const Problem& problem);
-std::size_t steps(const Problem& problem);
+std::size_t max_steps(const Problem& problem);
 /// The lower bound of a whole fit to some of the columns.
 double evidence_bound(const Problem& problem);
 

@@ -1,4 +1,4 @@
-#include "coppice/model/bnmc/fit.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/model/bnmc/sampler.hpp"
 #include "coppice/model/bnmc/start.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::bnmc {
 namespace {
@@ -15,6 +15,34 @@ namespace {
 constexpr std::size_t kLabelsOfAStep = 8 * kExpertsAtOnce;
 constexpr std::size_t kMostStartRows = 2000;                   // that stochastic fits begin with
 constexpr std::uint64_t kTopicsSite = std::uint64_t{1} << 40;  // no start of the mixture has this number
+
+/// What is measured for the traces of the fit.
+struct Figures {
+  double elbo;
+  std::span<const double> counts;  // of the clusters
+  double total;
+  double held_out;
+};
+
+const TraceTable<Figures>& trace_table() {
+  static const TraceTable<Figures> table(
+      {{"log_joint", "lower bound on the log evidence of features and labels (ELBO)",
+        [](const Figures& f) { return f.elbo; }},
+       {"clusters", "clusters that hold at least half a row",
+        [](const Figures& f) {
+          return static_cast<double>(
+              std::count_if(f.counts.begin(), f.counts.end(), [](double count) { return count >= 0.5; }));
+        }},
+       {"entropy", "entropy of the cluster sizes, in nats",
+        [](const Figures& f) { return partition_entropy(f.counts, f.total); }},
+       {"largest_share", "share of the rows in the largest cluster",
+        [](const Figures& f) {
+          return f.total > 0.0 ? *std::max_element(f.counts.begin(), f.counts.end()) / f.total : 0.0;
+        }},
+       {"held_out", "mean log density of the features of rows held out",
+        [](const Figures& f) { return f.held_out; }}});
+  return table;
+}
 
 }  // namespace
 
@@ -92,19 +120,8 @@ void Fit::labels(std::span<Label> labels) const {
 
 void Fit::traces(std::span<double> values) const {
   const AlignedVector& counts = current().counts;
-  double total = 0.0;
-  for (const double count : counts) total += count;
-  double used = 0.0;
-  double entropy = 0.0;
-  double largest = 0.0;
-  for (std::size_t k = 0; k < clusters_; ++k) {
-    const double share = total > 0.0 ? counts[k] / total : 0.0;
-    used += counts[k] >= 0.5 ? 1.0 : 0.0;
-    if (share > 0.0) entropy -= share * std::log(share);
-    largest = std::max(largest, share);
-  }
-  const double all[] = {log_joint(), used, entropy, largest, held_out_density()};
-  std::copy(std::begin(all), std::end(all), values.begin());
+  const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+  trace_table().write({log_joint(), {counts.data(), clusters_}, total, held_out_density()}, values);
 }
 
 void Fit::set_mixture() {
@@ -331,9 +348,11 @@ void Fit::predict_fold() {
   });
 }
 
+std::vector<TraceInfo> traces(const ParameterValues&) { return trace_table().list(); }
+
 std::unique_ptr<Inference> make_inference(const Problem& problem) { return std::make_unique<Fit>(problem); }
 
-std::size_t steps(const Problem& problem) {
+std::size_t max_steps(const Problem& problem) {
   const Options options(problem.parameters);
   const LabeledRows& rows = labeled_of(problem);
   const std::size_t batches = options.minibatch == 0 ? 1 : rows.features.rows() / options.minibatch + 1;

@@ -1,5 +1,5 @@
 // What a fit keeps: for the classifier, and to go on from bit for bit.
-#include "coppice/model/bnmc/sampler.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 
 namespace coppice::bnmc {
 

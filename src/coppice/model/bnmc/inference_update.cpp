@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "coppice/model/bnmc/sampler.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 
 namespace coppice::bnmc {
 namespace {
@@ -79,7 +79,7 @@ void Fit::load_first(std::string_view bytes, std::size_t rows) {
   Fit old(before);
   old.load(bytes);
   if (old.final_.statistics.counts.empty())
-    fail(ErrorCode::configuration, "the fit is not finished; go on with it first: coppice resume");
+    fail(ErrorCode::configuration, "the fit is not finished; finish it first: coppice resume");
   take(old);
 }
 
@@ -106,7 +106,7 @@ void Fit::take(const Fit& old) {
   const Mixture measured = make_mixture(rows_, options_, clusters_);
   if (measured.features().prior().likelihood != old.mixture_->features().prior().likelihood)
     fail(ErrorCode::configuration,
-         "with the new columns the features are no longer all counts or all bits, as they are in the run; "
+         "with the new columns the features are no longer all counts or all binary, as they are in the run; "
          "fit it again with all of the rows");
   all = {measured.features().prior().origin, measured.features().prior().scale};
   std::copy(all.origin.begin() + static_cast<std::ptrdiff_t>(units_.origin.size()), all.origin.end(),

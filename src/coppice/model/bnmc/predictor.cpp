@@ -1,7 +1,7 @@
-// What a finished fit says of new rows and of its clusters.
+#include "coppice/model/bnmc/predictor.hpp"
+
 #include <cmath>
 
-#include "coppice/model/bnmc/fit.hpp"
 #include "coppice/model/bnmc/learned.hpp"
 
 namespace coppice::bnmc {

@@ -1,6 +1,8 @@
-// The state of a fit of bnmc and its steps. Three files define it: fit.cpp goes from step to step,
-// fit_store.cpp writes and reads the state, fit_update.cpp takes in rows, features and labels that come after
-// a fit.
+// The variational fit of bnmc, step by step: sweeps (or stochastic steps) of the mixture from several starts,
+// then the linear experts, eight labels at a time; first on all rows, then without each fold, which is
+// predicted and on which scores are calibrated. Three files define it: inference.cpp goes from step to step,
+// inference_storage.cpp writes and reads the state, inference_update.cpp takes in rows, features and labels
+// that come after a fit.
 #pragma once
 
 #include "coppice/base/math.hpp"
@@ -113,5 +115,10 @@ class Fit final : public Inference {
   std::vector<RowParts> held_out_;  // rows as predicted without their fold
   std::vector<std::uint32_t> all_rows_, which_, fold_of_;
 };
+
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
+std::unique_ptr<Inference> make_inference(const Problem& problem);
+std::size_t max_steps(const Problem& problem);
+std::size_t chain_bytes(const Problem& problem);
 
 }  // namespace coppice::bnmc

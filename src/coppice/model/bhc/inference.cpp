@@ -1,4 +1,4 @@
-#include "coppice/model/bhc/fit.hpp"
+#include "coppice/model/bhc/inference.hpp"
 
 #include <fmt/format.h>
 
@@ -13,12 +13,38 @@
 #include "coppice/cluster/greedy_merging.hpp"
 #include "coppice/cluster/row_forest.hpp"
 #include "coppice/model/bhc/options.hpp"
+#include "coppice/model/state_header.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::bhc {
 namespace {
 
-/// At the head of every state, so that one of another version is told from a damaged one.
-constexpr std::uint64_t kStateFormat = 0x6268630000000001;
+constexpr StateHeader kStateHeader("bhc", 1);
+
+/// What is measured for the traces of a draw.
+struct Figures {
+  double log_joint;
+  std::vector<std::size_t> sizes;
+  double rows;
+  std::size_t trees;
+};
+
+const TraceTable<Figures>& trace_table() {
+  static const TraceTable<Figures> table(
+      {{"log_joint", "lower bound on the log evidence of the data",
+        [](const Figures& f) { return f.log_joint; }},
+       {"clusters", "number of clusters of the cut",
+        [](const Figures& f) { return static_cast<double>(f.sizes.size()); }},
+       {"entropy", "entropy of the cluster sizes, in nats",
+        [](const Figures& f) { return partition_entropy(f.sizes, f.rows); }},
+       {"largest_share", "share of the rows in the largest cluster",
+        [](const Figures& f) {
+          return static_cast<double>(*std::max_element(f.sizes.begin(), f.sizes.end())) / f.rows;
+        }},
+       {"trees", "trees of the forest; 1 when the fit is finished",
+        [](const Figures& f) { return static_cast<double>(f.trees); }}});
+  return table;
+}
 
 class GreedyFit final : public Inference {
  public:
@@ -60,19 +86,10 @@ class GreedyFit final : public Inference {
   }
 
   void traces(std::span<double> values) const override {
-    const std::vector<std::size_t> sizes =
-        cluster_sizes(options_.clusters_of(TreePosterior(forest_.dendrogram())));
-    const auto n = static_cast<double>(forest_.rows().size());
-    double entropy = 0.0;
-    for (const std::size_t size : sizes) {
-      const double share = static_cast<double>(size) / n;
-      entropy -= share * std::log(share);
-    }
-    values[log_joint_trace] = log_joint();
-    values[clusters_trace] = static_cast<double>(sizes.size());
-    values[entropy_trace] = std::max(entropy, 0.0);
-    values[largest_share_trace] = static_cast<double>(*std::max_element(sizes.begin(), sizes.end())) / n;
-    values[trees_trace] = static_cast<double>(forest_.dendrogram().roots().size());
+    trace_table().write(
+        {log_joint(), cluster_sizes(options_.clusters_of(TreePosterior(forest_.dendrogram()))),
+         static_cast<double>(forest_.rows().size()), forest_.dendrogram().roots().size()},
+        values);
   }
 
   std::vector<MoveStatistics> moves() const override { return {}; }
@@ -85,7 +102,7 @@ class GreedyFit final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    writer.put(kStateFormat);
+    kStateHeader.write(writer);
     forest_.dendrogram().save(writer);
     writer.put(static_cast<std::uint64_t>(greedy_ ? 1 : 0));
     if (greedy_)
@@ -97,10 +114,7 @@ class GreedyFit final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    if (reader.get<std::uint64_t>() != kStateFormat)
-      fail(ErrorCode::bad_data,
-           "this fit was begun by another version and cannot go on; its tree can be read, to go on fit it "
-           "again");
+    kStateHeader.check(reader);
     const Dendrogram shape = Dendrogram::load(reader, forest_.rows().size());
     const auto is_greedy = reader.get<std::uint64_t>();
     forest_.rebuild(shape);
@@ -132,7 +146,7 @@ class GreedyFit final : public Inference {
 
   void draw_data(const StreamName& name, Rows& rows) override {
     Labels labels(rows.size());
-    shape(labels);
+    this->labels(labels);
     const Family& family = forest_.family();
     std::vector<double> empty(family.stats_size());
     family.clear(empty.data());
@@ -184,6 +198,8 @@ class GreedyFit final : public Inference {
 
 }  // namespace
 
+std::vector<TraceInfo> traces(const ParameterValues&) { return trace_table().list(); }
+
 std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<GreedyFit>(problem);
 }
@@ -196,7 +212,7 @@ std::size_t chain_bytes(const Problem& problem) {
                             : trees + GreedyMerging::bytes(*problem.family, rows, options.keeps_scores);
 }
 
-std::size_t steps(const Problem& problem) {
+std::size_t max_steps(const Problem& problem) {
   const Options options(problem.parameters, problem.rows->size());
   // Exact: the pairs of each row, then the merges. Randomized: a division, two sides and a merge for each
   // node.

@@ -1,4 +1,4 @@
-// A greedy fit as a Inference: a step scores the pairs of one row, or merges two trees (exact), or does one
+// Greedy inference: a step scores the pairs of one row, or merges two trees (exact), or does one
 // piece of a division (randomized). The state is the forest so far, so a fit that is stopped has an answer
 // and goes on from it.
 #pragma once
@@ -9,12 +9,10 @@
 
 namespace coppice::bhc {
 
-/// Places of the traces in the order of ModelEntry::traces.
-enum Trace : std::size_t { log_joint_trace, clusters_trace, entropy_trace, largest_share_trace, trees_trace };
-
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::unique_ptr<Inference> make_inference(const Problem& problem);
 std::size_t chain_bytes(const Problem& problem);
-std::size_t steps(const Problem& problem);
+std::size_t max_steps(const Problem& problem);
 /// The lower bound of a whole fit.
 double evidence_bound(const Problem& problem);
 /// Chooses a concentration that was left open.

@@ -1,4 +1,4 @@
-#include "coppice/model/nrmm/mixture.hpp"
+#include "coppice/model/nrmm/inference.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,10 @@
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/nrmm/multiway.hpp"
 #include "coppice/model/nrmm/options.hpp"
-#include "coppice/model/nrmm/predictor.hpp"
 #include "coppice/model/nrmm/process.hpp"
 #include "coppice/model/nrmm/published.hpp"
+#include "coppice/model/state_header.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::nrmm {
 namespace {
@@ -29,8 +30,7 @@ namespace {
 constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
 
-/// At the head of every state, so that one of another version is told from a damaged one.
-constexpr std::uint64_t kStateFormat = 0x6e726d6d00000002;
+constexpr StateHeader kStateHeader("nrmm", 2);
 
 /// Rows of its bucket that are updated around a row that comes in.
 constexpr std::size_t kNeighbors = 4;
@@ -42,6 +42,37 @@ Guide chain_guide(const ParameterValues& parameters, const Family& family, const
   Stream stream({name.seed, name.chain, 0}, Purpose::guide);
   return build_guide(family, rows, rows.size(), fixed->law(), Options(parameters, rows.size()).guide, stream,
                      stop);
+}
+
+/// What is measured for the traces of a draw.
+struct Figures {
+  double log_joint;
+  std::span<const std::uint32_t> sizes;
+  double rows;
+  const Process& process;
+};
+
+TraceTable<Figures> trace_table(const ParameterValues& parameters) {
+  std::vector<TraceTable<Figures>::Row> rows{
+      {"log_joint", "log joint density of partition, learned parameters and data",
+       [](const Figures& f) { return f.log_joint; }},
+      {"clusters", "number of clusters",
+       [](const Figures& f) {
+         return static_cast<double>(f.sizes.size()) -
+                static_cast<double>(std::count(f.sizes.begin(), f.sizes.end(), 0U));
+       }},
+      {"entropy", "entropy of the cluster sizes, in nats",
+       [](const Figures& f) { return partition_entropy(f.sizes, f.rows); }},
+      {"largest_share", "share of the rows in the largest cluster",
+       [](const Figures& f) { return *std::max_element(f.sizes.begin(), f.sizes.end()) / f.rows; }},
+      {"alpha", "concentration of the process", [](const Figures& f) { return f.process.state().alpha; }}};
+  if (is_ngg(parameters)) {
+    rows.push_back({"sigma", "discount of the process, in (0, 1): larger gives more small clusters",
+                    [](const Figures& f) { return f.process.state().sigma; }});
+    rows.push_back({"log_u", "log of the auxiliary variable u of the process",
+                    [](const Figures& f) { return f.process.log_u(); }});
+  }
+  return TraceTable<Figures>(std::move(rows));
 }
 
 class MixtureSampler final : public Inference {
@@ -57,7 +88,8 @@ class MixtureSampler final : public Inference {
         blocks_(*problem.family, *problem.rows, process_->law()),
         guided_(*problem.family, *problem.rows, process_->law(), options_.guided_split_scans),
         multiway_(*problem.family, *problem.rows, process_->law()),
-        log_marginal_alone_(rows_) {
+        log_marginal_alone_(rows_),
+        traces_(trace_table(problem.parameters)) {
     if (options_.published)
       published_.emplace(*problem.family, *problem.rows, process_->law(), options_.published_moves,
                          options_.published_depth);
@@ -133,20 +165,7 @@ class MixtureSampler final : public Inference {
   }
 
   void traces(std::span<double> values) const override {
-    const double n = static_cast<double>(rows_);
-    double entropy = 0.0;
-    std::uint32_t largest = 0;
-    for (const std::uint32_t size : clusters_.sizes()) {
-      if (size == 0) continue;
-      const double share = size / n;
-      entropy -= share * std::log(share);
-      largest = std::max(largest, size);
-    }
-    values[log_joint_trace] = log_joint();
-    values[clusters_trace] = static_cast<double>(clusters_.clusters());
-    values[entropy_trace] = entropy;
-    values[largest_share_trace] = largest / n;
-    process_->traces(values.data() + process_traces);
+    traces_.write({log_joint(), clusters_.sizes(), static_cast<double>(rows_), *process_}, values);
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -173,7 +192,7 @@ class MixtureSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    writer.put(kStateFormat);
+    kStateHeader.write(writer);
     writer.put(process_->state());
     const std::array counts{gibbs_.count(),
                             split_merge_.splits(),
@@ -191,7 +210,7 @@ class MixtureSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    check_format(reader);
+    kStateHeader.check(reader);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
     // Labels come last; what is before them are the trees.
@@ -217,7 +236,7 @@ class MixtureSampler final : public Inference {
 
   void load_first(std::string_view bytes, std::size_t rows) override {
     ByteReader reader(bytes);
-    check_format(reader);
+    kStateHeader.check(reader);
     const auto state = reader.get<ProcessState>();
     // Counts of moves and published trees are those of another run.
     const std::size_t labels_size = rows * sizeof(Label);
@@ -293,13 +312,6 @@ class MixtureSampler final : public Inference {
     if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
   }
 
-  static void check_format(ByteReader& reader) {
-    if (reader.get<std::uint64_t>() != kStateFormat)
-      fail(ErrorCode::bad_data,
-           "the chains of this run were begun by another version and cannot go on; its draws can be read, to "
-           "go "
-           "on fit it again");
-  }
   void check_labels(const Labels& labels) const {
     for (const Label label : labels)
       if (label < 0 || static_cast<std::size_t>(label) >= labels.size())
@@ -333,6 +345,7 @@ class MixtureSampler final : public Inference {
   Multiway multiway_;
   std::optional<PublishedMoves> published_;
   std::vector<double> log_marginal_alone_;
+  TraceTable<Figures> traces_;
   std::optional<Guide> guide_;
   // While rows come in: how many are inside, and the guide that grows with them.
   std::size_t inside_ = 0;
@@ -341,6 +354,8 @@ class MixtureSampler final : public Inference {
 };
 
 }  // namespace
+
+std::vector<TraceInfo> traces(const ParameterValues& parameters) { return trace_table(parameters).list(); }
 
 std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return std::make_unique<MixtureSampler>(problem);

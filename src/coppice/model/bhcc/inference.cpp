@@ -1,4 +1,4 @@
-#include "coppice/model/bhcc/fit.hpp"
+#include "coppice/model/bhcc/inference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@
 #include "coppice/model/bhcc/column_forest.hpp"
 #include "coppice/model/bhcc/column_merging.hpp"
 #include "coppice/model/drawn_views.hpp"
+#include "coppice/model/state_header.hpp"
 
 namespace coppice::bhcc {
 namespace {
 
-/// At the head of every state, so that one of another version is told from a damaged one.
-constexpr std::uint64_t kStateFormat = 0x6268636300000001;
+constexpr StateHeader kStateHeader("bhcc", 1);
 /// Columns that get their trees in one step; not a function of the threads.
 constexpr std::size_t kColumnsOfStep = 32;
 /// With more views than these consolidation would cost more than the fit.
@@ -27,6 +27,23 @@ constexpr std::size_t kMostColumnsOfBound = 64;
 
 Options options_of(const Problem& problem) {
   return {problem.parameters, problem.rows->size(), problem.family->width()};
+}
+
+/// What is measured for the traces of a draw.
+struct Figures : ViewFigures {
+  Figures(double log_joint, const Views& views, std::size_t trees)
+      : ViewFigures(views), log_joint(log_joint), trees(static_cast<double>(trees)) {}
+  double log_joint, trees;
+};
+
+const TraceTable<Figures>& trace_table() {
+  static const TraceTable<Figures> table = [] {
+    auto rows = view_traces<Figures>("lower bound on the log evidence of the data");
+    rows.push_back({"trees", "trees over the columns; 1 when the fit is finished",
+                    [](const Figures& f) { return f.trees; }});
+    return TraceTable<Figures>(std::move(rows));
+  }();
+  return table;
 }
 
 class CrossFit final : public Inference {
@@ -84,14 +101,7 @@ class CrossFit final : public Inference {
   }
 
   void traces(std::span<double> values) const override {
-    const Views views = current_views();
-    const ViewFigures figures(views);
-    values[log_joint_trace] = log_joint();
-    values[clusters_trace] = figures.clusters;
-    values[views_trace] = figures.views;
-    values[column_entropy_trace] = figures.column_entropy;
-    values[mean_clusters_trace] = figures.mean_clusters;
-    values[trees_trace] = static_cast<double>(forest_.dendrogram().roots().size());
+    trace_table().write({log_joint(), current_views(), forest_.dendrogram().roots().size()}, values);
   }
 
   std::vector<MoveStatistics> moves() const override { return {}; }
@@ -104,7 +114,7 @@ class CrossFit final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    writer.put(kStateFormat);
+    kStateHeader.write(writer);
     writer.put(trees_.name().seed);
     writer.put(trees_.name().chain);
     writer.put(static_cast<std::uint64_t>(phase_));
@@ -117,10 +127,7 @@ class CrossFit final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    if (reader.get<std::uint64_t>() != kStateFormat)
-      fail(ErrorCode::bad_data,
-           "this fit was begun by another version and cannot go on; its trees can be read, to go on fit it "
-           "again");
+    kStateHeader.check(reader);
     const auto seed = reader.get<std::uint64_t>();
     trees_.set_name({seed, reader.get<std::uint64_t>(), 0});
     const auto phase = reader.get<std::uint64_t>();
@@ -251,6 +258,8 @@ std::vector<std::size_t> columns_of_bound(const Family& family) {
 
 }  // namespace
 
+std::vector<TraceInfo> traces(const ParameterValues&) { return trace_table().list(); }
+
 std::unique_ptr<Inference> make_inference(const Problem& problem) {
   return make_inference(problem, options_of(problem));
 }
@@ -271,7 +280,7 @@ std::size_t chain_bytes(const Problem& problem) {
          2 * rows * problem.family->stats_size() * sizeof(double);
 }
 
-std::size_t steps(const Problem& problem) {
+std::size_t max_steps(const Problem& problem) {
   // Trees of columns, shapes, pairs and merges; or a division, two sides and a merge for each node.
   return 4 * problem.family->width() + 4;
 }

@@ -7,6 +7,7 @@
 
 namespace coppice::nrmm {
 
+std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::unique_ptr<Inference> make_inference(const Problem& problem);
 /// Bytes of one chain beside the data.
 std::size_t chain_bytes(const Problem& problem);
