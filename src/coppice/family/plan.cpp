@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "coppice/base/error.hpp"
 #include "coppice/family/adopt_kinds.hpp"
@@ -93,28 +94,29 @@ void check_settings(const FamilyEntry& entry, const ColumnSpec& spec) {
            name, fmt::join(known, ", "));
 }
 
-/// The family of a block, and what was given for it.
-struct BlockMaker {
-  FamilyEntry entry;
-  FamilyInputs inputs;  // without columns
-};
-
-/// Makes the family of the plan's blocks; each block keeps the settings it was made with.
-void make_families(const Table& table, std::vector<BlockMaker>& makers, FamilyPlan& plan) {
+/// Makes the families of a plan whose blocks are chosen. Of each block `given` has what was given for all its
+/// columns, the specs what was given for one; the block keeps the settings that come of it.
+FamilyPlan make_families(FamilyPlan plan, const Table& table, std::span<const ColumnSpec* const> specs,
+                         std::span<const Settings> given) {
   std::vector<std::unique_ptr<Family>> families;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
     FamilyPlan::Block& block = plan.blocks[b];
-    FamilyInputs& inputs = makers[b].inputs;
+    const FamilyEntry entry = family_by_name(block.family);
+    check_columns(entry, table, block.columns);
+    FamilyInputs inputs;
     inputs.rows = table.rows();
+    inputs.settings = given[b];
     inputs.effective = &block.effective;
     for (const std::size_t j : block.columns) {
       inputs.columns.push_back(&table.columns[j]);
+      inputs.per_column.push_back(specs[j] != nullptr ? &specs[j]->settings : nullptr);
       plan.order.push_back(j);
     }
-    families.push_back(makers[b].entry.make(inputs));
+    families.push_back(entry.make(inputs));
   }
   plan.family =
       families.size() == 1 ? std::move(families[0]) : std::make_unique<RowFamily>(std::move(families));
+  return plan;
 }
 
 }  // namespace
@@ -155,44 +157,39 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
   std::vector<FamilyEntry> used;
   for (const FamilyPlan::Block& block : plan.blocks) used.push_back(entry_of(list, block.family));
   check_settings(used, settings);
-  std::vector<BlockMaker> makers;
+  std::vector<Settings> given(plan.blocks.size());
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
-    const FamilyPlan::Block& block = plan.blocks[b];
-    check_columns(used[b], table, block.columns);
-    FamilyInputs inputs;
     for (const Parameter& parameter : used[b].parameters)
       if (const auto setting = settings.find(parameter.name); setting != settings.end())
-        inputs.settings.insert(*setting);
-    for (const std::size_t j : block.columns) {
-      inputs.per_column.push_back(specs[j] != nullptr ? &specs[j]->settings : nullptr);
+        given[b].insert(*setting);
+    for (const std::size_t j : plan.blocks[b].columns)
       if (specs[j] != nullptr) check_settings(used[b], *specs[j]);
-    }
-    makers.push_back({used[b], std::move(inputs)});
   }
-  make_families(table, makers, plan);
-  return plan;
+  return make_families(std::move(plan), table, specs, given);
 }
 
-FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks) {
+FamilyPlan rebuild_plan(const Table& table, const Codebook& codebook, std::vector<FamilyPlan::Block> blocks) {
   FamilyPlan plan;
   plan.blocks = std::move(blocks);
-  // Families record what they are made with once more, so that what they are made from is kept apart.
-  std::vector<EffectiveSettings> stored;
-  std::vector<BlockMaker> makers;
+  // The codebook says how columns are encoded; the settings are those the families were made with.
+  std::vector<ColumnSpec> own(table.columns.size());
+  std::vector<const ColumnSpec*> specs;
+  std::vector<Settings> given;
+  for (std::size_t j = 0; j < own.size(); ++j) {
+    // Nearly always in the order of the table: looking for every column of a wide one would take long.
+    const std::string& name = table.columns[j].name;
+    const bool is_in_order = j < codebook.columns.size() && codebook.columns[j].name == name;
+    if (const ColumnSpec* spec = is_in_order ? &codebook.columns[j] : codebook.find(name)) own[j] = *spec;
+    own[j].settings.clear();
+    specs.push_back(&own[j]);
+  }
   for (FamilyPlan::Block& block : plan.blocks) {
-    stored.push_back(std::move(block.effective));
+    given.push_back(std::move(block.effective.block));
+    for (std::size_t i = 0; i < block.effective.columns.size(); ++i)
+      own[block.columns[i]].settings = std::move(block.effective.columns[i]);
     block.effective = {};
   }
-  for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
-    BlockMaker maker{family_by_name(plan.blocks[b].family), {}};
-    check_columns(maker.entry, table, plan.blocks[b].columns);
-    maker.inputs.settings = stored[b].block;
-    stored[b].columns.resize(plan.blocks[b].columns.size());
-    for (const Settings& settings : stored[b].columns) maker.inputs.per_column.push_back(&settings);
-    makers.push_back(std::move(maker));
-  }
-  make_families(table, makers, plan);
-  return plan;
+  return make_families(std::move(plan), table, specs, given);
 }
 
 Rows encode(const FamilyPlan& plan, const Table& table) {

@@ -40,9 +40,10 @@ FamilyEntry family_by_name(const std::string& name);
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
                        const Settings& settings, bool independent = false);
 
-/// The plan of blocks that plan_family made for the same columns, from their families and effective settings
-/// alone: no default of today has a say. Throws Error{configuration} if a block does not fit the table.
-FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks);
+/// The plan of blocks that plan_family made for the same table and codebook, from their families and
+/// effective settings alone: no default of today has a say. Throws Error{configuration} if a block does not
+/// fit the table.
+FamilyPlan rebuild_plan(const Table& table, const Codebook& codebook, std::vector<FamilyPlan::Block> blocks);
 
 /// The table's rows for the plan's family; the table may be another one with the same columns.
 Rows encode(const FamilyPlan& plan, const Table& table);

@@ -64,7 +64,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
   if (contents.effective && !contents.effective->blocks.empty())
-    setup->plan = rebuild_plan(table, contents.effective->blocks);
+    setup->plan = rebuild_plan(table, contents.codebook, contents.effective->blocks);
   else
     setup->plan = plan_family(table, contents.codebook, family_for(*setup->model, config.family, table),
                               config.family_settings, setup->model->independent_columns);
