@@ -46,7 +46,7 @@ def test_a_run_keeps_what_it_was_made_with(run):
     assert answers[0] == answers[1]
     for name in ("r.coppice", "old.coppice"):
         run("resume", name, "--draws", "+20")
-    assert len({run("export", name, "--what", "draws", "--to", "csv").stdout for name in ("r.coppice", "old.coppice")}) == 1
+    assert len({run("export", name, "--what", "labels", "--to", "csv").stdout for name in ("r.coppice", "old.coppice")}) == 1
 
 
 def test_summary_json_has_the_promised_keys(run):
