@@ -4,6 +4,7 @@
 
 #include <boost/math/quadrature/exp_sinh.hpp>
 
+#include "coppice/prior/concentration.hpp"
 #include "support/cross_law.hpp"
 #include "support/cross_tree_law.hpp"
 #include "support/reference_case.hpp"

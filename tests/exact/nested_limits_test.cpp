@@ -279,9 +279,9 @@ TEST(NestedInvariance, OfOrderSignAndRotation) {
 
 // What a draw keeps is what it shows.
 TEST(NestedDraws, DetailsAndTracesAgree) {
-  for (const char* regularizer : {"hinge", "centred", "own", "paper"}) {
+  for (const char* regularizer : {"hinge", "centered", "own", "paper"}) {
     NestedCase nested = nested_case_b(0.2);
-    nested.settings.centered = std::string(regularizer) == "centred";
+    nested.settings.centered = std::string(regularizer) == "centered";
     const NestedData data(nested);
     const NestedPosterior exact(data.family(), data.rows, nested.settings, 1e4);
     const Problem problem =

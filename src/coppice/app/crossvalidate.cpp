@@ -227,7 +227,7 @@ std::vector<LabelContender> label_contenders(const CrossvalidateArguments& argum
     }
     Settings parameters = arguments.parameters.values(contender.model->parameters);
     for (const auto& [name, value] : contender.parameters) parameters.insert_or_assign(name, value);
-    contender.model->check_given(parameters);
+    contender.model->check_given(with_present_names(contender.model->parameters, parameters));
     contenders.push_back({text, contender.model, std::move(parameters)});
   }
   if (about_cells != 0 && !contenders.empty())

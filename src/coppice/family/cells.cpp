@@ -36,6 +36,11 @@ std::vector<double> from_scale(const FamilyInputs& inputs, Function&& function) 
 Parameter positive(std::string name, std::string fallback, std::string help) {
   return {std::move(name), Type::numbers, std::move(fallback), std::move(help), 0.0, 1e300, true, {}, 0};
 }
+
+Parameter with_earlier_name(Parameter parameter, const char* name) {
+  parameter.aliases.push_back({name});
+  return parameter;
+}
 Parameter any_number(std::string name, std::string help) {
   return {std::move(name), Type::numbers, "", std::move(help)};
 }
@@ -132,7 +137,7 @@ std::unique_ptr<Family> make_poisson(const FamilyInputs& inputs) {
 std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.per_column_values("share", same(inputs, kNoShare), 0.0);
+  const std::vector<double> share = inputs.per_column_values("within_fraction", same(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
   std::vector<double> default_strength = same(inputs, kDefaultMeanStrength);
   std::vector<double> default_shape = same(inputs, 1.5);
@@ -256,10 +261,11 @@ FamilyEntry gaussian_diagonal_entry() {
        positive("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
        positive("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
        positive("rate", "", "its rate; default: a cluster has half the column's standard deviation"),
-       positive(
-           "share", "",
-           "the share g of a column's variance that is within clusters: mean_strength g, shape 2 and rate "
-           "2 g times that variance, where these are not given")},
+       with_earlier_name(
+           positive("within_fraction", "",
+                    "the fraction g of a column's variance that is within clusters: mean_strength g, shape 2 "
+                    "and rate 2 g times that variance, where these are not given"),
+           "share")},
       make_gaussian_diagonal};
 }
 

@@ -106,7 +106,7 @@ std::string FamilyPlan::description() const {
 FamilyEntry family_by_name(const std::string& name) { return entry_of(all_families(), name); }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings, bool independent) {
+                       const Settings& given, bool independent) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   const std::vector<FamilyEntry> list = all_families();
   const std::string real_family = independent ? "gaussian-diagonal" : automatic_real_family(table);
@@ -130,7 +130,12 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
   }
   std::vector<FamilyEntry> used;
   for (const FamilyPlan::Block& block : plan.blocks) used.push_back(entry_of(list, block.family));
+  std::vector<Parameter> hyper_parameters;
+  for (const FamilyEntry& entry : used)
+    hyper_parameters.insert(hyper_parameters.end(), entry.parameters.begin(), entry.parameters.end());
+  const Settings settings = with_present_names(hyper_parameters, given);
   check_settings(used, settings);
+  std::vector<ColumnSpec> own(table.columns.size());  // what the codebook says, under present names
 
   std::vector<std::unique_ptr<Family>> families;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
@@ -143,8 +148,12 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
         inputs.settings.insert(*setting);
     for (const std::size_t j : block.columns) {
       inputs.columns.push_back(&table.columns[j]);
-      inputs.per_column.push_back(specs[j] != nullptr ? &specs[j]->settings : nullptr);
-      if (specs[j] != nullptr) check_settings(used[b], *specs[j]);
+      inputs.per_column.push_back(specs[j] != nullptr ? &own[j].settings : nullptr);
+      if (specs[j] != nullptr) {
+        own[j].name = specs[j]->name;
+        own[j].settings = with_present_names(used[b].parameters, specs[j]->settings);
+        check_settings(used[b], own[j]);
+      }
       plan.order.push_back(j);
     }
     families.push_back(used[b].make(inputs));

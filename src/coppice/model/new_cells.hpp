@@ -40,15 +40,6 @@ inline void draw_member(const Family& family, const double* stats, Stream& strea
   family.draw(theta.data(), stream, row);
 }
 
-/// Index i with probability proportional to exp(log_weights[i]).
-inline std::size_t draw_from_logs(std::span<const double> log_weights, Stream& stream) {
-  const double log_total = log_sum_exp(log_weights);
-  if (!std::isfinite(log_total)) fail(ErrorCode::bug, "the weights of a row's clusters are no numbers");
-  std::vector<double> weights;
-  for (const double log_weight : log_weights) weights.push_back(std::exp(log_weight - log_total));
-  return draw_categorical(stream, weights);
-}
-
 /// Throws Error{configuration}, naming the models that can, if the predictor is not a NewCells.
 const NewCells& new_cells_of(const Predictor& predictor);
 

@@ -20,8 +20,8 @@ bool leaves_share_open(const RunConfig& config, const Codebook& codebook, const 
                        const Table& table) {
   const auto is_given = [](const Settings& settings) {
     return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
-      return setting.first == "share" || setting.first == "mean_strength" || setting.first == "shape" ||
-             setting.first == "rate";
+      return setting.first == "within_fraction" || setting.first == "share" ||
+             setting.first == "mean_strength" || setting.first == "shape" || setting.first == "rate";
     });
   };
   if (is_given(config.family_settings)) return false;
@@ -48,18 +48,19 @@ bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const T
   std::array<double, kShares.size()> bounds{};
   parallel_for(kShares.size(), threads, [&](std::size_t i) {
     RunConfig trial = config;
-    trial.family_settings.insert_or_assign("share", Setting::number(kShares[i]));
+    trial.family_settings.insert_or_assign("within_fraction", Setting::number(kShares[i]));
     const std::unique_ptr<ProblemSetup> setup = set_up_problem(trial, codebook, table);
     setup->problem.stop = stop;
     bounds[i] = model.evidence_bound(setup->problem);
   });
   const double share =
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];
-  config.family_settings.insert_or_assign("share", Setting::number(share));
-  config.notes.push_back(fmt::format(
-      "--set share={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns within clusters "
-      "it gives the largest lower bound",
-      share, kFamily));
+  config.family_settings.insert_or_assign("within_fraction", Setting::number(share));
+  config.notes.push_back(
+      fmt::format("--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns "
+                  "within clusters "
+                  "it gives the largest lower bound",
+                  share, kFamily));
   return true;
 }
 

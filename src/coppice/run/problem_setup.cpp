@@ -51,14 +51,14 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
                                              const Table& table, const Table& labels) {
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
-  setup->model->check_given(config.parameters);
+  const Settings given = with_present_names(setup->model->parameters, config.parameters);
+  setup->model->check_given(given);
   setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family, table),
                             config.family_settings, setup->model->independent_columns);
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
-  setup->problem = {
-      setup->plan.family.get(), &setup->rows,
-      ParameterValues(setup->model->parameters, in_order_of_cells(config.parameters, setup->plan.order))};
+  setup->problem = {setup->plan.family.get(), &setup->rows,
+                    ParameterValues(setup->model->parameters, in_order_of_cells(given, setup->plan.order))};
   const bool learns = setup->model->learns_labels();
   if (learns && labels.columns.empty())
     fail(ErrorCode::configuration,
@@ -91,7 +91,8 @@ bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& 
   const bool has_share = choose_within_fraction(config, codebook, table, threads, stop);
   if (has_share) set_up_again();
   if (!setup->model->resolves_settings()) return has_share;
-  Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
+  Resolution resolution = setup->model->resolve(
+      setup->problem, with_present_names(setup->model->parameters, config.parameters), config.seed, threads);
   config.notes.insert(config.notes.end(), resolution.notes.begin(), resolution.notes.end());
   if (resolution.settings.empty()) return has_share;
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));

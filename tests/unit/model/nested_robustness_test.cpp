@@ -41,7 +41,7 @@ std::vector<std::vector<std::string>> kernels() {
           {"learn-concentrations=true", "theta=\"drawn\"", "leaf-weights=\"drawn\""}};
 }
 
-const char* const kRegularizers[] = {"hinge", "centred", "own", "paper"};
+const char* const kRegularizers[] = {"hinge", "centered", "own", "paper"};
 
 TEST(NestedRobustness, RandomSettings) {
   for (const std::uint64_t seed : test_seeds()) {

@@ -10,6 +10,7 @@
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
 #include "coppice/model/nrmm/growing_guide.hpp"
 #include "coppice/model/nrmm/guide.hpp"
@@ -290,17 +291,8 @@ class MixtureSampler final : public Inference {
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
-    const Family& family = clusters_.family();
-    std::vector<double> empty(family.stats_size());
-    family.clear(empty.data());
-    std::vector<std::vector<double>> thetas(clusters_.sizes().size());
     Stream stream(name, Purpose::prior_data);
-    for (std::vector<double>& theta : thetas) {
-      theta.resize(family.theta_size());
-      family.draw_theta(empty.data(), stream, theta.data());
-    }
-    for (std::size_t row = 0; row < rows_; ++row)
-      family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
+    draw_clusters(clusters_.family(), clusters_.labels(), clusters_.sizes().size(), stream, rows);
     data_changed();
     rebuild();
     if (published_) published_->start(clusters_);
