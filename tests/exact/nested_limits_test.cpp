@@ -116,7 +116,7 @@ TEST(NestedPrior, ConcentrationsKeepTheirPriors) {
   const NestedData data(nested);
   const Problem problem = nested_problem(
       data, nested.settings,
-      {"learn-concentrations=true", "alpha-prior=[2, 1.5]", "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
+      {"learn=\"alpha,gamma,gamma0\"", "alpha-prior=[2, 1.5]", "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
   const ModelEntry& model = model_by_name("rbhmc");
   const std::vector<std::string> names = model.trace_names(problem.parameters);
   const struct {
