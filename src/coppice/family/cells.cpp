@@ -150,7 +150,8 @@ std::vector<PoissonCell> poisson_cells(const FamilyInputs& inputs) {
 std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.given_values("within_fraction", for_every_column(inputs, kNoShare), 0.0);
+  const std::vector<double> share =
+      inputs.given_values("within_fraction", for_every_column(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
   std::vector<double> default_strength = for_every_column(inputs, kDefaultMeanStrength);
   std::vector<double> default_shape = for_every_column(inputs, 1.5);
@@ -311,25 +312,26 @@ FamilyEntry poisson_entry() {
 }
 
 FamilyEntry gaussian_diagonal_entry() {
-  return {.name = "gaussian-diagonal",
-          .summary = "real columns, independent within a cluster; normal-inverse-gamma prior",
-          .kinds = {Kind::real, Kind::count, Kind::binary},
-          .parameters =
-              {number_parameter("prior_mean", "prior mean; default: the column's mean"),
-               positive_parameter("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
-               positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
-               positive_parameter("rate", "",
-                                  "its rate; default: a cluster has half the column's standard deviation"),
-               with_earlier_name(
-                   positive_parameter(
-                       "within_fraction", "",
-                       "the fraction g of a column's variance that is within clusters: mean_strength g, shape 2 "
-                       "and rate 2 g times that variance, where these are not given"),
-                   "share")},
-          .make = make_columns<gaussian_diagonal_cells>,
-          .support = Support::real_line,
-          .automatic = {Kind::real},
-          .make_with_spike = make_columns_with_spike<gaussian_diagonal_cells>};
+  return {
+      .name = "gaussian-diagonal",
+      .summary = "real columns, independent within a cluster; normal-inverse-gamma prior",
+      .kinds = {Kind::real, Kind::count, Kind::binary},
+      .parameters =
+          {number_parameter("prior_mean", "prior mean; default: the column's mean"),
+           positive_parameter("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
+           positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
+           positive_parameter("rate", "",
+                              "its rate; default: a cluster has half the column's standard deviation"),
+           with_earlier_name(
+               positive_parameter(
+                   "within_fraction", "",
+                   "the fraction g of a column's variance that is within clusters: mean_strength g, shape 2 "
+                   "and rate 2 g times that variance, where these are not given"),
+               "share")},
+      .make = make_columns<gaussian_diagonal_cells>,
+      .support = Support::real_line,
+      .automatic = {Kind::real},
+      .make_with_spike = make_columns_with_spike<gaussian_diagonal_cells>};
 }
 
 FamilyEntry gaussian_known_entry() {

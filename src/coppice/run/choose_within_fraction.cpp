@@ -55,10 +55,11 @@ bool choose_within_fraction(RunContents& contents, std::size_t threads,
   const double share =
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];
   config.family_settings.insert_or_assign("within_fraction", Setting::number(share));
-  config.notes.push_back(fmt::format(
-      "--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns within clusters "
-      "it gives the largest lower bound",
-      share, family));
+  config.notes.push_back(
+      fmt::format("--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns "
+                  "within clusters "
+                  "it gives the largest lower bound",
+                  share, family));
   return true;
 }
 

@@ -81,7 +81,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   spread_ties(setup->plan, table, setup->rows);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters,
-                                    in_order_of_cells(with_present_names(setup->model->parameters, parameters_of(contents, config)),
+                                    in_order_of_cells(with_present_names(setup->model->parameters,
+                                                                         parameters_of(contents, config)),
                                                       setup->plan.order))};
   const bool learns = setup->model->learns_labels();
   if (learns && contents.labels.columns.empty())
