@@ -129,7 +129,7 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
   for (const std::string& text : extra) parse_assignment(text, settings);
   const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings)};
   const std::unique_ptr<Inference> sampler = model.make_inference(problem);
-  const std::vector<std::string> names = model.traces(problem.parameters);
+  const std::vector<std::string> names = model.trace_names(problem.parameters);
   const auto trace = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };

@@ -82,8 +82,7 @@ void run(Table table, const std::string& family, const std::string& how, int rep
     bound = fit->log_joint();
     Labels labels(rows.size());
     fit->labels(labels);
-    groups =
-        model.views != nullptr ? model.views(problem, fit->payload()).count() : cluster_sizes(labels).size();
+    groups = model.has_views() ? model.views(problem, fit->payload()).count() : cluster_sizes(labels).size();
     if (labels_path != nullptr) {
       std::ofstream out(labels_path);
       for (const Label label : labels) out << label << '\n';

@@ -57,7 +57,7 @@ Result measure(const std::string& name, const Problem& base, const std::vector<s
   for (const std::string& text : texts) parse_assignment(text, settings);
   const Problem problem{base.family, base.rows, ParameterValues(model.parameters, settings)};
   const std::unique_ptr<Inference> sampler = model.make_inference(problem);
-  const std::vector<std::string> names = model.traces(problem.parameters);
+  const std::vector<std::string> names = model.trace_names(problem.parameters);
   const auto place = [&](const std::string& trace) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), trace) - names.begin());
   };

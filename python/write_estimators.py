@@ -151,8 +151,8 @@ def parameter_text(name, kinds, default, help_text):
 def class_text(model, run_parameters):
     name = CLASS_NAMES.get(model["name"], model["name"].upper())
     parameters = [described(entry) for entry in model["parameters"]]
-    # A greedy model makes one tree, once: it has no chains.
-    parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed" and not model["greedy"]]
+    # A model that is fitted once has no chains.
+    parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed" and not model["runs_once"]]
     learns = model["learns_labels"]
     parameters += [entry for entry in SHARED if not (learns and entry[0] in CLUSTERER_ONLY)]
     attributes = ATTRIBUTES.replace(*GREEDY_LINKAGE) if model["greedy"] else ATTRIBUTES

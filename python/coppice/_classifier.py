@@ -120,7 +120,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
             absent = [name for name in self.run_.label_names if name not in targets.names]
             added = [name for name in targets.names if name not in self.run_.label_names]
             if absent and added and not targets.one_per_row:
-                warnings.warn(f"labels {added} are new and {absent} are not there: nobody knows them in these rows", stacklevel=3)
+                warnings.warn(f"labels {added} are new and {absent} are not there: they are unknown in these rows", stacklevel=3)
         else:
             names = self.run_.label_names
             if len(targets.names) != len(names):
@@ -130,7 +130,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return targets
 
     def _new_names(self, names: list[str]) -> list[str]:
-        """Names of new rows: their own if these are new, else numbers that go on."""
+        """Names of new rows: their own if these are new, else consecutive numbers."""
         known = set(self.run_.row_ids)
         if known.isdisjoint(names):
             return names
@@ -150,7 +150,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return self.run_._native.predict_labels(frame, None if given is None else self._known(given, frame), self._threads())
 
     def _known(self, given: Any, frame: _native.Frame) -> _native.Frame:
-        """Labels that are known of rows, in the order of the run; those that nobody speaks of are not known."""
+        """Labels that are known of rows, in the order of the run; labels not mentioned are unknown."""
         targets = self._as_learned(given, "given")
         check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
         added = [name for name in targets.names if name not in self.run_.label_names]

@@ -90,7 +90,7 @@ def _several(values: Any, names: list[Any] | None) -> Targets:
     if np.isinf(cells).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     if not np.isin(cells[~np.isnan(cells)], (0.0, 1.0)).all():
-        raise ValueError("Unknown label type: a matrix of labels holds 0, 1 or NaN (nobody knows); give each of several "
+        raise ValueError("Unknown label type: a matrix of labels holds 0, 1 or NaN (unknown); give each of several "
                          "values a column of its own")
     if values.shape[1] == 0:
         raise ValueError("Y has no columns: there is no label to learn")

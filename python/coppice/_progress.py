@@ -1,4 +1,4 @@
-"""Progress of a fit: a tqdm bar where tqdm is installed, else one line that is redrawn. Nothing where nobody looks."""
+"""Progress of a fit: a tqdm bar where tqdm is installed, else one line that is redrawn. Nothing without a terminal."""
 from __future__ import annotations
 
 import sys

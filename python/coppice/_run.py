@@ -84,7 +84,7 @@ class Run:
     def _in_python_words(self, sentence: str) -> str:
         """Advice names commands and flags; here they are methods and keyword arguments."""
         sentence = re.sub(r"coppice resume RUN --draws \+(\d+)",
-                          lambda found: f"resume(draws={self.draws + int(found[1])})", sentence)
+                          lambda found: f"resume(draws={self._head['asked_draws'] + int(found[1])})", sentence)
         sentence = sentence.replace("coppice resume", "resume()").replace("coppice score RUN TEST.csv", "label_scores(X, y)")
         return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
 
@@ -227,7 +227,7 @@ class Run:
         return self._all_views(select)[1]
 
     def imputed(self) -> list[dict[str, Any]]:
-        """What stands in the missing cells: row, column, mean, sd, low and high (90 %), or mode and probability."""
+        """Imputed values with uncertainty: row, column, mean, sd, low and high (90 %), or mode and probability."""
         return self._once("imputed", self._native.imputed)
 
     def data(self, original: bool = True) -> np.ndarray:

@@ -1,6 +1,6 @@
 // The lists of models, families and parameters as Python values: what estimators are written from.
 #include "bindings.hpp"
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/config.hpp"
 
@@ -48,12 +48,17 @@ nb::list model_list() {
     entry["name"] = model.name;
     entry["summary"] = model.summary;
     entry["parameters"] = parameter_list(model.parameters);
-    entry["traces"] = model.traces(defaults);
+    entry["traces"] = model.trace_names(defaults);
+    nb::dict help;
+    for (const TraceInfo& trace : model.traces(defaults)) help[trace.name.c_str()] = trace.help;
+    entry["trace_help"] = help;
     entry["levels"] = model.levels(defaults);
     entry["family"] = model.family;
-    entry["greedy"] = model.greedy_steps != nullptr;
-    entry["views"] = model.views != nullptr;
-    entry["learns_labels"] = model.make_classifier != nullptr;
+    entry["method"] = method_name(model.method);
+    entry["runs_once"] = model.runs_once();
+    entry["greedy"] = model.is_greedy();
+    entry["views"] = model.has_views();
+    entry["learns_labels"] = model.learns_labels();
     list.append(entry);
   }
   return list;

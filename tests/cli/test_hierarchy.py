@@ -114,7 +114,7 @@ def test_every_answer_comes_from_one_nested_tree(tree):
     assert np.allclose(summary["clusters"], (draws.max(2) + 1).mean(0))
     assert [entry["clusters"] for entry in summary["consensus"]] == [int(x) for x in labels.max(0) + 1]
     assert summary["hierarchy"]["nodes"] == tree.json("tree", "t.coppice")["nodes"]
-    assert len(summary["doubt"]) == 3
+    assert len(summary["pairwise_uncertainty"]) == 3
     for level in (1, 2, 3):
         profile = tree.json("profile", "t.coppice", "--level", level)
         assert [c["size"] for c in profile["clusters"]] == list(np.bincount(labels[:, level - 1]))
@@ -170,15 +170,15 @@ def test_tables_keep_their_columns_apart_when_numbers_are_large(coppice):
         assert len({len(line) for line in block.strip("\n").splitlines()}) == 1
 
 
-def test_rows_that_are_certain_are_not_called_doubtful(coppice):
+def test_rows_that_are_certain_are_not_called_ambiguous(coppice):
     nested_blobs(coppice.folder / "data.csv")
     coppice("fit", "nhcm", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "-o", "t.coppice", *SHORT)
     for level in (1, 2):
         text = coppice("profile", "t.coppice", "--level", level).stdout
-        doubtful = [row for row in coppice.json("profile", "t.coppice", "--level", level)["ambiguous"]
+        ambiguous = [row for row in coppice.json("profile", "t.coppice", "--level", level)["ambiguous"]
                     if row["rival_probability"] >= 0.01]
-        assert len(re.findall(r"^  .*: cluster \d+ \(\d+ %\), ", text, flags=re.M)) == len(doubtful)
-        assert ("Rows that could belong elsewhere" in text) == bool(doubtful)
+        assert len(re.findall(r"^  .*: cluster \d+ \(\d+ %\), ", text, flags=re.M)) == len(ambiguous)
+        assert ("Rows that could belong elsewhere" in text) == bool(ambiguous)
         assert ", on its own (0 %)" not in text
 
 

@@ -4,8 +4,8 @@
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/registry.hpp"
 #include "laws/law_case.hpp"
+#include "support/bhc_law.hpp"
 #include "support/chains.hpp"
-#include "support/tree_law.hpp"
 
 namespace coppice::test {
 namespace {

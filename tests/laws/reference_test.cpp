@@ -1,32 +1,19 @@
-// Marginals against reference values computed by other programs, where the folder of cases stands beside the
-// sources.
+// Marginals against reference values computed by other programs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "laws/law_case.hpp"
-#include "support/source_folder.hpp"
+#include "support/reference_files.hpp"
 #include "support/tree_case.hpp"
 
 namespace coppice::test {
 namespace {
 
 using nlohmann::json;
-
-#define COPPICE_REQUIRE_CASES()                           \
-  if (!std::filesystem::is_directory(reference_folder())) \
-  GTEST_SKIP() << "the reference cases (../shared/specs/cases beside the sources) are not on this machine"
-
-json read_case(const std::string& name) {
-  std::ifstream file(reference_folder() / name);
-  EXPECT_TRUE(file) << name << " is missing from the folder of reference cases";
-  return json::parse(file);
-}
 
 double number_or_missing(const json& cell) { return cell.is_null() ? kMissing : cell.get<double>(); }
 
@@ -63,54 +50,73 @@ void expect_block_marginals(const FamilyPlan& plan, const Table& table, const js
   EXPECT_NEAR(total, labels_eval["log_lik"].get<double>(), relative(1e-9, total));
 }
 
+/// The mixtures of one likelihood whose labels are given.
+std::vector<json> labeled_mixtures(const std::string& likelihood) {
+  std::vector<json> found;
+  for (const std::string& path : reference_cases("nrmm_posterior_", "nrmm_")) {
+    json reference = read_reference(path);
+    if (reference["input"]["lik"] == likelihood && reference.contains("labels_eval"))
+      found.push_back(std::move(reference));
+  }
+  EXPECT_FALSE(found.empty());
+  return found;
+}
+
 TEST(Reference, GaussianBlocks) {
-  COPPICE_REQUIRE_CASES();
-  const json reference = read_case("nrmm_a_dp_niw.json");
-  const json& hyper = reference["input"]["hyper"];
-  const Table table = table_of(reference["input"]["X"], {Kind::real, Kind::real});
-  const FamilyPlan plan =
-      plan_family(table, {}, "gaussian",
-                  parse_all({"prior_mean=" + hyper["mu0"].dump(), "mean_strength=" + hyper["kappa0"].dump(),
-                             "dof=" + hyper["nu0"].dump(), "scale=" + hyper["Psi0"].dump()}));
-  expect_block_marginals(plan, table, reference["labels_eval"]);
-  // Every node of the reference tree is a cluster with log h = log(alpha Gamma(n)) + log marginal; alpha
-  // is 1.
-  const Rows rows = encode(plan, table);
-  for (const json& node : reference["tree_stats"]) {
-    const auto members = node["leaves"].get<std::vector<std::size_t>>();
-    const double log_weight = std::lgamma(static_cast<double>(members.size()));
-    EXPECT_NEAR(log_weight + stats_of(plan, rows, members).log_marginal(), node["log_h"].get<double>(), 1e-9);
+  for (const json& reference : labeled_mixtures("niw")) {
+    const json& input = reference["input"];
+    const json& hyper = input["hyper"];
+    const Table table = table_of(input["X"], std::vector<Kind>(input["X"][0].size(), Kind::real));
+    const FamilyPlan plan =
+        plan_family(table, {}, "gaussian",
+                    parse_all({"prior_mean=" + hyper["mu0"].dump(), "mean_strength=" + hyper["kappa0"].dump(),
+                               "dof=" + hyper["nu0"].dump(), "scale=" + hyper["Psi0"].dump()}));
+    expect_block_marginals(plan, table, reference["labels_eval"]);
+    if (input["prior"] != "dp") continue;
+    // Every node of the reference tree is a cluster with log h = log(alpha Gamma(n)) + log marginal.
+    const Rows rows = encode(plan, table);
+    for (const json& node : reference["tree_stats"]) {
+      const auto members = node["leaves"].get<std::vector<std::size_t>>();
+      const double log_weight =
+          std::log(input["alpha"].get<double>()) + std::lgamma(static_cast<double>(members.size()));
+      EXPECT_NEAR(log_weight + stats_of(plan, rows, members).log_marginal(), node["log_h"].get<double>(),
+                  1e-9);
+    }
   }
 }
 
 TEST(Reference, BernoulliBlocks) {
-  COPPICE_REQUIRE_CASES();
-  const json reference = read_case("nrmm_d_dp_bernoulli.json");
-  const json& hyper = reference["input"]["hyper"];
-  const json& rows = reference["input"]["X"];
-  const Table table = table_of(rows, std::vector<Kind>(rows[0].size(), Kind::binary));
-  const FamilyPlan plan =
-      plan_family(table, {}, "bernoulli", parse_all({"a=" + hyper["a"].dump(), "b=" + hyper["b"].dump()}));
-  expect_block_marginals(plan, table, reference["labels_eval"]);
+  for (const json& reference : labeled_mixtures("bernoulli")) {
+    const json& hyper = reference["input"]["hyper"];
+    const json& rows = reference["input"]["X"];
+    const Table table = table_of(rows, std::vector<Kind>(rows[0].size(), Kind::binary));
+    const FamilyPlan plan =
+        plan_family(table, {}, "bernoulli", parse_all({"a=" + hyper["a"].dump(), "b=" + hyper["b"].dump()}));
+    expect_block_marginals(plan, table, reference["labels_eval"]);
+  }
 }
 
-TEST(Reference, MixedRowsWithMissingCells) {
-  COPPICE_REQUIRE_CASES();
-  const json reference = read_case("bhc_mixed.json");
-  const TreeCase mixed(reference["case"]);
-  const FamilyPlan& plan = mixed.plan;
-  const Rows& rows = mixed.rows;
+/// All families of cells, with and without missing ones.
+class RowsOfTrees : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RowsOfTrees, MarginalsOfRowsAndClusters) {
+  const json reference = read_reference(GetParam());
+  const TreeCase table(reference["case"]);
+  const FamilyPlan& plan = table.plan;
+  const Rows& rows = table.rows;
   const json& result = reference["result"];
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double expected = result["leaf_log_h1"][i];
+    const double expected = result.at("leaf_log_h1").at(i);
     EXPECT_NEAR(stats_of(plan, rows, {i}).log_marginal(), expected, relative(1e-9, expected)) << "row " << i;
   }
-  for (const json& merge : result["merges"]) {
-    const double expected = merge["log_h1"];
-    EXPECT_NEAR(stats_of(plan, rows, merge["rows"]).log_marginal(), expected, relative(1e-9, expected))
-        << merge["rows"];
+  for (const json& merge : result.at("merges")) {
+    const double expected = merge.at("log_h1");
+    EXPECT_NEAR(stats_of(plan, rows, merge.at("rows")).log_marginal(), expected, relative(1e-9, expected))
+        << merge.at("rows");
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Reference, RowsOfTrees, ::testing::ValuesIn(reference_cases("bhc_")), CaseOfFile());
 
 }  // namespace
 }  // namespace coppice::test

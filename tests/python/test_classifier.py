@@ -262,7 +262,7 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = coppice.BNMC(truncation=50, restarts=1000, tolerance=1e-12, random_state=1, verbose=0).fit(X, Y)
-        assert not model.run_.complete and any("resume() goes on" in str(entry.message) for entry in caught)
+        assert not model.run_.complete and any("resume() continues" in str(entry.message) for entry in caught)
         print(model.predict_proba(X[:5]).shape)
         """), encoding="utf-8")
     result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=900, check=False)

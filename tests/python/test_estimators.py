@@ -30,7 +30,7 @@ def test_arguments_are_those_of_the_command_line(cls, tmp_path):
             assert default == float(entry["default"])
         else:
             assert default == entry["default"]
-    if not models[cls._model]["greedy"]:  # which have no chains
+    if not models[cls._model]["runs_once"]:  # which have no chains
         assert [parameters[name].default for name in ("chains", "warmup", "draws", "thin")] == [4, 500, 1000, 1]
     assert set(models) == {known._model for known in ALL}
 
@@ -184,6 +184,19 @@ def test_resume_draws_what_a_longer_fit_draws():
         warnings.simplefilter("ignore", ConvergenceWarning)
         resumed.resume(draws=90)
     np.testing.assert_array_equal(resumed.run_.labels(), longer.run_.labels())
+
+
+def test_resume_refuses_what_the_command_line_refuses():
+    X, _ = blobs()
+    sampled = fitted(coppice.NRMMixture, X)
+    with pytest.raises(ValueError, match="already has 60 draws"):
+        sampled.resume(draws=59)
+    for cls in (coppice.BHC, coppice.BHCC):
+        greedy = fitted(cls, X)
+        with pytest.raises(ValueError, match="has one fit and no draws"):
+            greedy.resume(draws=5)
+        assert greedy.run_.complete and greedy.run_.draws == 1
+        greedy.resume()  # nothing is left to do
 
 
 def test_opened_settings_are_those_of_the_fit(tmp_path):

@@ -58,7 +58,7 @@ def test_ctrl_c_keeps_the_draws(tmp_path):
         print("kept", model.run_.draws)
         """, 1)
     assert code == 0, err
-    assert "stopped after" in err and "resume() goes on" in err
+    assert "stopped after" in err and "resume() continues" in err
     draws = int(out.split()[-1])
     with open(tmp_path / "model.pickle", "rb") as file:
         stopped = pickle.load(file)

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coppice/model/registry.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 
 namespace coppice::test {
 
@@ -39,7 +39,7 @@ class SamplerChain final : public TestChain {
   SamplerChain(const ModelEntry& model, const Family& family, const Rows& rows, const Settings& settings)
       : problem_{&family, &rows, ParameterValues(model.parameters, settings)},
         sampler_(model.make_inference(problem_)),
-        names_(model.traces(problem_.parameters)),
+        names_(model.trace_names(problem_.parameters)),
         traces_(names_.size()) {}
 
   void init(const StreamName& name) override { sampler_->init(name); }

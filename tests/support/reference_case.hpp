@@ -1,62 +1,17 @@
-// Reference cases computed by other programs, as JSON beside the source tree. They are not part of the
-// distribution; where they are absent the tests that read them are skipped.
+// The mixtures of reference cases: data, family and prior.
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "laws/law_case.hpp"
-#include "support/enumeration.hpp"
-#include "support/source_folder.hpp"
+#include "support/nrmm_enumeration.hpp"
+#include "support/reference_files.hpp"
 
 namespace coppice::test {
-
-/// Nothing if the file is not there.
-inline std::optional<nlohmann::json> read_reference(const std::string& file) {
-  std::ifstream in(reference_folder() / file);
-  if (!in) return std::nullopt;
-  return nlohmann::json::parse(in);
-}
-
-/// The same of tests/reference too, with their paths: cases that are always there.
-inline std::vector<std::string> all_reference_files(const std::string& beginning) {
-  std::vector<std::string> files;
-  for (const std::filesystem::path& folder : {source_folder() / "tests/reference", reference_folder()}) {
-    std::error_code absent;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, absent))
-      if (entry.path().filename().string().starts_with(beginning) && entry.path().extension() == ".json")
-        files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-/// The name of a case among tests.
-struct CaseOfFile {
-  std::string operator()(const ::testing::TestParamInfo<std::string>& info) const {
-    return std::filesystem::path(info.param).stem().string();
-  }
-};
-
-/// The cases whose file begins so, by name; one that is not there if there are none, which is skipped.
-inline std::vector<std::string> reference_files(const std::string& beginning) {
-  std::vector<std::string> files;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(reference_folder(), absent))
-    if (entry.path().filename().string().starts_with(beginning))
-      files.push_back(entry.path().filename().string());
-  std::sort(files.begin(), files.end());
-  if (files.empty()) files.push_back(beginning + "absent.json");
-  return files;
-}
 
 /// The data, family and prior of a reference case.
 struct ReferenceProblem {

@@ -8,7 +8,11 @@ namespace coppice::test {
 
 std::filesystem::path source_folder();
 
-/// Reference cases computed by other programs; they are not part of the distribution.
-inline std::filesystem::path reference_folder() { return source_folder() / "../shared/specs/cases"; }
+/// Reference cases that belong to the sources, with the list of them in cases.txt.
+inline std::filesystem::path reference_folder() { return source_folder() / "tests/reference"; }
+
+/// Further ones, computed elsewhere and not part of the distribution: COPPICE_OUTSIDE_CASES, or a folder
+/// beside the sources.
+std::filesystem::path outside_reference_folder();
 
 }  // namespace coppice::test

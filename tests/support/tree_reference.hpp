@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
+#include "support/bhc_law.hpp"
 #include "support/tree_case.hpp"
-#include "support/tree_law.hpp"
 
 namespace coppice::test {
 

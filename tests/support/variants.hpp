@@ -37,7 +37,7 @@ inline std::vector<std::string> common_settings(const std::string& model) {
 inline std::vector<Variant> all_variants() {
   std::vector<Variant> variants;
   for (const ModelEntry& model : all_models()) {
-    if (model.make_classifier != nullptr) continue;  // needs labels; tested on its own
+    if (model.learns_labels()) continue;  // needs labels; tested on its own
     variants.push_back({as_test_name(model.name), model.name, {}});
     const std::vector<std::string> common = common_settings(model.name);
     const auto add = [&](const std::string& name, const std::string& setting) {
@@ -71,21 +71,20 @@ inline std::vector<Variant> all_variants() {
 inline bool works_with(const Variant& variant, std::string_view family) {
   const ModelEntry& model = model_by_name(variant.model);
   // Views divide the columns of a family.
-  if (model.views != nullptr && (family == "gaussian" || family == "multinomial")) return false;
+  if (model.has_views() && (family == "gaussian" || family == "multinomial")) return false;
   return model.family.empty() || model.family == family;
 }
 inline bool works_with(const Variant& variant, const Family& family) {
   std::vector<std::size_t> all(family.width());
   for (std::size_t cell = 0; cell < all.size(); ++cell) all[cell] = cell;
-  if (model_by_name(variant.model).views != nullptr && family.of_cells(all) == nullptr) return false;
+  if (model_by_name(variant.model).has_views() && family.of_cells(all) == nullptr) return false;
   return works_with(variant, family.name());
 }
 
 /// Those of the models that draw; greedy ones end.
 inline std::vector<Variant> sampler_variants() {
   std::vector<Variant> variants = all_variants();
-  std::erase_if(variants,
-                [](const Variant& variant) { return model_by_name(variant.model).greedy_steps != nullptr; });
+  std::erase_if(variants, [](const Variant& variant) { return model_by_name(variant.model).runs_once(); });
   return variants;
 }
 

@@ -107,7 +107,7 @@ LoopbackServer::~LoopbackServer() { ::close(socket_); }
 std::string LoopbackServer::address() const { return fmt::format("http://127.0.0.1:{}/{}/", port_, secret_); }
 
 HttpAnswer LoopbackServer::respond(const HttpRequest& request) const {
-  if (request.method.empty()) return {400, "text/plain; charset=utf-8", "this is no request\n"};
+  if (request.method.empty()) return {400, "text/plain; charset=utf-8", "this is not a request\n"};
   if (request.method != "GET") return {405, "text/plain; charset=utf-8", "this server can only be read\n"};
   // A page of another site that got its name to mean this machine would send that name.
   const bool ours = request.host == fmt::format("127.0.0.1:{}", port_) ||

@@ -19,8 +19,8 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 /// What all kinds of progress know: how far the chains are, how fast, and whether they agree so far.
 class ProgressBase : public FitObserver {
  public:
-  ProgressBase(std::size_t chains, bool greedy, double interval)
-      : interval_(interval), greedy_(greedy), log_joint_(chains) {}
+  ProgressBase(std::size_t chains, bool runs_once, double interval)
+      : interval_(interval), runs_once_(runs_once), log_joint_(chains) {}
 
   void on_draws(std::size_t chain, std::size_t first, std::size_t count,
                 std::span<const double> traces) override {
@@ -79,7 +79,7 @@ class ProgressBase : public FitObserver {
   virtual void show(const State& state) = 0;
 
   std::string words(const State& state) const {
-    std::string text = fmt::format("{}/{} {}", state.done, state.total, greedy_ ? "steps" : "sweeps");
+    std::string text = fmt::format("{}/{} {}", state.done, state.total, runs_once_ ? "steps" : "sweeps");
     if (state.rate > 0.0) text += fmt::format(", {:.0f}/s", state.rate);
     if (state.last)
       text += ", done";
@@ -88,7 +88,7 @@ class ProgressBase : public FitObserver {
     text += state.fewest == state.most
                 ? fmt::format(", {:.0f} cluster{}", state.most, state.most == 1.0 ? "" : "s")
                 : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
-    text += fmt::format(", {} {:.1f}", greedy_ ? "lower bound" : "log joint", state.log_joint);
+    text += fmt::format(", {} {:.1f}", runs_once_ ? "lower bound" : "log joint", state.log_joint);
     if (std::isfinite(state.held_out)) text += fmt::format(", held out {:.2f} a row", state.held_out);
     if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);
     return text;
@@ -108,7 +108,7 @@ class ProgressBase : public FitObserver {
   }
 
   double interval_;
-  bool greedy_;
+  bool runs_once_;
   std::vector<std::vector<double>> log_joint_;
   bool started_ = false;
   bool shown_ = false;
@@ -119,7 +119,7 @@ class ProgressBase : public FitObserver {
 
 class BarProgress final : public ProgressBase {
  public:
-  BarProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 0.1) {}
+  BarProgress(std::size_t chains, bool runs_once) : ProgressBase(chains, runs_once, 0.1) {}
   ~BarProgress() override {
     if (drawn_ && !ended_) std::fputc('\n', stderr);
   }
@@ -147,7 +147,7 @@ class BarProgress final : public ProgressBase {
 
 class PlainProgress final : public ProgressBase {
  public:
-  PlainProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 60.0) {}
+  PlainProgress(std::size_t chains, bool runs_once) : ProgressBase(chains, runs_once, 60.0) {}
 
  private:
   void show(const State& state) override { write_error_stream(words(state) + "\n"); }
@@ -155,7 +155,7 @@ class PlainProgress final : public ProgressBase {
 
 class JsonProgress final : public ProgressBase {
  public:
-  JsonProgress(std::size_t chains, bool greedy) : ProgressBase(chains, greedy, 1.0) {}
+  JsonProgress(std::size_t chains, bool runs_once) : ProgressBase(chains, runs_once, 1.0) {}
 
  private:
   void show(const State& state) override {
@@ -174,12 +174,12 @@ class JsonProgress final : public ProgressBase {
 
 }  // namespace
 
-std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains, bool greedy) {
+std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains, bool runs_once) {
   std::string kind = context.progress;
   if (kind == "auto") kind = context.quiet ? "none" : context.stderr_is_terminal() ? "bar" : "plain";
-  if (kind == "bar") return std::make_unique<BarProgress>(chains, greedy);
-  if (kind == "plain") return std::make_unique<PlainProgress>(chains, greedy);
-  if (kind == "json") return std::make_unique<JsonProgress>(chains, greedy);
+  if (kind == "bar") return std::make_unique<BarProgress>(chains, runs_once);
+  if (kind == "plain") return std::make_unique<PlainProgress>(chains, runs_once);
+  if (kind == "json") return std::make_unique<JsonProgress>(chains, runs_once);
   return nullptr;
 }
 

@@ -10,7 +10,7 @@
 namespace coppice::app {
 
 /// An observer for the wanted kind of progress; nullptr for none.
-std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains, bool greedy);
+std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains, bool runs_once);
 
 /// "850 ms", "12 s", "3 min 20 s", "2 h 5 min".
 std::string duration_words(double seconds);

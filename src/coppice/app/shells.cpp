@@ -124,7 +124,7 @@ std::string man(CLI::App& application) {
       {"66", "a file cannot be read"},
       {"70", "a bug in Coppice"},
       {"74", "a file cannot be written"},
-      {"75", "stopped early; coppice resume goes on"},
+      {"75", "stopped early; coppice resume continues"},
       {"78", "the settings contradict each other or the data"}};
   for (const auto& [code, meaning] : codes) text += fmt::format(".TP\n.B {}\n{}\n", code, meaning);
   return text;

@@ -2,15 +2,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
+#include "coppice/app/hierarchy_text.hpp"
 #include "coppice/app/progress.hpp"
-#include "coppice/app/run_hierarchy.hpp"
-#include "coppice/app/run_views.hpp"
 #include "coppice/app/text_table.hpp"
+#include "coppice/app/views_text.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/ascii_tree.hpp"
+#include "coppice/out/hierarchy_json.hpp"
+#include "coppice/out/views_json.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/profile.hpp"
 
@@ -42,7 +45,7 @@ std::string move_table(const ordered_json& moves, const Context& context) {
 }
 
 int diagnose(const std::string& path, bool strict, const Context& context) {
-  const Analysis analysis(path, context);
+  const Analysis analysis = open_run(path, context);
   const ordered_json moves = moves_json(analysis.run());
   if (context.json) {
     ordered_json answer = head_json(analysis);
@@ -52,7 +55,7 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    write_output("", analysis.verdict_lines(context) + "\n" + trace_table(analysis, context) + "\n" +
+    write_output("", verdict_lines(analysis, context) + "\n" + trace_table(analysis, context) + "\n" +
                          move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
@@ -113,7 +116,7 @@ std::string head_text(const Analysis& analysis, const Context& context) {
           : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
                         run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
                         duration_words(analysis.seconds()));
-  return analysis.verdict_lines(context) + "\n" +
+  return verdict_lines(analysis, context) + "\n" +
          fmt::format("{} on {}: {} rows, {} columns ({}).\n{}\n", run.model().name, run.config().data,
                      run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
 }
@@ -192,7 +195,7 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
   const SavedRun& run = analysis.run();
-  if (run.model().views != nullptr) {
+  if (run.model().has_views()) {
     const ReportedViews report = report_views(run, loss_of(selecting.selection()));
     answer["views"] = views_json(run, report);
     text += "\n" + views_text(run, report, context);
@@ -213,29 +216,31 @@ void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, c
 /// All levels of a hierarchy at a glance, the tree to report, and how tight its nodes are.
 void summarize_hierarchy(const Analysis& analysis, Selection selection, const Context& context,
                          std::string& text, ordered_json& answer) {
-  constexpr std::size_t kMostPairRows = 5000;  // above this many rows doubt about pairs is left out
+  constexpr std::size_t kMostPairRows = 5000;  // above this many rows the uncertainty of pairs is left out
   const SavedRun& run = analysis.run();
   const RunHierarchy hierarchy = run_hierarchy(analysis, selection);
   const std::vector<double> means = analysis.mean_clusters();
-  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>8}\n", "level", "clusters",
-                                          "in 90 %", "reported", "largest", "doubt"));
-  answer["doubt"] = ordered_json::array();
+  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>11}\n", "level", "clusters",
+                                          "in 90 %", "reported", "largest", "uncertain"));
+  answer["pairwise_uncertainty"] = ordered_json::array();
   for (std::size_t level = 1; level <= run.levels(); ++level) {
     const Consensus estimate = analysis.consensus(level, selection);
     answer["consensus"].push_back(consensus_json(
         analysis, estimate, level, profile_clusters(run, estimate.labels, estimate.row_confidence, 3)));
-    const double doubt =
-        run.rows() <= kMostPairRows ? pair_doubt(analysis.tree_draws().levels[level - 1], 0) : std::nan("");
-    answer["doubt"].push_back(doubt);
+    const double uncertainty = run.rows() <= kMostPairRows
+                                   ? pairwise_uncertainty(analysis.tree_draws().levels[level - 1], 0)
+                                   : std::nan("");
+    answer["pairwise_uncertainty"].push_back(uncertainty);
     const TraceSummary* trace = analysis.clusters_trace(level);
     const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
     const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
-    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>8}\n", level, means[level - 1],
+    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>11}\n", level, means[level - 1],
                         trace == nullptr ? "-" : fmt::format("{:.0f} to {:.0f}", trace->q05, trace->q95),
-                        estimate.clusters, fmt::format("{} rows", largest), short_number(doubt));
+                        estimate.clusters, fmt::format("{} rows", largest), short_number(uncertainty));
   }
   text += context.dim(
-      "clusters: mean of the draws, and what nine in ten of them have. doubt: mean over pairs of rows of "
+      "clusters: mean of the draws, and a 90 % interval. uncertain: pairwise uncertainty, the mean over "
+      "pairs of rows of "
       "4 p (1 - p),\nwhere p is how often they share a cluster (0: every pair is certain).\n");
   HierarchyView view;
   view.lines = 40;
@@ -247,7 +252,7 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
 }
 
 int summary(const std::string& path, const SelectionFlags& selecting, const Context& context) {
-  const Analysis analysis(path, context);
+  const Analysis analysis = open_run(path, context);
   const SavedRun& run = analysis.run();
   ordered_json answer = head_json(analysis);
   answer["clusters"] = analysis.mean_clusters();

@@ -1,4 +1,4 @@
-// Plain values one after the other: how checkpoints and payload of draws are written and read.
+// Plain values one after the other: how checkpoints and payloads of draws are written and read.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +43,11 @@ class ByteReader {
       fail(ErrorCode::bad_data, "the run file is damaged: a state ends too early");
     if (count != 0) std::memcpy(values, left_.data(), count * sizeof(T));
     left_.remove_prefix(count * sizeof(T));
+  }
+  /// The next value, which is left where it is.
+  template <typename T>
+  T peek() const {
+    return ByteReader(*this).get<T>();
   }
   std::string_view take(std::size_t count) {
     if (left_.size() < count) fail(ErrorCode::bad_data, "the run file is damaged: a state ends too early");

@@ -1,5 +1,5 @@
 // The derivative of log Gamma, of one number and of eight: absolute error below 1e-13 for 1e-8 <= x <= 1e15.
-// Below 8 the recurrence log_ratios x by 8; from there on the asymptotic series.
+// Below 8 the recurrence raises x to 8 or more; from there on the asymptotic series.
 #pragma once
 
 #include <cmath>

@@ -103,7 +103,7 @@ inline Lanes log(Lanes x) {
 
 /// log Gamma(x) for 1e-30 <= x <= 1e15.
 inline Lanes log_gamma(Lanes x) {
-  // Below 8 the recurrence log_ratios x by 8, paid for with the log of one product.
+  // Below 8 the recurrence raises x to 8 or more, paid for with the log of one product.
   const LanesInt small = x < 8.0;
   const Lanes product =
       (x * (x + 1.0)) * ((x + 2.0) * (x + 3.0)) * (((x + 4.0) * (x + 5.0)) * ((x + 6.0) * (x + 7.0)));

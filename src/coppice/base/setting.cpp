@@ -62,7 +62,7 @@ std::string quote(std::string_view text) {
 Setting parse_setting(std::string_view toml) {
   const std::string document = fmt::format("value = {}", toml);
   if (find_stray_character(document) != std::string_view::npos)
-    fail(ErrorCode::usage, "'{}' is not a TOML value: letters beyond ASCII must stand in quotes", toml);
+    fail(ErrorCode::usage, "'{}' is not a TOML value: non-ASCII letters must be quoted", toml);
   const toml::parse_result result = toml::parse(document);
   const toml::node* node = result ? result.table().get("value") : nullptr;
   if (node == nullptr || result.table().size() != 1)

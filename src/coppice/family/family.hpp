@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,11 +24,17 @@
 
 namespace coppice {
 
-/// What a cluster predicts for one cell, in the family's units (origin added back).
+/// What a cluster predicts for one cell, in the family's units (origin added back). Of a column with a spike
+/// mean, variance, dof and scale are those of a value that is not at the spike.
 struct CellPredictive {
   double mean = 0.0;
   double variance = 0.0;              // infinite if the predictive has none
   std::vector<double> probabilities;  // binary and category columns: one per level
+  /// Real columns: a t distribution of that many degrees of freedom around the mean, of that scale; infinite:
+  /// a normal distribution of that variance.
+  double dof = std::numeric_limits<double>::infinity();
+  double scale = 0.0;
+  double spike = 0.0;  // the probability of the spike
 };
 
 /// The row's own cluster in add_log_predictive, whose predictive must leave the row out.

@@ -37,10 +37,9 @@ ViewFigures::ViewFigures(const Views& of) {
   const auto all = static_cast<double>(of.columns.size());
   for (std::size_t v = 0; v < sizes.size(); ++v) {
     const double share = static_cast<double>(sizes[v]) / all;
-    column_entropy -= share * std::log(share);
     mean_clusters += share * static_cast<double>(cluster_sizes(of.rows[v]).size());
   }
-  column_entropy = std::max(column_entropy, 0.0);
+  column_entropy = partition_entropy(sizes, all);
   views = static_cast<double>(of.count());
   clusters = static_cast<double>(cluster_sizes(of.rows[of.largest()]).size());
 }

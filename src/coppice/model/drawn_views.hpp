@@ -7,6 +7,7 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
+#include "coppice/model/trace_table.hpp"
 #include "coppice/prior/crp.hpp"
 #include "coppice/shape/views.hpp"
 
@@ -27,6 +28,7 @@ void draw_cells(const Views& views, FamilyOf&& family_of, Stream& stream, Rows& 
                 stream, rows);
 }
 
+/// What the traces of a draw of views are computed from.
 struct ViewFigures {
   explicit ViewFigures(const Views& views);
   double views = 0.0;
@@ -34,5 +36,18 @@ struct ViewFigures {
   double column_entropy = 0.0;  // of the partition of the columns, nats
   double mean_clusters = 0.0;   // of the rows, averaged over the columns
 };
+
+/// The first traces of a model with views; its Figures have log_joint and derive from ViewFigures.
+template <typename Figures>
+std::vector<typename TraceTable<Figures>::Row> view_traces(const char* log_joint_help) {
+  return {
+      {"log_joint", log_joint_help, [](const Figures& f) { return f.log_joint; }},
+      {"clusters", "row clusters in the view with most columns", [](const Figures& f) { return f.clusters; }},
+      {"views", "number of views", [](const Figures& f) { return f.views; }},
+      {"column_entropy", "entropy of the partition of the columns into views, in nats",
+       [](const Figures& f) { return f.column_entropy; }},
+      {"mean_clusters", "row clusters, averaged over the columns",
+       [](const Figures& f) { return f.mean_clusters; }}};
+}
 
 }  // namespace coppice

@@ -1,7 +1,5 @@
-// What a model is. A Inference is the state of one chain: MCMC (a step is a sweep), greedy (a merge) and
-// variational methods (a mini-batch) have the same shape. `draw_prior` and `draw_data` are there so that
-// every model can be tested by Geweke's joint-distribution test and simulated from. Samplers never print and
-// never touch files; what they need of randomness they derive from the name they are given.
+// What a model is: the inference that fits it, the predictor or classifier of its draws, and the entry by
+// which the rest of the program knows it and asks what it can do.
 #pragma once
 
 #include <atomic>
@@ -28,7 +26,7 @@
 
 namespace coppice {
 
-/// The data and the settings of a fit; outlives its samplers and is shared by them.
+/// The data and the settings of a fit; outlives its chains and is shared by them.
 struct Problem {
   const Family* family = nullptr;
   const Rows* rows = nullptr;
@@ -56,17 +54,21 @@ struct LabelPrediction {
   double log_density = 0.0;      // of the features: small for a row unlike all others
 };
 
+/// One fit under way: the state of an MCMC chain (a step is a sweep), of greedy merging (a step scores or
+/// merges) or of a variational fit (a step is a sweep or a mini-batch). It never prints and never touches
+/// files, and derives all randomness from the name it is given. `draw_prior` and `draw_data` are there so
+/// that every model can be tested by Geweke's joint-distribution test and simulated from.
 class Inference {
  public:
   virtual ~Inference() = default;
 
   /// A starting state from the data and the stream (sweep 0 of the name is the start's own).
   virtual void init(const StreamName& name) = 0;
-  /// One sweep; of a greedy model that is finished: nothing.
+  /// One sweep, merge or mini-batch; nothing if it is finished.
   virtual void step(const StreamName& name) = 0;
-  /// Whether a greedy model has nothing left to do. Samplers have always.
+  /// Whether a fit that runs once has nothing left to do. A chain can always be continued.
   virtual bool finished() const { return false; }
-  /// Makes the state a function of what save() keeps: canonical labels, statistics anew from the rows.
+  /// Makes the state a function of what save() keeps: canonical labels, statistics computed from the rows.
   virtual void rebuild() = 0;
 
   /// Log joint density of shape, parameters and data, from the kept statistics.
@@ -92,11 +94,11 @@ class Inference {
   virtual void load(std::string_view bytes) = 0;
 
   /// Restores what save() wrote for the first `rows` rows of the data; the others are not in yet. Only for
-  /// models that grow.
-  virtual void load_first(std::string_view, std::size_t) { fail_to_grow(); }
+  /// models that support incremental rows.
+  virtual void load_first(std::string_view, std::size_t) { fail_to_insert(); }
   /// Takes in the next `count` rows, with local moves around each of them. Seed and chain of the name and the
   /// number of the row decide what is drawn, not how many come at once.
-  virtual void insert(std::size_t, const StreamName&) { fail_to_grow(); }
+  virtual void insert(std::size_t, const StreamName&) { fail_to_insert(); }
 
   /// Draws shape and parameters from the prior; data play no part.
   virtual void draw_prior(const StreamName& name) = 0;
@@ -104,7 +106,7 @@ class Inference {
   virtual void draw_data(const StreamName& name, Rows& rows) = 0;
 
  private:
-  [[noreturn]] static void fail_to_grow() { fail(ErrorCode::bug, "this model does not take in rows"); }
+  [[noreturn]] static void fail_to_insert() { fail(ErrorCode::bug, "this model does not take in rows"); }
 };
 
 struct CellComponent {
@@ -147,8 +149,8 @@ class Classifier {
  public:
   virtual ~Classifier() = default;
   virtual LabelPrediction predict(const SparseRows& features, std::size_t row) const = 0;
-  /// The same if some labels of the row are known: 1: has it, absent: has it not, NaN: nobody knows. They
-  /// have their say in the clusters and come back as they are, with the probability 0 or 1.
+  /// The same if some labels of the row are known: 1: has it, absent: does not have it, NaN: unknown.
+  /// They inform the clusters and are returned as they are, with probability 0 or 1.
   virtual LabelPrediction predict_given(const SparseRows&, const SparseRows& /*known*/,
                                         std::size_t /*row*/) const {
     fail(ErrorCode::bug, "this classifier does not take labels as given");
@@ -165,61 +167,121 @@ struct Resolution {
   std::vector<std::string> notes;
 };
 
-struct ModelEntry {
+/// A number that every draw keeps: its name and what it says, in one line.
+struct TraceInfo {
   std::string name;
-  std::string summary;
-  std::vector<Parameter> parameters;
-  /// Names of the traces; the first is log_joint.
-  std::vector<std::string> (*traces)(const ParameterValues&);
-  std::size_t (*levels)(const ParameterValues&);
-  std::unique_ptr<Inference> (*make_inference)(const Problem&);
-  std::unique_ptr<Predictor> (*make_predictor)(const Problem&);
+  std::string help;
+};
+
+/// How a model is fitted.
+enum class Method {
+  mcmc,         // chains of draws from the posterior
+  greedy,       // one tree, merged or divided greedily: a point estimate
+  variational,  // one local optimum of a lower bound
+};
+
+/// "mcmc", "greedy", "variational".
+std::string_view method_name(Method method);
+
+/// A simple classifier that models which learn labels are measured against. Error{stopped} when stop is set.
+struct LabelBaseline {
+  std::string name;
+  std::unique_ptr<Classifier> (*fit)(const LabeledRows&, std::uint64_t seed, std::size_t threads,
+                                     const std::atomic<bool>* stop);
+};
+
+/// A trace whose highest draw may be reported as the hierarchy, and the name of that choice.
+struct TraceSelection {
+  std::string name;
+  std::string trace;
+};
+
+/// A model as the rest of the program knows it. What it can do is asked for by name (runs_once(),
+/// has_views(), ...), never by the model's own name.
+struct ModelEntry {
+  std::string name = {};
+  std::string summary = {};
+  Method method = Method::mcmc;
+  std::vector<Parameter> parameters = {};
+  /// The traces, in the order in which draws keep them; the first is log_joint.
+  std::vector<TraceInfo> (*traces)(const ParameterValues&) = nullptr;
+  std::size_t (*levels)(const ParameterValues&) = [](const ParameterValues&) -> std::size_t { return 1; };
+  std::unique_ptr<Inference> (*make_inference)(const Problem&) = nullptr;
+  std::unique_ptr<Predictor> (*make_predictor)(const Problem&) = nullptr;
+  /// For a model that learns labels: what the payload of its draw says of new rows.
+  std::unique_ptr<Classifier> (*make_classifier)(const Problem&, std::string_view payload) = nullptr;
   /// Bytes one chain takes beside the data, for the estimate before a run.
-  std::size_t (*chain_bytes)(const Problem&);
+  std::size_t (*chain_bytes)(const Problem&) = nullptr;
   /// Throws Error{configuration} if settings that were given exclude each other.
-  void (*check_given)(const Settings&);
+  void (*check_given)(const Settings&) = nullptr;
   /// Why draws with these settings do not come from the posterior of a model, as a sentence; empty if they
   /// do.
-  std::string (*inexactness_note)(const ParameterValues&);
-  /// Chooses what was left open, from the data; none if the model leaves nothing open.
+  std::string (*inexactness_note)(const ParameterValues&) = [](const ParameterValues&) {
+    return std::string();
+  };
+  /// Chooses from the data what the settings leave open.
   Resolution (*resolve)(const Problem&, const Settings& given, std::uint64_t seed,
                         std::size_t threads) = nullptr;
-  /// Whether its samplers take in rows after a fit (load_first, insert).
-  bool supports_incremental_rows = false;
-  /// The tree over the rows that leads the moves of a chain, by seed and chain of the name. Throws
-  /// Error{configuration} if the settings have none; nullptr if the model has none.
+  /// Of a fit that runs once: the steps it takes at most.
+  std::size_t (*max_steps)(const Problem&) = nullptr;
+  /// The tree over the rows that guides the moves of a chain, by seed and chain of the name. Throws
+  /// Error{configuration} if these settings have none.
   RowTree (*guide)(const Problem&, const StreamName&) = nullptr;
+  /// The tree over the rows that a draw's payload holds, or the forest of a fit that was stopped.
+  Dendrogram (*row_tree)(const Problem&, std::string_view payload) = nullptr;
+  /// The views of the columns that a draw's payload holds.
+  Views (*views)(const Problem&, std::string_view payload) = nullptr;
+  /// The tree over the columns (cells) with the trees over the rows that a draw's payload holds.
+  CrossTree (*column_tree)(const Problem&, std::string_view payload) = nullptr;
+  /// A lower bound on the log evidence of the data.
+  double (*evidence_bound)(const Problem&) = nullptr;
   /// The only family it works with; empty: any.
   std::string family = {};
-
-  /// The steps a greedy fit takes at most; nullptr if the model is no greedy one. A greedy model has one
-  /// chain and one draw, which is the state when the fit ends or is stopped.
-  std::size_t (*greedy_steps)(const Problem&) = nullptr;
-  /// The tree over the rows that a draw's payload hold, or the forest of a fit that was stopped; nullptr if
-  /// draws hold none.
-  Dendrogram (*row_tree)(const Problem&, std::string_view payload) = nullptr;
-  /// The views of the columns that a draw's payload hold; nullptr if the model has one view of all columns.
-  Views (*views)(const Problem&, std::string_view payload) = nullptr;
-  /// The tree over the columns (cells) with the trees over the rows that a draw's payload hold; nullptr if
-  /// draws hold none.
-  CrossTree (*column_tree)(const Problem&, std::string_view payload) = nullptr;
-  /// A lower bound on the log evidence of the data, by which hyper-parameters are chosen that nobody gave;
-  /// nullptr if the model has none.
-  double (*evidence_bound)(const Problem&) = nullptr;
   /// Whether --family auto takes real columns as independent within a cluster.
   bool independent_columns = false;
-  /// The trace that says how well rows held out are foretold, shown with the progress; nullptr: none.
-  const char* held_out_trace = nullptr;
-  /// For a model that learns labels, what its draw's payload say of new rows; nullptr if it learns none.
-  std::unique_ptr<Classifier> (*make_classifier)(const Problem&, std::string_view payload) = nullptr;
+  /// Whether a fit takes in rows that come later (Inference::load_first, insert).
+  bool supports_incremental_rows = false;
+  /// Whether its predictor is a NewCells: draws new rows, and predicts cells of theirs and new columns.
+  bool predicts_new_cells = false;
+  /// The trace that says how well held-out rows are predicted, shown with the progress; empty: none.
+  std::string held_out_trace = {};
+  std::vector<LabelBaseline> label_baselines = {};
+  std::vector<TraceSelection> selections = {};
+
   /// What its chains do with the family; nullptr: they take it as it is. If they learn hyper-parameters, the
   /// family's hyper_traces come after the model's own traces.
   ChainAbilities (*abilities)(const ParameterValues&) = nullptr;
+
+  /// A fit is one chain with one draw: its state when it ends or is stopped.
+  bool runs_once() const { return method != Method::mcmc; }
+  /// The fit is one greedy tree over the rows (or over the columns, with trees over the rows).
+  bool is_greedy() const { return method == Method::greedy; }
+  /// Learns to predict labels; it has no draws of clusters to summarize.
+  bool learns_labels() const { return make_classifier != nullptr; }
+  /// Divides the columns into views, each with row clusters of its own.
+  bool has_views() const { return views != nullptr; }
+  bool has_row_tree() const { return row_tree != nullptr; }
+  bool has_column_tree() const { return column_tree != nullptr; }
+  /// Its moves may follow a tree over the rows.
+  bool has_guide() const { return guide != nullptr; }
+  /// Chooses hyper-parameters that were not given by a lower bound on the evidence.
+  bool chooses_by_evidence() const { return evidence_bound != nullptr; }
+  /// Settings may be left to the model ("auto").
+  bool resolves_settings() const { return resolve != nullptr; }
+  /// Its predictor draws new rows, and predicts cells of theirs and new columns.
+  bool has_new_cells() const { return predicts_new_cells; }
+  bool has_held_out_trace() const { return !held_out_trace.empty(); }
+
+  std::vector<std::string> trace_names(const ParameterValues& values) const {
+    std::vector<std::string> names;
+    for (TraceInfo& trace : traces(values)) names.push_back(std::move(trace.name));
+    return names;
+  }
 };
 
 /// Names of the trace values of a problem: the model's own, then those of what its family learns.
 inline std::vector<std::string> trace_names(const ModelEntry& model, const Problem& problem) {
-  std::vector<std::string> names = model.traces(problem.parameters);
+  std::vector<std::string> names = model.trace_names(problem.parameters);
   if (model.abilities == nullptr || !model.abilities(problem.parameters).learns_hyper) return names;
   for (std::string& name : problem.family->hyper_trace_names()) names.push_back(std::move(name));
   return names;

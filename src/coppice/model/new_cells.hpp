@@ -43,21 +43,10 @@ inline void draw_member(const Family& family, const double* stats, Stream& strea
 /// Index i with probability proportional to exp(log_weights[i]).
 inline std::size_t draw_from_logs(std::span<const double> log_weights, Stream& stream) {
   const double log_total = log_sum_exp(log_weights);
-  if (!std::isfinite(log_total)) fail(ErrorCode::bug, "the weights of a row's clusters are no numbers");
+  if (!std::isfinite(log_total)) fail(ErrorCode::bug, "the weights of a row's clusters are not numbers");
   std::vector<double> weights;
   for (const double log_weight : log_weights) weights.push_back(std::exp(log_weight - log_total));
   return draw_categorical(stream, weights);
-}
-
-/// Throws Error{configuration} if the predictor does not know.
-inline const NewCells& new_cells_of(const Predictor& predictor) {
-  const auto* known = dynamic_cast<const NewCells*>(&predictor);
-  if (known == nullptr)
-    fail(ErrorCode::configuration,
-         "this model draws no new rows and foretells neither cells of theirs nor new columns; bhc, bhcc, "
-         "crosscat "
-         "and nrmm do");
-  return *known;
 }
 
 /// Components first, first + 1, ... by their log weights, as a mixture. Returns the log of the weights' sum.

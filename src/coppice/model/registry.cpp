@@ -30,4 +30,39 @@ const ModelEntry& model_by_name(std::string_view name) {
        fmt::join(names, ", "));
 }
 
+std::vector<std::string> models_that(bool (ModelEntry::*can)() const) {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : all_models())
+    if ((entry.*can)()) names.push_back(entry.name);
+  return names;
+}
+
+const NewCells& new_cells_of(const Predictor& predictor) {
+  const auto* known = dynamic_cast<const NewCells*>(&predictor);
+  if (known == nullptr)
+    fail(ErrorCode::configuration,
+         "this model does not draw new rows, nor predict cells of theirs or new columns; these models do: {}",
+         fmt::join(models_that(&ModelEntry::has_new_cells), ", "));
+  return *known;
+}
+
+const LabelBaseline* label_baseline_by_name(std::string_view name) {
+  for (const ModelEntry& entry : all_models())
+    for (const LabelBaseline& baseline : entry.label_baselines)
+      if (baseline.name == name) return &baseline;
+  return nullptr;
+}
+
+std::string_view method_name(Method method) {
+  switch (method) {
+    case Method::mcmc:
+      return "mcmc";
+    case Method::greedy:
+      return "greedy";
+    case Method::variational:
+      return "variational";
+  }
+  fail(ErrorCode::bug, "a method without a name");
+}
+
 }  // namespace coppice

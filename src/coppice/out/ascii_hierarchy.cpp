@@ -14,7 +14,7 @@ namespace coppice {
 namespace {
 
 constexpr std::size_t kLeastWidth = 60;
-constexpr std::size_t kColumns = 29;  // of level, rows, exact and alike
+constexpr std::size_t kColumns = 33;  // of level, rows, support and overlap
 
 struct Strokes {
   const char* branch;
@@ -40,8 +40,8 @@ class Drawing {
   }
 
   std::string text() {
-    const std::string heading =
-        fmt::format("{:<{}}{:>8}{:>7}{:>7}{:>7}", "", width_ - kColumns, "level", "rows", "exact", "alike");
+    const std::string heading = fmt::format("{:<{}}{:>8}{:>7}{:>9}{:>9}", "", width_ - kColumns, "level",
+                                            "rows", "support", "overlap");
     out_ = (options_.heading ? options_.heading(heading) : heading) + "\n";
     draw(0, "", "");
     return std::move(out_);
@@ -107,7 +107,7 @@ class Drawing {
     const std::string cut = fit_to_width(name, width_ - kColumns - 1, options_.unicode);
     out_ += cut + std::string(width_ - kColumns - display_width(cut), ' ');
     out_ += fmt::format("{:>8}{:>7}", level, node.size());
-    out_ += is_root ? "\n" : fmt::format("{:>7}{:>7}\n", percent(caption.exact), percent(caption.overlap));
+    out_ += is_root ? "\n" : fmt::format("{:>9}{:>9}\n", percent(caption.exact), percent(caption.overlap));
     if (node.is_leaf()) {
       const std::string rows =
           name_some_rows(node.rows, row_names_, width_ - display_width(lead_below), options_.unicode);

@@ -193,7 +193,7 @@ std::vector<float> coclustering_packed(const LabelMatrix& draws, std::size_t thr
   return packed;
 }
 
-double pair_doubt(const LabelMatrix& draws, std::size_t threads) {
+double pairwise_uncertainty(const LabelMatrix& draws, std::size_t threads) {
   const std::vector<float> packed = coclustering_packed(draws, threads);
   double sum = 0.0;
   for (const float share : packed)

@@ -26,6 +26,6 @@ std::vector<float> coclustering_packed(const LabelMatrix& draws, std::size_t thr
 
 /// How undecided the pairs of rows are on average: the mean over pairs of 4 p (1 - p), where p is the share
 /// of draws that put them together. 0: every pair is certain; 1: every pair is a coin toss.
-double pair_doubt(const LabelMatrix& draws, std::size_t threads = 1);
+double pairwise_uncertainty(const LabelMatrix& draws, std::size_t threads = 1);
 
 }  // namespace coppice

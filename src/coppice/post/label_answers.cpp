@@ -10,7 +10,7 @@
 namespace coppice {
 
 std::unique_ptr<Classifier> classifier_of(const SavedRun& run) {
-  if (run.model().make_classifier == nullptr)
+  if (!run.model().learns_labels())
     fail(ErrorCode::configuration, "the model {} learns no labels", run.model().name);
   std::unique_ptr<Classifier> classifier;
   run.for_each_draw(1, [&](const SavedDraw& draw) {
@@ -35,9 +35,9 @@ std::vector<LabelPrediction> predict_labels(const SavedRun& run, const Table& ta
 std::vector<LabelPrediction> held_out_labels(const SavedRun& run) {
   const auto checkpoint = run.file().checkpoint(0);
   if (!run.complete() || !checkpoint) return {};
-  const std::unique_ptr<Inference> sampler = run.model().make_inference(run.setup().problem);
-  sampler->load(checkpoint->state);
-  return sampler->held_out_predictions();
+  const std::unique_ptr<Inference> inference = run.model().make_inference(run.setup().problem);
+  inference->load(checkpoint->state);
+  return inference->held_out_predictions();
 }
 
 LabeledPredictions with_truth(const Table& truth, std::span<const LabelPrediction> predictions) {

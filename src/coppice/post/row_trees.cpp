@@ -50,7 +50,7 @@ Dendrogram renamed(const Dendrogram& forest, std::span<const std::size_t> names)
 }  // namespace
 
 Dendrogram row_tree_of(const SavedRun& run) {
-  if (run.model().row_tree == nullptr)
+  if (!run.model().has_row_tree())
     fail(ErrorCode::configuration, "the model {} has no tree over the rows of its own", run.model().name);
   Dendrogram tree;
   run.for_each_draw(
@@ -59,7 +59,7 @@ Dendrogram row_tree_of(const SavedRun& run) {
 }
 
 CrossTree cross_tree_of(const SavedRun& run) {
-  if (run.model().column_tree == nullptr)
+  if (!run.model().has_column_tree())
     fail(ErrorCode::configuration, "the model {} has no tree over the columns", run.model().name);
   CrossTree encoded;
   run.for_each_draw(1, [&](const SavedDraw& draw) {

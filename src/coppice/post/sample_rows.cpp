@@ -2,6 +2,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
@@ -12,7 +13,7 @@ Table sample_rows(const SavedRun& run, std::size_t count, std::uint64_t seed, st
   const Transform transform = transform_from_json(run.contents().transform);
   if (!transform.inputs.empty())
     fail(ErrorCode::configuration,
-         "{}: rows of principal components are no rows of the data; fit without --pca", run.file().path());
+         "{}: rows of principal components are not rows of the data; fit without --pca", run.file().path());
   const std::size_t draws = draws_for_prediction(run, 0);
   std::vector<std::vector<std::size_t>> rows_of(draws);
   std::vector<Stream> streams;

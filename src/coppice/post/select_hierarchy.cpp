@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/contingency.hpp"
 #include "coppice/post/tree_descent.hpp"
 
@@ -73,13 +74,21 @@ void check_draws(const TreeDraws& draws) {
     fail(ErrorCode::usage, "a hierarchy cannot be selected: there are no draws");
 }
 
-SelectedHierarchy highest_draw(const SavedRun& run, const std::string& trace) {
+/// The place of the trace.
+std::size_t trace_of(Selection selection, const SavedRun& run) {
   const std::vector<std::string>& names = run.trace_names();
-  const auto found = std::find(names.begin(), names.end(), trace);
-  if (found == names.end())
-    fail(ErrorCode::configuration, "the model {} keeps no trace '{}' to select by; it has {}",
-         run.model().name, trace, fmt::join(names, ", "));
-  const auto& values = run.traces()[static_cast<std::size_t>(found - names.begin())];
+  for (const ModelEntry& model : all_models())
+    for (const TraceSelection& offered : model.selections) {
+      const auto found = std::find(names.begin(), names.end(), offered.trace);
+      if (offered.name == selection.name() && found != names.end())
+        return static_cast<std::size_t>(found - names.begin());
+    }
+  fail(ErrorCode::configuration, "the model {} keeps no trace '{}' to select by; it has {}", run.model().name,
+       selection.name(), fmt::join(names, ", "));
+}
+
+SelectedHierarchy highest_draw(const SavedRun& run, std::size_t trace) {
+  const auto& values = run.traces()[trace];
   SelectedHierarchy selected;
   double best = -std::numeric_limits<double>::infinity();
   for (std::size_t chain = 0; chain < values.size(); ++chain)
@@ -105,37 +114,25 @@ bool has_cluster(std::span<const Label> draw, std::span<const std::size_t> sizes
 
 }  // namespace
 
-Labels TreeDraws::tree(std::size_t draw) const {
-  Labels labels;
-  labels.reserve(levels.size() * rows());
-  for (const LabelMatrix& level : levels) labels.insert(labels.end(), level[draw].begin(), level[draw].end());
-  return labels;
-}
-
-TreeDraws tree_draws(const SavedRun& run, std::size_t label_budget) {
-  TreeDraws draws;
-  draws.levels.resize(run.levels());
-  for (LabelMatrix& level : draws.levels) level.rows = run.rows();
-  const std::size_t most = std::max(label_budget / (run.rows() * run.levels()), run.config().chains);
-  run.for_each_draw(most, [&](const SavedDraw& saved) {
-    draws.origins.push_back({saved.chain, saved.draw});
-    for (std::size_t level = 1; level <= run.levels(); ++level)
-      draws.levels[level - 1].push_back(level_of(saved.labels, run.rows(), level));
-  });
-  return draws;
-}
-
 const std::vector<std::string>& selection_names() {
-  static const std::vector<std::string> names{"vi", "binder", "rcdll", "cdll", "rcdll_c"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list{"vi", "binder"};
+    for (const ModelEntry& model : all_models())
+      for (const TraceSelection& selection : model.selections)
+        if (std::find(list.begin(), list.end(), selection.name) == list.end()) list.push_back(selection.name);
+    return list;
+  }();
   return names;
 }
+
+const std::string& Selection::name() const { return selection_names()[index_]; }
 
 Selection selection_from_name(std::string_view name) {
   const std::vector<std::string>& names = selection_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
     fail(ErrorCode::usage, "'{}' selects no hierarchy; use {}", name, fmt::join(names, ", "));
-  return static_cast<Selection>(found - names.begin());
+  return Selection(static_cast<std::size_t>(found - names.begin()));
 }
 
 Loss loss_of(Selection selection) { return selection == Selection::binder ? Loss::binder : Loss::vi; }
@@ -195,11 +192,8 @@ SelectedHierarchy nearest_tree(const TreeDraws& draws, Loss loss) {
 
 SelectedHierarchy select_hierarchy(const SavedRun& run, const TreeDraws& draws, Selection selection) {
   check_draws(draws);
-  if (selection == Selection::vi || selection == Selection::binder)
-    return nearest_tree(draws, loss_of(selection));
-  // The log joint of a state is its collapsed, regularized log likelihood.
-  const std::string& name = selection_names()[static_cast<std::size_t>(selection)];
-  SelectedHierarchy selected = highest_draw(run, selection == Selection::rcdll_c ? "log_joint" : name);
+  if (selection.is_by_loss()) return nearest_tree(draws, loss_of(selection));
+  SelectedHierarchy selected = highest_draw(run, trace_of(selection, run));
   selected.selection = selection;
   selected.rows = run.rows();
   judge(selected, draws);

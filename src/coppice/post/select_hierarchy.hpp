@@ -1,5 +1,5 @@
-// The one hierarchy to report. Either the draw in which a trace is highest (the classical choice: rcdll, cdll
-// or rcdll_c; one draw with a lucky density speaks for all), or the tree that is nearest to all draws:
+// The one hierarchy to report. Either the draw in which a trace is highest (the classical choice:
+// one draw with a lucky density speaks for all), or the tree that is nearest to all draws:
 //   expected loss of a tree T = average over levels l and draws V of loss(T_l, V_l), loss = VI or Binder,
 // so levels count alike. Candidates are distinct sampled trees, so levels stay nested; the best few are
 // improved by taking single rows to another leaf (or to a new branch, if one has become free) and by joining
@@ -7,6 +7,7 @@
 // candidates and references, and the improvement stops after a few seconds.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -15,32 +16,32 @@
 
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/hierarchy.hpp"
+#include "coppice/post/tree_draws.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
 
-/// Draws of nested partitions, level by level.
-struct TreeDraws {
-  struct Origin {
-    std::size_t chain = 0;
-    std::size_t draw = 0;
-  };
-  std::vector<LabelMatrix> levels;  // coarsest first
-  std::vector<Origin> origins;
+/// How the hierarchy is selected: the tree of least expected loss, or the draw in which a trace is highest
+/// that some model offers (ModelEntry::selections).
+class Selection {
+ public:
+  static const Selection vi, binder;
 
-  std::size_t rows() const { return levels.front().rows; }
-  std::size_t draws() const { return levels.front().draws(); }
-  /// The labels of all levels of one draw, coarsest first.
-  Labels tree(std::size_t draw) const;
+  /// As on the command line.
+  const std::string& name() const;
+  bool is_by_loss() const { return index_ < 2; }
+  auto operator<=>(const Selection&) const = default;
+
+ private:
+  friend Selection selection_from_name(std::string_view name);
+  explicit constexpr Selection(std::size_t index) : index_(index) {}
+  std::size_t index_;  // in selection_names()
 };
+inline constexpr Selection Selection::vi{0};
+inline constexpr Selection Selection::binder{1};
 
-/// Evenly spaced draws of all chains, at most `label_budget` labels in all.
-TreeDraws tree_draws(const SavedRun& run, std::size_t label_budget = 100'000'000);
-
-enum class Selection { vi, binder, rcdll, cdll, rcdll_c };
-
-/// The names on the command line, in the order of the enumeration.
+/// The names on the command line: vi, binder, then those of the models.
 const std::vector<std::string>& selection_names();
 Selection selection_from_name(std::string_view name);
 /// The loss by which the tree is chosen, or judged if a trace chose it (VI).

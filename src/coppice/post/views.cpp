@@ -1,9 +1,12 @@
 #include "coppice/post/views.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/row_trees.hpp"
 
@@ -18,9 +21,9 @@ std::size_t draws_used(const SavedRun& run) {
 }
 
 void require_views(const SavedRun& run) {
-  if (run.model().views == nullptr)
-    fail(ErrorCode::configuration,
-         "the model {} has one view of all columns; fit crosscat or bhcc for several", run.model().name);
+  if (!run.model().has_views())
+    fail(ErrorCode::configuration, "the model {} has one view of all columns; these models find several: {}",
+         run.model().name, fmt::join(models_that(&ModelEntry::has_views), ", "));
 }
 
 /// The views of each draw used, with columns in the order of the table.
@@ -100,13 +103,13 @@ ReportedViews views_of_tree(const SavedRun& run) {
 
 std::vector<double> column_coassignment(const SavedRun& run) {
   require_views(run);
-  if (run.model().column_tree != nullptr) return TreePosterior(cross_tree_of(run).columns).coclustering();
+  if (run.model().has_column_tree()) return TreePosterior(cross_tree_of(run).columns).coclustering();
   return coclustering(column_labels(run), 0);
 }
 
 ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) {
   require_views(run);
-  if (run.model().column_tree != nullptr) return views_of_tree(run);
+  if (run.model().has_column_tree()) return views_of_tree(run);
   ConsensusOptions options;
   options.loss = loss;
   options.threads = threads;
@@ -131,6 +134,25 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
   for (std::size_t v = 0; v < report.views.size(); ++v) report.views[v].rows = consensus(rows[v], options);
   describe(report);
   return report;
+}
+
+std::vector<std::string> column_names(const SavedRun& run, const ReportedView& view) {
+  std::vector<std::string> names;
+  for (const std::size_t column : view.columns) names.push_back(run.table().columns[column].name);
+  return names;
+}
+
+std::vector<ClusterProfile> profile_view(const SavedRun& run, const ReportedView& view,
+                                         std::size_t most_traits) {
+  std::vector<ClusterProfile> profiles = profile_clusters(run, view.rows.labels, view.rows.row_confidence, 0);
+  const std::vector<std::string> names = column_names(run, view);
+  for (ClusterProfile& profile : profiles) {
+    std::erase_if(profile.traits, [&](const Trait& trait) {
+      return std::find(names.begin(), names.end(), trait.column) == names.end();
+    });
+    profile.traits.resize(std::min(profile.traits.size(), most_traits));
+  }
+  return profiles;
 }
 
 }  // namespace coppice

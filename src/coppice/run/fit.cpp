@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kLeastSecondsBetweenCommits = 0.5;
-// Steps of greedy models are told of so often.
+// Steps of a fit that runs once are reported so often.
 constexpr double kSecondsOfABlock = 0.5;
 // A large state is written the less often: this share of the time goes into it at most.
 constexpr double kShareOfCommits = 0.05;
@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One chain: its sampler, and the block of draws it is filling.
+/// One chain: its inference, and the block of draws it is filling.
 class Chain {
  public:
   Chain(const RunFile& file, const ProblemSetup& setup, const RunConfig& config, std::size_t index,
@@ -37,20 +37,20 @@ class Chain {
         levels_(setup.levels),
         traces_(setup.traces.size()),
         block_length_(sweeps_per_block(rows_)),
-        greedy_(setup.model->greedy_steps != nullptr),
-        sampler_(setup.model->make_inference(setup.problem)),
+        runs_once_(setup.model->runs_once()),
+        inference_(setup.model->make_inference(setup.problem)),
         values_(traces_) {
     const std::string name = levels_ == 1 ? "clusters" : fmt::format("clusters_{}", levels_);
     clusters_trace_ = static_cast<std::size_t>(std::find(setup.traces.begin(), setup.traces.end(), name) -
                                                setup.traces.begin());
-    sampler_->use_threads(threads);
-    if (setup.model->held_out_trace != nullptr)
+    inference_->use_threads(threads);
+    if (setup.model->has_held_out_trace())
       held_out_trace_ = static_cast<std::size_t>(
           std::find(setup.traces.begin(), setup.traces.end(), setup.model->held_out_trace) -
           setup.traces.begin());
     status_ = file.status(index);
     if (const auto checkpoint = file.checkpoint(index)) {
-      sampler_->load(checkpoint->state);
+      inference_->load(checkpoint->state);
       sweep_ = checkpoint->sweep;
       started_ = true;
     }
@@ -59,17 +59,18 @@ class Chain {
   std::size_t sweep() const { return sweep_; }
   bool finished() const { return sweep_ >= config_.total_sweeps(); }
   bool has_begun() const { return started_; }
-  /// Whether a greedy model has gone on since its state was kept; a step that was broken off leaves none to
+  /// Whether a fit that runs once has moved since its state was kept; an interrupted step leaves none to
   /// keep.
-  bool has_unsaved_state() const { return greedy_ && (!started_ || unsaved_); }
+  bool has_unsaved_state() const { return runs_once_ && (!started_ || unsaved_); }
 
-  /// Sweeps to the end of the block, of the run, or until `stop()`; a greedy model until progress is due.
+  /// Sweeps to the end of the block, of the run, or until `stop()`; a fit that runs once until progress is
+  /// due.
   template <typename Stop>
   void run_block(Stop&& stop) {
     const Clock::time_point begin = Clock::now();
     unsaved_ = false;
     if (!started_) {
-      sampler_->init(name(0));
+      inference_->init(name(0));
       started_ = true;
     }
     draws_ = {};
@@ -77,32 +78,33 @@ class Chain {
     draws_.block = sweep_ / block_length_;
     draws_.first = first_draw_after(sweep_);
     while (!finished() && !stop()) {
-      sampler_->step(name(++sweep_));
-      if (greedy_ && sampler_->finished()) sweep_ = config_.total_sweeps();
-      if (!greedy_ && is_draw(sweep_)) keep();
+      inference_->step(name(++sweep_));
+      if (runs_once_ && inference_->finished()) sweep_ = config_.total_sweeps();
+      if (!runs_once_ && is_draw(sweep_)) keep();
       if (sweep_ % block_length_ == 0) break;
-      // Steps of greedy models may be long, and they need no rebuilding: progress is told in time.
-      if (greedy_ && seconds_since(begin) >= kSecondsOfABlock) break;
+      // Steps of a fit that runs once may be long, and need no rebuilding: progress is reported in time.
+      if (runs_once_ && seconds_since(begin) >= kSecondsOfABlock) break;
     }
-    if (sweep_ % block_length_ == 0) sampler_->rebuild();
+    if (sweep_ % block_length_ == 0) inference_->rebuild();
     status_.sweeps = std::max(status_.sweeps, sweep_);
     status_.seconds += seconds_since(begin);
-    status_.moves = sampler_->moves();
-    sampler_->traces(values_);
+    status_.moves = inference_->moves();
+    inference_->traces(values_);
     unsaved_ = true;
   }
 
-  /// The one draw of a greedy model is where it stands now: kept when it is to be written.
+  /// The one draw of a fit that runs once is its present state: kept when it is to be written.
   void keep_state() {
     draws_ = {};
     draws_.chain = index_;
     keep();
     unsaved_ = false;
   }
-  bool is_greedy() const { return greedy_; }
-  /// A checkpoint is only possible where statistics were just rebuilt; greedy models have nothing to rebuild.
-  bool at_checkpoint() const { return greedy_ || sweep_ % block_length_ == 0; }
-  Checkpoint checkpoint() const { return {index_, sweep_, sampler_->save()}; }
+  bool runs_once() const { return runs_once_; }
+  /// A checkpoint is only possible where statistics were just rebuilt; a fit that runs once has nothing to
+  /// rebuild.
+  bool at_checkpoint() const { return runs_once_ || sweep_ % block_length_ == 0; }
+  Checkpoint checkpoint() const { return {index_, sweep_, inference_->save()}; }
   DrawBlock take_draws() { return std::move(draws_); }
   const ChainStatus& status() const { return status_; }
   ChainProgress progress() const {
@@ -123,17 +125,17 @@ class Chain {
     ++draws_.count;
     draws_.traces.resize(draws_.count * traces_);
     draws_.labels.resize(draws_.count * levels_ * rows_);
-    sampler_->traces({draws_.traces.data() + (draws_.count - 1) * traces_, traces_});
-    draws_.payload.push_back(sampler_->payload());
-    sampler_->labels({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
+    inference_->traces({draws_.traces.data() + (draws_.count - 1) * traces_, traces_});
+    draws_.payload.push_back(inference_->payload());
+    inference_->labels({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
   }
 
   RunConfig config_;
   std::size_t index_, rows_, levels_, traces_, block_length_;
-  bool greedy_;
+  bool runs_once_;
   std::size_t clusters_trace_ = 0;
   std::size_t held_out_trace_ = static_cast<std::size_t>(-1);
-  std::unique_ptr<Inference> sampler_;
+  std::unique_ptr<Inference> inference_;
   std::size_t sweep_ = 0;
   bool started_ = false;
   bool unsaved_ = false;
@@ -163,7 +165,7 @@ class Scheduler {
       if (can_write_) write();  // what the other chains drew
       std::rethrow_exception(failure_);
     }
-    // A greedy model has an answer from the start, however early it was stopped.
+    // A fit that runs once has an answer from the start, however early it was stopped.
     for (std::size_t index = 0; index < chains_.size(); ++index) {
       if (!chains_[index]->has_unsaved_state()) continue;
       if (!chains_[index]->has_begun()) chains_[index]->run_block([] { return true; });
@@ -230,14 +232,14 @@ class Scheduler {
     const Clock::time_point begin = Clock::now();
     Chain& chain = *chains_[index];
     const bool is_due = seconds_since(last_commit_) >= seconds_between_commits_;
-    // The state of a greedy model may be large: it is asked for where it is written.
-    const bool is_wanted = !chain.is_greedy() || is_due || is_last || chain.finished();
-    if (chain.is_greedy() && is_wanted) chain.keep_state();
+    // The state of a fit that runs once may be large: it is asked for where it is written.
+    const bool is_wanted = !chain.runs_once() || is_due || is_last || chain.finished();
+    if (chain.runs_once() && is_wanted) chain.keep_state();
     DrawBlock draws = chain.take_draws();
     if (options_.observer != nullptr && draws.count != 0)
       options_.observer->on_draws(index, draws.first, draws.count, draws.traces);
     if (draws.count != 0) {
-      // A greedy model replaces the draw of the block before.
+      // A fit that runs once replaces the draw of the block before.
       std::erase_if(blocks_,
                     [&](const DrawBlock& old) { return old.chain == index && old.block == draws.block; });
       blocks_.push_back(std::move(draws));
@@ -283,10 +285,6 @@ class Scheduler {
 };
 
 }  // namespace
-
-std::size_t sweeps_per_block(std::size_t rows) {
-  return std::clamp<std::size_t>(1'000'000 / std::max<std::size_t>(rows, 1), 1, 100);
-}
 
 FitEnd continue_run(RunFile& file, const ProblemSetup& setup, const FitOptions& options) {
   return Scheduler(file, setup, options).run();

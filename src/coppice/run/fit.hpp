@@ -1,5 +1,5 @@
 // Runs chains. The sweeps of a chain are grouped into blocks of fixed length; at the end of each block the
-// sampler rebuilds its statistics from its labels, and draws and a checkpoint go to the run file. Whatever
+// chain rebuilds its statistics from its labels, and draws and a checkpoint go to the run file. Whatever
 // interrupts the run, resuming from the last checkpoint therefore repeats exactly what an uninterrupted run
 // would have drawn.
 #pragma once
@@ -12,9 +12,6 @@
 #include "coppice/run/run_file.hpp"
 
 namespace coppice {
-
-/// Sweeps in a block; a function of the number of rows alone, because it decides when statistics are rebuilt.
-std::size_t sweeps_per_block(std::size_t rows);
 
 struct ChainProgress {
   std::size_t sweeps = 0;

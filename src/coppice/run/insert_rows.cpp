@@ -20,16 +20,16 @@ constexpr std::size_t kLabeledBatch = 1000;
 /// The state of a chain after its last sweep: its last checkpoint, or its start, and the sweeps from there.
 std::string last_state(const SavedRun& run, std::size_t chain) {
   const RunConfig& config = run.config();
-  const std::unique_ptr<Inference> sampler = run.model().make_inference(run.setup().problem);
+  const std::unique_ptr<Inference> inference = run.model().make_inference(run.setup().problem);
   std::size_t sweep = 0;
   if (const auto checkpoint = run.file().checkpoint(chain)) {
-    sampler->load(checkpoint->state);
+    inference->load(checkpoint->state);
     sweep = checkpoint->sweep;
   } else {
-    sampler->init({config.seed, chain, 0});
+    inference->init({config.seed, chain, 0});
   }
-  while (sweep < config.total_sweeps()) sampler->step({config.seed, chain, ++sweep});
-  return sampler->save();
+  while (sweep < config.total_sweeps()) inference->step({config.seed, chain, ++sweep});
+  return inference->save();
 }
 
 /// Names for the new rows: the next numbers, or the user's, which must be new.
@@ -46,6 +46,11 @@ void name_rows(const RunContents& contents, Table& added) {
       fail(ErrorCode::bad_data,
            "the run already has a row named '{}' in column '{}'; give new rows new names", id,
            contents.config.id);
+}
+
+/// The model keeps its parameters, but hyper-parameters follow the scale of all rows.
+void leave_families_open(RunContents& contents) {
+  if (contents.effective) contents.effective->blocks.clear();
 }
 
 /// Whether the cells could stand in a column of that kind.
@@ -91,6 +96,7 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
   if (contents.config.standardize || contents.config.pca != 0)
     fail(ErrorCode::configuration,
          "--standardize and --pca fix the columns of a run; fit it again with all of the rows");
+  leave_families_open(contents);
   Table added = more.table;
   name_rows(contents, added);
   append_by_name(contents.table, added, [&](const Column& column) {
@@ -119,7 +125,7 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
 }
 
 std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
-  if (run.model().make_classifier == nullptr) return {};
+  if (!run.model().learns_labels()) return {};
   const auto room = [](Kind kind) { return kind == Kind::binary ? 0 : kind == Kind::count ? 1 : 2; };
   int most = 0;
   for (const Column& column : run.table().columns) most = std::max(most, room(column.kind));
@@ -127,13 +133,14 @@ std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
     const Column& column = contents.table.columns[j];
     if (room(column.kind) > most)
       return fmt::format("column '{}' holds {} values, and the columns of the run are all {}", column.name,
-                         kind_name(column.kind), most == 0 ? "bits" : "bits or counts");
+                         kind_name(column.kind), most == 0 ? "binary" : "binary or counts");
   }
   return {};
 }
 
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {
   RunContents contents = run.contents();
+  leave_families_open(contents);
   Table added = more;
   name_rows(contents, added);
   append_rows(contents.table, added);
@@ -170,25 +177,25 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
   std::vector<Checkpoint> checkpoints(run.config().chains);
   const std::size_t old_rows = run.rows();
   const std::size_t new_rows = setup.rows.size() - old_rows;
-  const std::size_t batch = options.batch != 0                        ? options.batch
-                            : setup.model->make_classifier != nullptr ? kLabeledBatch
-                                                                      : 1;
+  const std::size_t batch = options.batch != 0             ? options.batch
+                            : setup.model->learns_labels() ? kLabeledBatch
+                                                           : 1;
   std::atomic<bool> stopped{false};
   parallel_for(checkpoints.size(), options.threads, [&](std::size_t chain) {
-    const std::unique_ptr<Inference> sampler = setup.model->make_inference(setup.problem);
-    if (checkpoints.size() == 1) sampler->use_threads(options.threads);
-    sampler->load_first(last_state(run, chain), old_rows);
+    const std::unique_ptr<Inference> inference = setup.model->make_inference(setup.problem);
+    if (checkpoints.size() == 1) inference->use_threads(options.threads);
+    inference->load_first(last_state(run, chain), old_rows);
     for (std::size_t done = 0; done < new_rows;) {
       if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) {
         stopped = true;
         return;
       }
       const std::size_t count = std::min(batch, new_rows - done);
-      sampler->insert(count, {run.config().seed, chain, 0});
+      inference->insert(count, {run.config().seed, chain, 0});
       done += count;
       if (options.on_rows) options.on_rows(chain, done);
     }
-    checkpoints[chain] = {chain, 0, sampler->save()};
+    checkpoints[chain] = {chain, 0, inference->save()};
   });
   if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) stopped = true;
   if (stopped) checkpoints.clear();

@@ -21,7 +21,7 @@ void set_run_length(RunConfig& config, const Settings& given) {
 
 RunContents contents_of(RunConfig config, Dataset data) {
   const ModelEntry& model = model_by_name(config.model);
-  if (model.make_classifier == nullptr)
+  if (!model.learns_labels())
     adopt_kinds(data.table, data.codebook, config.family == "auto" ? model.family : config.family);
   RunContents contents;
   contents.config = std::move(config);
@@ -31,8 +31,8 @@ RunContents contents_of(RunConfig config, Dataset data) {
   contents.truth = std::move(data.truth);
   contents.labels = std::move(data.labels);
   contents.data_digest = std::move(data.digest);
-  contents.transform =
-      to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
+  contents.transform = to_json(
+      fit_transform(contents.table, contents.config.standardize, contents.config.pca, contents.codebook));
   return contents;
 }
 

@@ -3,6 +3,8 @@
 // labels.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +23,18 @@ std::size_t canonicalize(std::span<Label> labels);
 
 /// Cluster sizes of canonical labels.
 std::vector<std::size_t> cluster_sizes(std::span<const Label> labels);
+
+/// Entropy of a partition in nats, from the sizes of its clusters, which sum to `total`; empty clusters do
+/// not count.
+template <typename Sizes>
+double partition_entropy(const Sizes& sizes, double total) {
+  double entropy = 0.0;
+  for (const auto size : sizes) {
+    const double share = static_cast<double>(size) / total;
+    if (share > 0.0) entropy -= share * std::log(share);
+  }
+  return std::max(entropy, 0.0);
+}
 
 /// Calls visit(labels, clusters) once for each of the Bell(n) partitions of n rows, in canonical form.
 void for_each_partition(

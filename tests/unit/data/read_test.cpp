@@ -141,7 +141,7 @@ TEST(Roles, IdsMustBeThereAndDiffer) {
   EXPECT_EQ(read_error("name,x\na,1.5\nb,2\n\"c\nd\",3\na,4\n", options),
             "d.csv:6: column 'name': value 'a' is already the id of d.csv:2; give every row its own");
   EXPECT_EQ(read_error("name,x\na,1.5\n,2\n", options),
-            "d.csv:3: column 'name': value '' is no row id; give every row one");
+            "d.csv:3: column 'name': value '' is not a row id; give every row one");
 }
 
 TEST(Roles, ColumnsLeftOutAreNoted) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "coppice/base/polya_gamma.hpp"
-#include "support/reference_case.hpp"
+#include "support/reference_files.hpp"
 
 namespace coppice::bnmc {
 namespace {
@@ -15,11 +15,12 @@ using test::read_reference;
 
 constexpr std::size_t kDraws = 100'000;
 
-TEST(AugmentationReference, PolyaGamma) {
-  const auto json = read_reference("bnmc_pg.json");
-  if (!json) GTEST_SKIP() << "the reference case is not here";
+class BnmcPolyaGamma : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BnmcPolyaGamma, MomentsTransformAndDraws) {
+  const nlohmann::json reference = read_reference(GetParam());
   std::uint64_t site = 0;
-  for (const nlohmann::json& law : json->at("result").at("pg")) {
+  for (const nlohmann::json& law : reference.at("result").at("pg")) {
     const double c = law.at("c");
     EXPECT_NEAR(polya_gamma_mean(c), law.at("mean").get<double>(), 1e-14);
     EXPECT_NEAR(polya_gamma_variance(c), law.at("var").get<double>(), 1e-14);
@@ -39,10 +40,14 @@ TEST(AugmentationReference, PolyaGamma) {
   }
 }
 
-TEST(AugmentationReference, Identities) {
-  const auto json = read_reference("bnmc_identities.json");
-  if (!json) GTEST_SKIP() << "the reference case is not here";
-  for (const nlohmann::json& point : json->at("result").at("logistic")) {
+INSTANTIATE_TEST_SUITE_P(Cases, BnmcPolyaGamma, ::testing::ValuesIn(test::reference_cases("bnmc_pg")),
+                         test::CaseOfFile());
+
+class BnmcIdentities : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BnmcIdentities, MakeMixturesOfNormals) {
+  const nlohmann::json reference = read_reference(GetParam());
+  for (const nlohmann::json& point : reference.at("result").at("logistic")) {
     const double psi = point.at("psi");
     const double kappa = point.at("y").get<double>() - 0.5;
     EXPECT_NEAR(0.5 * std::exp(kappa * psi) * polya_gamma_laplace(0.0, 0.5 * psi * psi),
@@ -50,7 +55,7 @@ TEST(AugmentationReference, Identities) {
   }
   // Given u, 1 / lambda is inverse Gaussian with mean 1 / |u|.
   std::uint64_t site = 0;
-  for (const nlohmann::json& point : json->at("result").at("hinge")) {
+  for (const nlohmann::json& point : reference.at("result").at("hinge")) {
     const double u = point.at("u");
     Stream stream({32, 0, 0}, Purpose::test, ++site);
     double sum = 0.0;
@@ -65,6 +70,9 @@ TEST(AugmentationReference, Identities) {
     EXPECT_NEAR(sum / n, point.at("mean_lambda_closed").get<double>(), 4.0 * error) << u;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Cases, BnmcIdentities, ::testing::ValuesIn(test::reference_cases("bnmc_identities")),
+                         test::CaseOfFile());
 
 }  // namespace
 }  // namespace coppice::bnmc

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/new_cells.hpp"
 #include "laws/law_case.hpp"
 #include "support/variants.hpp"
 
@@ -68,6 +69,8 @@ void expect_consistent(const Fitted& fitted) {
     }
   }
   for (const double value : fitted.traces()) ASSERT_TRUE(std::isfinite(value));
+  const std::unique_ptr<Predictor> predictor = fitted.model.make_predictor(fitted.problem);
+  ASSERT_EQ(dynamic_cast<const NewCells*>(predictor.get()) != nullptr, fitted.model.has_new_cells());
 }
 
 class Conformance : public ::testing::TestWithParam<Variant> {};
@@ -168,7 +171,7 @@ TEST_P(Conformance, SameNameSameDraws) {
     EXPECT_EQ(first.traces(), second.traces());
     different.insert(first.traces());
   }
-  if (model_by_name(GetParam().model).greedy_steps == nullptr) {
+  if (!model_by_name(GetParam().model).runs_once()) {
     EXPECT_GT(different.size(), 1u) << "the seed does nothing";
   }
 }

@@ -22,33 +22,33 @@ const std::vector<NodeCaption> kCaptions{{"all rows", 1.0, 1.0}, {"small", 0.5, 
 
 TEST(AsciiHierarchy, DrawsThePresentationTree) {
   EXPECT_EQ(ascii_hierarchy(presentation_tree(full_tree()), kCaptions, kNames, {.width = 60}),
-            "                                  level   rows  exact  alike\n"
-            "all rows                              0      6\n"
-            "├─ small                              1      4   50 %   75 %\n"
-            "│  ├─ crawls                          2      3   <1 %   12 %\n"
+            "                              level   rows  support  overlap\n"
+            "all rows                          0      6\n"
+            "├─ small                          1      4     50 %     75 %\n"
+            "│  ├─ crawls                      2      3     <1 %     12 %\n"
             "│  │  ant, bee, cat\n"
-            "│  └─ barks                           2      1  100 %  100 %\n"
+            "│  └─ barks                       2      1    100 %    100 %\n"
             "│     dog\n"
-            "└─ large                            1-2      2   25 %  >99 %\n"
+            "└─ large                        1-2      2     25 %    >99 %\n"
             "   it's, fox\n");
 }
 
 TEST(AsciiHierarchy, DrawsAllLevelsOfTheFullTree) {
   const std::string text = ascii_hierarchy(full_tree(), kCaptions, kNames, {.width = 60, .unicode = false});
-  EXPECT_NE(text.find("`- large                              1      2"), std::string::npos) << text;
-  EXPECT_NE(text.find("   `- the same rows                   2      2"), std::string::npos) << text;
+  EXPECT_NE(text.find("`- large                          1      2"), std::string::npos) << text;
+  EXPECT_NE(text.find("   `- the same rows               2      2"), std::string::npos) << text;
 }
 
 TEST(AsciiHierarchy, GathersTheSmallestNodesUntilTheTreeFits) {
   const Hierarchy shown = presentation_tree(full_tree());
   EXPECT_EQ(ascii_hierarchy(shown, kCaptions, kNames, {.width = 60, .max_lines = 8}),
-            "                                  level   rows  exact  alike\n"
-            "all rows                              0      6\n"
-            "├─ small                              1      4   50 %   75 %\n"
-            "│  ├─ crawls                          2      3   <1 %   12 %\n"
+            "                              level   rows  support  overlap\n"
+            "all rows                          0      6\n"
+            "├─ small                          1      4     50 %     75 %\n"
+            "│  ├─ crawls                      2      3     <1 %     12 %\n"
             "│  │  ant, bee, cat\n"
             "│  └─ … 1 more cluster: dog\n"
-            "└─ large                            1-2      2   25 %  >99 %\n"
+            "└─ large                        1-2      2     25 %    >99 %\n"
             "   it's, fox\n");
 }
 

@@ -40,9 +40,9 @@ TEST(PairDoubt, IsTheMeanOverPairs) {
       for (std::size_t d = 0; d < 40; ++d) together += draws[d][i] == draws[d][j] ? 1.0 / 40.0 : 0.0;
       sum += 4.0 * together * (1.0 - together);
     }
-  EXPECT_NEAR(pair_doubt(draws), sum / 66.0, 1e-6);
-  EXPECT_EQ(pair_doubt(random_draws(2, 12, 10, 3, 0.0)), 0.0);
-  EXPECT_EQ(pair_doubt(random_draws(2, 1, 10, 1, 0.0)), 0.0);
+  EXPECT_NEAR(pairwise_uncertainty(draws), sum / 66.0, 1e-6);
+  EXPECT_EQ(pairwise_uncertainty(random_draws(2, 12, 10, 3, 0.0)), 0.0);
+  EXPECT_EQ(pairwise_uncertainty(random_draws(2, 1, 10, 1, 0.0)), 0.0);
 }
 
 }  // namespace

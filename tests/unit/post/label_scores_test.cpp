@@ -4,20 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include "support/source_folder.hpp"
+#include "support/reference_files.hpp"
 
 namespace coppice {
 namespace {
 
-TEST(LabelScores, ReferenceValues) {
-  std::ifstream in(test::reference_folder() / "bnmc_metrics.json");
-  if (!in) GTEST_SKIP() << "the reference case is not here";
-  const nlohmann::json json = nlohmann::json::parse(in);
+class LabelScoresReference : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LabelScoresReference, Values) {
+  const nlohmann::json json = test::read_reference(GetParam());
   LabeledPredictions p;
   p.labels = json.at("case").at("Y").at(0).size();
   for (std::size_t row = 0; row < json.at("case").at("Y").size(); ++row)
@@ -45,6 +42,9 @@ TEST(LabelScores, ReferenceValues) {
   for (const auto& [at, value] : scores.precision_at) near(value, "precision_at_" + std::to_string(at));
   EXPECT_NEAR(scores.log_loss, std::log(2.0), 1e-12);
 }
+
+INSTANTIATE_TEST_SUITE_P(Cases, LabelScoresReference,
+                         ::testing::ValuesIn(test::reference_cases("bnmc_metrics")), test::CaseOfFile());
 
 TEST(LabelScores, CellsNobodyKnowsDoNotCount) {
   const double gap = std::numeric_limits<double>::quiet_NaN();

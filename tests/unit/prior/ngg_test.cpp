@@ -10,8 +10,8 @@
 #include <map>
 
 #include "coppice/base/math.hpp"
-#include "support/mixture_law.hpp"
 #include "support/monte_carlo.hpp"
+#include "support/nrmm_law.hpp"
 #include "support/sampling_error.hpp"
 #include "support/seeds.hpp"
 

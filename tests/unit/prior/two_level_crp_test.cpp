@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/monte_carlo.hpp"
-#include "support/two_level_enumeration.hpp"
+#include "support/nhcm_enumeration.hpp"
 
 namespace coppice::test {
 namespace {
@@ -15,7 +15,7 @@ struct Sizes {
   std::vector<TwoLevelCrp::Cluster> clusters;
 };
 
-Sizes sizes_of(const TwoLevelShape& shape) {
+Sizes sizes_of(const NhcmShape& shape) {
   Sizes sizes;
   for (const std::size_t size : cluster_sizes(shape.subclusters))
     sizes.subclusters.push_back(static_cast<std::uint32_t>(size));
@@ -32,13 +32,13 @@ template <typename Visit>
 void for_each_shape(std::size_t rows, Visit&& visit) {
   for_each_partition(rows, [&](std::span<const Label> subs, std::size_t count) {
     for_each_partition(count, [&](std::span<const Label> parents, std::size_t) {
-      visit(TwoLevelShape{{subs.begin(), subs.end()}, {parents.begin(), parents.end()}});
+      visit(NhcmShape{{subs.begin(), subs.end()}, {parents.begin(), parents.end()}});
     });
   });
 }
 
-TwoLevelModel law(double alpha_clusters, double alpha_subclusters, bool nested) {
-  TwoLevelModel model;
+NhcmModel law(double alpha_clusters, double alpha_subclusters, bool nested) {
+  NhcmModel model;
   model.alpha_clusters = alpha_clusters;
   model.alpha_subclusters = alpha_subclusters;
   model.nested = nested;
@@ -56,7 +56,7 @@ TEST_P(TwoLevelPrior, ProbabilitiesAreTheDefinitionAndSumToOne) {
     const TwoLevelCrp prior(nesting(), 0.7, 2.3, rows);
     double mass = 0.0;
     std::size_t shapes = 0;
-    for_each_shape(rows, [&](const TwoLevelShape& shape) {
+    for_each_shape(rows, [&](const NhcmShape& shape) {
       const Sizes sizes = sizes_of(shape);
       const double log_p = prior.log_probability(sizes.subclusters, sizes.clusters);
       EXPECT_NEAR(log_p, log_prior(law(0.7, 2.3, GetParam()), shape), 1e-12);
@@ -82,14 +82,14 @@ TEST_P(TwoLevelPrior, TwoRows) {
 TEST_P(TwoLevelPrior, WeightsOfARowAreRatios) {
   constexpr std::size_t kRows = 5;
   const TwoLevelCrp prior(nesting(), 0.7, 2.3, kRows + 1);
-  const TwoLevelModel model = law(0.7, 2.3, GetParam());
-  for_each_shape(kRows, [&](const TwoLevelShape& shape) {
+  const NhcmModel model = law(0.7, 2.3, GetParam());
+  for_each_shape(kRows, [&](const NhcmShape& shape) {
     const Sizes sizes = sizes_of(shape);
     const double shift = prior.log_open_shift(shape.sub_count());
     std::vector<double> weights;
     std::vector<double> logs;
     const auto with = [&](Label sub, Label parent) {
-      TwoLevelShape longer = shape;
+      NhcmShape longer = shape;
       longer.subclusters.push_back(sub);
       if (static_cast<std::size_t>(sub) == shape.sub_count()) longer.parents.push_back(parent);
       logs.push_back(log_prior(model, longer));
@@ -117,10 +117,10 @@ TEST_P(TwoLevelPrior, DrawsHaveTheLaw) {
   for (int i = 0; i < 60'000; ++i) {
     Labels both(2 * kRows);
     prior.draw(stream, {both.data(), kRows}, {both.data() + kRows, kRows});
-    seen[two_level_shape(both).key()] += 1.0;
+    seen[nhcm_shape(both).key()] += 1.0;
   }
   std::vector<double> counts, probabilities;
-  for_each_shape(kRows, [&](const TwoLevelShape& shape) {
+  for_each_shape(kRows, [&](const NhcmShape& shape) {
     counts.push_back(seen[shape.key()]);
     probabilities.push_back(std::exp(log_prior(law(0.7, 2.3, GetParam()), shape)));
   });
@@ -129,7 +129,7 @@ TEST_P(TwoLevelPrior, DrawsHaveTheLaw) {
 
 /// Means of log alpha under the posterior given one shape, by a sum over a fine grid.
 TEST_P(TwoLevelPrior, UpdatesOfConcentrationsLeaveTheirPosterior) {
-  const TwoLevelShape shape{{0, 0, 1, 2, 2, 2, 3, 4}, {0, 1, 0, 2, 1}};
+  const NhcmShape shape{{0, 0, 1, 2, 2, 2, 3, 4}, {0, 1, 0, 2, 1}};
   const Sizes sizes = sizes_of(shape);
   const GammaPrior gamma{2.0, 1.5};
   for (const bool of_clusters : {true, false}) {
@@ -137,7 +137,7 @@ TEST_P(TwoLevelPrior, UpdatesOfConcentrationsLeaveTheirPosterior) {
     double mean = 0.0;
     for (double x = -12.0; x < 5.0; x += 0.01) {
       const double alpha = std::exp(x);
-      const TwoLevelModel at = of_clusters ? law(alpha, 1.1, GetParam()) : law(1.1, alpha, GetParam());
+      const NhcmModel at = of_clusters ? law(alpha, 1.1, GetParam()) : law(1.1, alpha, GetParam());
       const double weight = std::exp(log_prior(at, shape) + gamma.log_density(alpha) + x);
       mass += weight;
       mean += weight * x;

@@ -25,7 +25,7 @@ export interface Pattern {
   weight: number;
   rows: number;
   labels: number[];
-  features: { column: string; value: number; lift: number }[];
+  features: { column: string; value: number; log_ratio: number }[];
 }
 
 export interface LabelReportData {

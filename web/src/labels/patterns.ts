@@ -138,9 +138,9 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
           ["column", "here", real ? "distance from all, sd" : "times as much as in all"],
           pattern.features.slice(0, 10).map((entry) => [
             h("bdi", {}, entry.column), brief(entry.value),
-            real ? entry.lift.toFixed(2) : brief(Math.exp(entry.lift)),
+            real ? entry.log_ratio.toFixed(2) : brief(Math.exp(entry.log_ratio)),
           ]),
-          "Its most telling features",
+          "Its most distinguishing features",
           [false, true, true],
         ),
       ),

@@ -107,7 +107,7 @@ function valuesTable(report: LabelReport, row: number): HTMLElement {
   const telling = present.filter(({ column, value }) => Number.isNaN(value) || column.kind === "real" || value !== 0).slice(0, 8);
   return scroller("Its values", table(["column", "this row"],
     telling.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
-    "Its values in the columns that tell clusters apart most" + (telling.length < present.length ? " (zeros are left out)" : ""), [false, true]));
+    "Its values in the most distinguishing columns" + (telling.length < present.length ? " (zeros are left out)" : ""), [false, true]));
 }
 
 function noveltyFigure(report: LabelReport, state: State): HTMLElement {

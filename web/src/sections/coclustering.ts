@@ -120,7 +120,7 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
   return h(
     "section",
     { id: "coclustering", "aria-labelledby": "coclustering-title" },
-    h("h2", { id: "coclustering-title" }, "How sure it is"),
+    h("h2", { id: "coclustering-title" }, "Co-clustering"),
     made.element,
   );
 }

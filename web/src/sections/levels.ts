@@ -29,7 +29,7 @@ export function levelsSection(report: Report): HTMLElement {
   return h(
     "section",
     { id: "levels", "aria-labelledby": "levels-title" },
-    h("h2", { id: "levels-title" }, "How many clusters"),
+    h("h2", { id: "levels-title" }, "Number of clusters"),
     h("div", { class: "grid" }, ...report.data.levels.map((level) => levelFigure(report, level, several))),
   );
 }

@@ -48,11 +48,11 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
     const several = report.data.levels.length > 1;
     const where = state.node === 0 ? "" : ` in “${report.nodeName(state.node)}”`;
     doubt.replaceChildren(
-      h("h3", {}, `Rows most in doubt${where}`),
+      h("h3", {}, `Most ambiguous rows${where}`),
       entries.length === 0
-        ? h("p", { class: "facts" }, `No row${where} is among those most in doubt.`)
+        ? h("p", { class: "facts" }, `No row${where} is among the most ambiguous ones.`)
         : scroller(
-            "Rows most in doubt",
+            "Most ambiguous rows",
             table(
               ["row", ...(several ? ["level"] : []), "reported in", "share", "or in", "share"],
               entries.slice(0, 15).map((entry) => [

@@ -37,7 +37,7 @@ std::vector<Parameter> parameter_table() {
       {"clusters",
        Type::choice,
        "cut",
-       "the flat clusters: cut takes each node from the top that is rather one cluster than not, map the "
+       "the flat clusters: cut takes each node from the top whose merge probability is above 0.5, map the "
        "most "
        "probable partition of the tree",
        -std::numeric_limits<double>::infinity(),

@@ -5,7 +5,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/cluster/tree_predictive.hpp"
-#include "coppice/model/bhc/fit.hpp"
+#include "coppice/model/bhc/inference.hpp"
 #include "coppice/model/bhc/options.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/stats_predictor.hpp"

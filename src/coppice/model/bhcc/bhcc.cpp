@@ -1,35 +1,34 @@
 #include "coppice/model/bhcc/bhcc.hpp"
 
-#include "coppice/model/bhcc/fit.hpp"
+#include "coppice/model/bhcc/inference.hpp"
 #include "coppice/model/bhcc/options.hpp"
 #include "coppice/model/bhcc/predictor.hpp"
 
 namespace coppice {
 
 ModelEntry bhcc_entry() {
-  ModelEntry entry{
-      "bhcc",
-      "Bayesian hierarchical cross-clustering: a tree over the columns with trees over the rows, greedily",
-      bhcc::parameter_table(),
-      [](const ParameterValues&) -> std::vector<std::string> {
-        return {"log_joint", "clusters", "views", "column_entropy", "mean_clusters", "trees"};
-      },
-      [](const ParameterValues&) -> std::size_t { return 1; },
-      bhcc::make_inference,
-      bhcc::make_predictor,
-      bhcc::chain_bytes,
-      bhcc::check_given,
-      [](const ParameterValues&) -> std::string {
-        return "Greedy: one tree of views, not draws from a posterior; probabilities are those of the views "
-               "and clusters that cutting its trees can give, and surer than they should be.";
-      }};
-  entry.greedy_steps = bhcc::steps;
-  entry.row_tree = bhcc::row_tree;
-  entry.views = bhcc::views_of;
-  entry.column_tree = bhcc::column_tree;
-  entry.evidence_bound = bhcc::evidence_bound;
-  entry.independent_columns = true;
-  return entry;
+  return {.name = "bhcc",
+          .summary =
+              "Bayesian hierarchical cross-clustering: a tree over the columns with trees over the "
+              "rows, greedily",
+          .method = Method::greedy,
+          .parameters = bhcc::parameter_table(),
+          .traces = bhcc::traces,
+          .make_inference = bhcc::make_inference,
+          .make_predictor = bhcc::make_predictor,
+          .chain_bytes = bhcc::chain_bytes,
+          .check_given = bhcc::check_given,
+          .inexactness_note = [](const ParameterValues&) -> std::string {
+            return "Greedy: one tree of views, not draws from a posterior; probabilities are those of the "
+                   "views and clusters that cutting its trees can give, and overconfident.";
+          },
+          .max_steps = bhcc::max_steps,
+          .row_tree = bhcc::row_tree,
+          .views = bhcc::views_of,
+          .column_tree = bhcc::column_tree,
+          .evidence_bound = bhcc::evidence_bound,
+          .independent_columns = true,
+          .predicts_new_cells = true};
 }
 
 }  // namespace coppice

@@ -5,7 +5,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/model/bhcc/cross_predictive.hpp"
-#include "coppice/model/bhcc/fit.hpp"
+#include "coppice/model/bhcc/inference.hpp"
 
 namespace coppice::bhcc {
 namespace {

@@ -1,42 +1,53 @@
 #include "coppice/model/bnmc/bnmc.hpp"
 
 #include "coppice/base/error.hpp"
-#include "coppice/model/bnmc/fit.hpp"
+#include "coppice/model/bnmc/baselines.hpp"
+#include "coppice/model/bnmc/inference.hpp"
 #include "coppice/model/bnmc/options.hpp"
+#include "coppice/model/bnmc/predictor.hpp"
 
 namespace coppice {
+namespace {
+
+template <bnmc::Baseline kind>
+std::unique_ptr<Classifier> fit_baseline(const LabeledRows& rows, std::uint64_t seed, std::size_t threads,
+                                         const std::atomic<bool>* stop) {
+  return bnmc::fit_baseline(kind, rows, seed, threads, stop);
+}
+
+}  // namespace
 
 ModelEntry bnmc_entry() {
-  ModelEntry entry{
-      "bnmc",
-      "multi-label classifier: clusters of features and labels, with a linear classifier of each "
-      "label",
-      bnmc::parameter_table(),
-      [](const ParameterValues&) -> std::vector<std::string> {
-        return {"log_joint", "clusters", "entropy", "largest_share", "held_out"};
-      },
-      [](const ParameterValues&) -> std::size_t { return 1; },
-      bnmc::make_inference,
-      [](const Problem&) -> std::unique_ptr<Predictor> {
-        fail(ErrorCode::configuration,
-             "bnmc predicts labels (coppice predict); it fills in no cells and compares no draws");
-      },
-      bnmc::chain_bytes,
-      bnmc::check_given,
-      [](const ParameterValues&) -> std::string {
-        return "Variational: one local optimum, not draws from a posterior; clusters are surer "
-               "than they should be.";
-      }};
-  entry.greedy_steps = bnmc::steps;
-  entry.independent_columns = true;
-  entry.held_out_trace = "held_out";
-  entry.supports_incremental_rows = true;
-  entry.make_classifier = bnmc::make_classifier;
-  entry.resolve = [](const Problem& problem, const Settings&, std::uint64_t, std::size_t) {
-    const bnmc::Options options(problem.parameters);
-    return Resolution{{}, bnmc::warnings_of(bnmc::labeled_of(problem).labels, options)};
-  };
-  return entry;
+  return {.name = "bnmc",
+          .summary =
+              "multi-label classifier: clusters of features and labels, with a linear classifier of "
+              "each label",
+          .method = Method::variational,
+          .parameters = bnmc::parameter_table(),
+          .traces = bnmc::traces,
+          .make_inference = bnmc::make_inference,
+          .make_predictor = [](const Problem&) -> std::unique_ptr<Predictor> {
+            fail(ErrorCode::configuration,
+                 "bnmc predicts labels (coppice predict); it fills in no cells and compares no draws");
+          },
+          .make_classifier = bnmc::make_classifier,
+          .chain_bytes = bnmc::chain_bytes,
+          .check_given = bnmc::check_given,
+          .inexactness_note = [](const ParameterValues&) -> std::string {
+            return "Variational: one local optimum, not draws from a posterior; clusters are overconfident.";
+          },
+          .resolve =
+              [](const Problem& problem, const Settings&, std::uint64_t, std::size_t) {
+                const bnmc::Options options(problem.parameters);
+                return Resolution{{}, bnmc::warnings_of(bnmc::labeled_of(problem).labels, options)};
+              },
+          .max_steps = bnmc::max_steps,
+          .independent_columns = true,
+          .supports_incremental_rows = true,
+          .held_out_trace = "held_out",
+          .label_baselines = {{"ovr", fit_baseline<bnmc::Baseline::one_vs_rest>},
+                              {"chain", fit_baseline<bnmc::Baseline::chains>},
+                              {"rates", fit_baseline<bnmc::Baseline::base_rates>}}};
 }
 
 }  // namespace coppice

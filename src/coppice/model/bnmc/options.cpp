@@ -96,7 +96,7 @@ std::vector<Parameter> parameter_table() {
       0.0};
   threshold.choices = {"micro", "macro", "hamming", "at-least-one", "top-k"};
   return {
-      {"truncation", Type::integer, "50", "clusters there can be", 1.0, 10000.0},
+      {"truncation", Type::integer, "50", "truncation level: the largest number of clusters", 1.0, 10000.0},
       {"alpha", Type::real, "1", "concentration: how readily rows open clusters", 0.0, 1e300, true},
       choice("features", {"auto", "multinomial", "bernoulli", "gaussian"},
              "likelihood of the features within a cluster; auto: by the kinds of the columns"),
@@ -108,22 +108,22 @@ std::vector<Parameter> parameter_table() {
       {"feature-weight", Type::real, "1", "power of the features' likelihood", 0.0, 1e6, true},
       {"label-weight", Type::real, "1", "power of the labels' likelihood", 0.0, 1e6, true},
       choice("cluster-posterior", {"predictive", "variational"},
-             "of rows that are predicted: by what the clusters foretell, or as rows are learned from"),
+             "of rows to predict: from the predictive density, or by a local variational update"),
       choice("expert", {"logistic", "svm", "none"}, "linear classifier of each label"),
       choice("expert-method", {"vb", "gibbs", "svi", "map"}, "how its weights are found"),
       choice("covariance", {"auto", "full", "diagonal"},
              "of an expert's weights; auto: full for small problems"),
       choice("combine", {"stack", "product", "mixture", "linear", "logit"},
              "how clusters and linear classifiers make one score; stack: as they predict rows held out best"),
-      {"topics", Type::integer, "30", "topics that rows of counts or bits can have shares of; 0: none", 0.0,
+      {"topics", Type::integer, "30", "topics of count or binary features; 0: none", 0.0,
        1000.0},
       choice("inputs", {"auto", "features", "topics", "both"},
-             "of the linear classifiers; auto: topics of counts, both of bits, features of numbers"),
+             "of the linear classifiers; auto: topics for counts, both for binary features, features for numbers"),
       {"minibatch", Type::integer, "0", "rows of a stochastic step; 0: all rows, exact sweeps", 0.0, 1e9},
       {"forgetting", Type::real, "0.7", "power of the step sizes of stochastic steps", 0.5, 1.0, true},
       {"delay", Type::real, "1", "delay of the step sizes of stochastic steps", 0.0, 1e9},
       {"epochs", Type::integer, "20", "passes over the rows by stochastic steps", 1.0, 1e6},
-      {"restarts", Type::integer, "3", "starts, of which the one of highest bound is kept", 1.0, 1000.0},
+      {"restarts", Type::integer, "3", "initializations, of which the one with the highest bound is kept", 1.0, 1000.0},
       {"sweeps", Type::integer, "500", "sweeps of a start at most", 1.0, 1e6},
       {"tolerance", Type::real, "1e-6", "relative change of the bound at which sweeps end", 0.0, 1.0, true},
       {"grow", Type::flag, "false", "double the truncation while its last cluster is used"},
@@ -278,7 +278,7 @@ std::vector<std::string> warnings_of(const SparseRows& labels, const Options& op
         options.label_model == Likelihood::multinomial ? fmt::format("1/{}", labels.columns) : "1/2")};
   if (!any_one)
     return {
-        "warning: no row is known to have any label: there is nothing to tell apart, and all have the same "
+        "warning: no row is known to have any label: there is nothing to distinguish, and all have the same "
         "small probability"};
   const auto unknown = std::count(missing.begin(), missing.end(), labels.rows());
   if (any_zero && unknown > 0)
@@ -291,7 +291,7 @@ std::vector<std::string> warnings_of(const SparseRows& labels, const Options& op
         unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them", unknown == 1 ? "its" : "their")};
   if (any_zero) return {};
   return {
-      "warning: no label is known to be absent anywhere: linear classifiers have nothing to tell apart, "
+      "warning: no label is known to be absent anywhere: linear classifiers have nothing to separate, "
       "scores come from "
       "the clusters alone, they are not calibrated, and how many labels a row has is a guess from those that "
       "are there"};
@@ -315,7 +315,7 @@ bool has_topics(const LabeledRows& rows, const Options& options) {
   const auto is_blended = [](Kind kind) { return kind == Kind::count || kind == Kind::binary; };
   const bool can = std::all_of(rows.kinds.begin(), rows.kinds.end(), is_blended);
   if (!can && (options.inputs == "topics" || options.inputs == "both"))
-    fail(ErrorCode::configuration, "--inputs {} needs columns of counts or bits", options.inputs);
+    fail(ErrorCode::configuration, "--inputs {} needs count or binary columns", options.inputs);
   return can && options.has_expert && options.topics > 0 && options.inputs != "features";
 }
 

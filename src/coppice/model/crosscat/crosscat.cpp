@@ -1,30 +1,25 @@
 #include "coppice/model/crosscat/crosscat.hpp"
 
+#include "coppice/model/crosscat/inference.hpp"
 #include "coppice/model/crosscat/options.hpp"
 #include "coppice/model/crosscat/predictor.hpp"
-#include "coppice/model/crosscat/sampler.hpp"
 
 namespace coppice {
 
 ModelEntry crosscat_entry() {
-  ModelEntry entry{"crosscat",
-                   "views of the columns, and clusters of the rows in each (cross Dirichlet process mixture)",
-                   crosscat::parameter_table(),
-                   [](const ParameterValues& parameters) {
-                     std::vector<std::string> names{"log_joint", "clusters", "views", "column_entropy",
-                                                    "mean_clusters"};
-                     if (parameters.has("learn")) names.insert(names.end(), {"alpha_rows", "alpha_columns"});
-                     return names;
-                   },
-                   [](const ParameterValues&) -> std::size_t { return 1; },
-                   crosscat::make_inference,
-                   crosscat::make_predictor,
-                   crosscat::chain_bytes,
-                   crosscat::check_given,
-                   [](const ParameterValues&) { return std::string(); }};
-  entry.views = crosscat::views_of;
-  entry.independent_columns = true;
-  return entry;
+  return {
+      .name = "crosscat",
+      .summary = "views of the columns, and clusters of the rows in each (cross Dirichlet process mixture)",
+      .method = Method::mcmc,
+      .parameters = crosscat::parameter_table(),
+      .traces = crosscat::traces,
+      .make_inference = crosscat::make_inference,
+      .make_predictor = crosscat::make_predictor,
+      .chain_bytes = crosscat::chain_bytes,
+      .check_given = crosscat::check_given,
+      .views = crosscat::views_of,
+      .independent_columns = true,
+      .predicts_new_cells = true};
 }
 
 }  // namespace coppice

@@ -29,7 +29,7 @@ std::vector<Parameter> parameter_table() {
        0.0, 1.0, true},
       count_row("column-sweeps", "1", "how often every column may change its view in a sweep"),
       {"new-view-share", Type::real, "0.25",
-       "share of the columns, drawn anew in every sweep, that are offered new views after the first 100 "
+       "share of the columns, drawn again in every sweep, that are offered new views after the first 100 "
        "sweeps",
        0.0, 1.0, true},
       count_row("auxiliaries", "1", "new views that are offered to a column at once", 1.0),
@@ -42,7 +42,7 @@ std::vector<Parameter> parameter_table() {
       count_row("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
       count_row("split-merge-scans", "1", "restricted scans before the proposal of a split"),
       choice_row("split-merge-launch", "sequential",
-                 "how a split starts: sequential allocation, or fair coins", {"random", "sequential"}),
+                 "how a split starts: sequential allocation, or random launch", {"random", "sequential"}),
       choice_row("init", "prior", "start: a draw from the prior, or single: one view with one cluster",
                  {"prior", "single"}),
   };

@@ -6,10 +6,11 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/cluster/new_column.hpp"
+#include "coppice/model/crosscat/inference.hpp"
 #include "coppice/model/crosscat/options.hpp"
-#include "coppice/model/crosscat/sampler.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/stats_predictor.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::crosscat {
 namespace {
@@ -22,13 +23,17 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
         options_(problem.parameters),
         empty_(problem.family->stats_size()) {
     problem.family->clear(empty_.data());
+    if (!learns()) return;
+    const std::vector<TraceInfo> traces = crosscat::traces(problem.parameters);
+    alpha_rows_ = trace_place(traces, "alpha_rows");
+    alpha_columns_ = trace_place(traces, "alpha_columns");
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
                 std::string_view payload) override {
-    if (options_.learns_rows || options_.learns_columns) {
-      options_.alpha_rows = traces[alpha_rows_trace];
-      options_.alpha_columns = traces[alpha_columns_trace];
+    if (learns()) {
+      options_.alpha_rows = traces[alpha_rows_];
+      options_.alpha_columns = traces[alpha_columns_];
     }
     const Family& family = *problem_->family;
     const Rows& rows = *problem_->rows;
@@ -120,6 +125,7 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
   }
 
  private:
+  bool learns() const { return options_.learns_rows || options_.learns_columns; }
   /// Log weights of the clusters of a view and of a new one there, for the row's cells in the view.
   void weigh_clusters(const double* row, std::size_t view, std::vector<double>& terms) const {
     const Family& family = *problem_->family;
@@ -143,6 +149,7 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
 
   const Problem* problem_;
   Options options_;
+  std::size_t alpha_rows_ = 0, alpha_columns_ = 0;  // places of their traces
   std::vector<double> empty_;
   Views views_;
   std::vector<std::size_t> first_;  // component of each view

@@ -8,9 +8,10 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/model/nhcm/evidence.hpp"
+#include "coppice/model/nhcm/inference.hpp"
 #include "coppice/model/nhcm/options.hpp"
-#include "coppice/model/nhcm/traces.hpp"
 #include "coppice/model/stats_predictor.hpp"
+#include "coppice/model/trace_table.hpp"
 #include "coppice/prior/two_level_crp.hpp"
 
 namespace coppice::nhcm {
@@ -24,15 +25,20 @@ class NestedGaussianPredictor final : public StatsPredictor {
         rows_(problem.rows),
         options_(problem.parameters),
         evidence_(*family_, options_.spread, rows_->size()),
-        prior_(options_.nesting, options_.alpha_clusters, options_.alpha_subclusters, rows_->size()) {}
+        prior_(options_.nesting, options_.alpha_clusters, options_.alpha_subclusters, rows_->size()) {
+    const std::vector<TraceInfo> traces = nhcm::traces(problem.parameters);
+    spread_ = trace_place(traces, "spread");
+    alpha_clusters_ = trace_place(traces, "alpha_clusters");
+    alpha_subclusters_ = trace_place(traces, "alpha_subclusters");
+  }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
     const std::size_t rows = rows_->size();
     const std::span<const Label> clusters = labels.first(rows);
     const std::span<const Label> subs = labels.subspan(rows, rows);
     sub_of_.assign(subs.begin(), subs.end());
-    evidence_.set_spread(traces[spread_trace]);
-    prior_.set(traces[alpha_clusters_trace], traces[alpha_subclusters_trace]);
+    evidence_.set_spread(traces[spread_]);
+    prior_.set(traces[alpha_clusters_], traces[alpha_subclusters_]);
     sub_count_ = static_cast<std::size_t>(*std::max_element(subs.begin(), subs.end())) + 1;
     cluster_count_ = static_cast<std::size_t>(*std::max_element(clusters.begin(), clusters.end())) + 1;
     cluster_of_.assign(sub_count_, -1);
@@ -120,6 +126,7 @@ class NestedGaussianPredictor final : public StatsPredictor {
   Options options_;
   Evidence evidence_;
   TwoLevelCrp prior_;
+  std::size_t spread_ = 0, alpha_clusters_ = 0, alpha_subclusters_ = 0;  // places of their traces
   Labels sub_of_, cluster_of_;
   std::size_t sub_count_ = 0, cluster_count_ = 0;
   std::vector<double> stats_, log_prior_;

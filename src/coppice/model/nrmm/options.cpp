@@ -100,7 +100,7 @@ std::vector<Parameter> parameter_table() {
       count_row("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0),
       choice_row(
           "split-merge-launch", "sequential",
-          "start of those scans: rows allocated one by one, or by fair coins (random, as first published)",
+          "start of those scans: rows allocated one by one, or random launch (as first published)",
           {"sequential", "random"}),
       choice_row(
           "guide", "ibhc+bisect",

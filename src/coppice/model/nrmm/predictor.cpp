@@ -9,7 +9,9 @@
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/nrmm/draw_payload.hpp"
+#include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/process.hpp"
+#include "coppice/model/trace_table.hpp"
 
 namespace coppice::nrmm {
 namespace {
@@ -19,12 +21,17 @@ namespace {
 class MixturePredictor final : public Predictor, public NewCells {
  public:
   explicit MixturePredictor(const Problem& problem)
-      : parameters_(&problem.parameters),
+      : is_ngg_(is_ngg(problem.parameters)),
         own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
         family_(own_family_ ? own_family_.get() : problem.family),
         filled_(*family_, *problem.rows),
         empty_(family_->stats_size()) {
     family_->clear(empty_.data());
+    const std::vector<TraceInfo> traces = nrmm::traces(problem.parameters);
+    alpha_ = trace_place(traces, "alpha");
+    if (!is_ngg_) return;
+    sigma_ = trace_place(traces, "sigma");
+    log_u_ = trace_place(traces, "log_u");
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
@@ -35,7 +42,8 @@ class MixturePredictor final : public Predictor, public NewCells {
     family_->clear(empty_.data());
     new_rows_.clear();
     labels_.assign(labels.begin(), labels.end());
-    next_row_ = NextRow(*parameters_, traces.subspan(process_traces), labels.size());
+    next_row_ = is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], labels.size())
+                        : NextRow(traces[alpha_], labels.size());
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());
@@ -137,9 +145,10 @@ class MixturePredictor final : public Predictor, public NewCells {
     return {others.data(), filled_.observed()[row]};
   }
 
-  const ParameterValues* parameters_;
-  std::unique_ptr<Family> own_family_;  // if hyper-parameters are learned: with those of the draw
-  const Family* family_;                // the one that is in use
+  bool is_ngg_;
+  std::size_t alpha_ = 0, sigma_ = 0, log_u_ = 0;  // places of their traces
+  std::unique_ptr<Family> own_family_;             // if hyper-parameters are learned: with those of the draw
+  const Family* family_;                           // the one that is in use
   FilledRows filled_;
   std::vector<double> empty_;
   Labels labels_;

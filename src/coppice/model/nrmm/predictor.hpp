@@ -10,15 +10,6 @@
 
 namespace coppice::nrmm {
 
-/// Places of the traces in the order of ModelEntry::traces.
-enum Trace : std::size_t {
-  log_joint_trace,
-  clusters_trace,
-  entropy_trace,
-  largest_share_trace,
-  process_traces
-};
-
 std::unique_ptr<Predictor> make_predictor(const Problem& problem);
 
 }  // namespace coppice::nrmm

@@ -24,8 +24,6 @@ Total total_of(std::span<const std::uint32_t> sizes) {
   return total;
 }
 
-bool is_ngg(const ParameterValues& parameters) { return parameters.choice("process") == "ngg"; }
-
 /// alpha as both processes have it: a number, or learned under a Gamma prior.
 struct Concentration {
   explicit Concentration(const ParameterValues& parameters)
@@ -67,7 +65,6 @@ class DirichletProcess final : public Process {
     if (alpha_.learned) crp_.set_alpha(std::max(alpha_.prior.draw(stream), 1e-300));
     crp_.draw_partition(stream, labels);
   }
-  void traces(double* values) const override { values[0] = crp_.alpha(); }
 
  private:
   Concentration alpha_;
@@ -112,11 +109,7 @@ class GeneralizedGammaProcess final : public Process {
     ngg_.set(alpha, sigma, -std::log(alpha));
     ngg_.draw_partition(stream, labels);
   }
-  void traces(double* values) const override {
-    values[0] = ngg_.alpha();
-    values[1] = ngg_.sigma();
-    values[2] = ngg_.log_u();
-  }
+  double log_u() const override { return ngg_.log_u(); }
 
  private:
   Concentration alpha_;
@@ -127,27 +120,21 @@ class GeneralizedGammaProcess final : public Process {
 
 }  // namespace
 
+bool is_ngg(const ParameterValues& parameters) { return parameters.choice("process") == "ngg"; }
+
 std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows) {
   if (is_ngg(parameters)) return std::make_unique<GeneralizedGammaProcess>(parameters, rows);
   return std::make_unique<DirichletProcess>(parameters, rows);
 }
 
-std::vector<std::string> process_trace_names(const ParameterValues& parameters) {
-  if (is_ngg(parameters)) return {"alpha", "sigma", "log_u"};
-  return {"alpha"};
+NextRow::NextRow(double alpha, std::size_t rows) {
+  log_scale_ = -std::log(static_cast<double>(rows) + alpha);
+  log_open_ = log_scale_ + std::log(alpha);
 }
 
-NextRow::NextRow(const ParameterValues& parameters, std::span<const double> traces, std::size_t rows) {
-  const auto n = static_cast<double>(rows);
-  const double alpha = traces[0];
-  if (!is_ngg(parameters)) {
-    log_scale_ = -std::log(n + alpha);
-    log_open_ = log_scale_ + std::log(alpha);
-    return;
-  }
+NextRow::NextRow(double alpha, double sigma, double log_u, std::size_t rows) : sigma_(sigma) {
   // u / (N (1 + u)) times the weights: the density of u for N + 1 rows against that for N.
-  sigma_ = traces[1];
-  const double log_u = traces[2];
+  const auto n = static_cast<double>(rows);
   const double log1p_u = log1p_exp(log_u);
   log_scale_ = log_u - log1p_u - std::log(n);
   log_open_ = log_scale_ + std::log(alpha) + std::log(sigma_) + sigma_ * log1p_u;

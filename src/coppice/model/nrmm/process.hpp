@@ -1,5 +1,5 @@
 // The random measure of a mixture: the law of the partition with the parameters of that law, which are fixed
-// or learned. Samplers use law() alone; the state of a chain keeps ProcessState.
+// or learned. Moves use law() alone; the state of a chain keeps ProcessState.
 #pragma once
 
 #include <cstdint>
@@ -35,19 +35,23 @@ class Process {
   virtual bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all = true) = 0;
   /// Parameters and partition from the prior.
   virtual void draw(Stream& stream, std::span<Label> labels) = 0;
-  /// The values behind process_trace_names().
-  virtual void traces(double* values) const = 0;
+  /// Log of the auxiliary variable; the Dirichlet process has none.
+  virtual double log_u() const { return 0.0; }
 };
 
 /// Begins at the given values or at the means of their priors.
 std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows);
-std::vector<std::string> process_trace_names(const ParameterValues& parameters);
+/// Whether the process is the normalized generalized gamma process, which has a discount and u too.
+bool is_ngg(const ParameterValues& parameters);
 
 /// log p of joining a cluster of `size` of `rows` rows, and of opening a cluster, for the next row: the
-/// predictive weights under trace values of process_trace_names().
+/// predictive weights given the parameters of the process.
 class NextRow {
  public:
-  NextRow(const ParameterValues& parameters, std::span<const double> traces, std::size_t rows);
+  /// Of the Dirichlet process.
+  NextRow(double alpha, std::size_t rows);
+  /// Of the normalized generalized gamma process.
+  NextRow(double alpha, double sigma, double log_u, std::size_t rows);
   double log_join(double size) const;
   double log_open() const { return log_open_; }
 

@@ -7,8 +7,9 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/model/rbhmc/draw_payload.hpp"
-#include "coppice/model/rbhmc/traces.hpp"
+#include "coppice/model/rbhmc/inference.hpp"
 #include "coppice/model/stats_predictor.hpp"
+#include "coppice/model/trace_table.hpp"
 #include "coppice/shape/level_tree.hpp"
 
 namespace coppice::rbhmc {
@@ -23,12 +24,15 @@ class NestedMixturePredictor final : public StatsPredictor {
         tree_(problem.rows->size(), problem.parameters.integer("levels")),
         empty_(problem.family->stats_size()) {
     family_->clear(empty_.data());
+    const std::vector<TraceInfo> traces = rbhmc::traces(problem.parameters);
+    alpha_trace_ = trace_place(traces, "alpha");
+    gamma_trace_ = trace_place(traces, "gamma");
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
                 std::string_view payload) override {
-    alpha_ = traces[alpha_trace];
-    gamma_ = traces[gamma_trace];
+    alpha_ = traces[alpha_trace_];
+    gamma_ = traces[gamma_trace_];
     tree_.assign(labels);
     draw_ = read_payload(payload, tree_);
     const std::size_t size = family_->stats_size();
@@ -97,6 +101,7 @@ class NestedMixturePredictor final : public StatsPredictor {
   LevelTree tree_;
   DrawPayload draw_;
   std::vector<double> empty_, stats_, counts_;
+  std::size_t alpha_trace_ = 0, gamma_trace_ = 0;  // places of their traces
   double alpha_ = 1.0, gamma_ = 1.0;
 };
 

@@ -1,240 +1,31 @@
 #include "coppice/model/rbhmc/rbhmc.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "coppice/base/byte_stream.hpp"
 #include "coppice/model/rbhmc/auto_penalty.hpp"
+#include "coppice/model/rbhmc/inference.hpp"
+#include "coppice/model/rbhmc/options.hpp"
 #include "coppice/model/rbhmc/predictor.hpp"
-#include "coppice/model/rbhmc/replica.hpp"
 
 namespace coppice {
-namespace rbhmc {
-namespace {
-
-class NestedMixtureSampler final : public Inference {
- public:
-  explicit NestedMixtureSampler(const Problem& problem)
-      : options_(problem.parameters), rows_(problem.rows->size()) {
-    for (std::size_t replica = 0; replica <= options_.replicas; ++replica) {
-      replicas_.push_back(std::make_unique<Replica>(problem, options_));
-      replicas_.back()->state().margins().set_penalty(penalty_of(replica));
-    }
-    swaps_.resize(options_.replicas);
-  }
-
-  void init(const StreamName& name) override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->init(name_of(name, i));
-    std::fill(swaps_.begin(), swaps_.end(), MoveCount{});
-    last_ = name;
-  }
-
-  void step(const StreamName& name) override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->step(name_of(name, i));
-    Stream stream(name, Purpose::tempering);
-    for (std::size_t i = 0; i + 1 < replicas_.size(); ++i) {
-      const double difference = penalty_of(i) - penalty_of(i + 1);
-      const double hinges = replicas_[i]->state().hinge() - replicas_[i + 1]->state().hinge();
-      ++swaps_[i].proposed;
-      if (std::log(draw_uniform(stream)) >= 2.0 * difference * hinges) continue;
-      ++swaps_[i].accepted;
-      std::swap(replicas_[i]->state(), replicas_[i + 1]->state());
-      for (const std::size_t changed : {i, i + 1}) set_penalty(*replicas_[changed], penalty_of(changed));
-    }
-    last_ = name;
-    from_prior_ = false;
-  }
-
-  void rebuild() override {
-    for (const std::unique_ptr<Replica>& replica : replicas_) replica->state().rebuild();
-  }
-
-  double log_joint() const override { return state().log_collapsed() - regularizer(state().hinge()); }
-  double log_joint_from_scratch() const override {
-    state().audit();
-    return state().log_collapsed_from_scratch() - regularizer(state().margins().total(state().tree()));
-  }
-
-  void labels(std::span<Label> labels) const override { state().tree().labels(labels); }
-
-  void traces(std::span<double> values) const override {
-    const LevelTree& tree = state().tree();
-    const double hinge = state().hinge();
-    const double collapsed = state().log_collapsed();
-    Stream stream(last_, Purpose::scores);
-    const double complete = state().draw_log_complete(stream);
-    double* next = values.data();
-    const auto put = [&](double value) { *next++ = value; };
-    put(collapsed - regularizer(hinge));
-    put(collapsed);
-    put(complete - regularizer(hinge));
-    put(complete);
-    put(hinge);
-    put(static_cast<double>(state().components().clusters()));
-    put(state().rest(LevelTree::kRoot));
-    put(state().alpha());
-    put(state().gamma());
-    put(state().gamma0());
-    for (std::size_t level = 1; level <= tree.depth(); ++level)
-      put(static_cast<double>(tree.at_level(level).size()));
-    for (std::size_t level = 1; level <= tree.depth(); ++level) {
-      double entropy = 0.0;
-      for (const NodeId node : tree.at_level(level)) {
-        const double share = static_cast<double>(tree.size(node)) / static_cast<double>(rows_);
-        entropy -= share * std::log(share);
-      }
-      put(std::max(entropy, 0.0));
-    }
-  }
-
-  std::vector<MoveStatistics> moves() const override {
-    std::vector<MoveStatistics> list = replicas_.back()->moves();
-    for (std::size_t i = 0; i < swaps_.size(); ++i)
-      list.push_back({fmt::format("swap {:.3g} {:.3g}", penalty_of(i), penalty_of(i + 1)), swaps_[i].proposed,
-                      swaps_[i].accepted});
-    return list;
-  }
-
-  std::string payload() const override { return state().payload(); }
-
-  std::string save() const override {
-    ByteWriter bytes;
-    bytes.put(swaps_.data(), swaps_.size());
-    for (std::size_t i = 0; i < replicas_.size(); ++i) {
-      const std::string one = replicas_[i]->save();
-      // The last one takes what is left.
-      if (i + 1 < replicas_.size()) bytes.put(static_cast<std::uint64_t>(one.size()));
-      bytes.put(one.data(), one.size());
-    }
-    return bytes.take();
-  }
-
-  void load(std::string_view bytes) override {
-    ByteReader reader(bytes);
-    reader.get(swaps_.data(), swaps_.size());
-    for (std::size_t i = 0; i < replicas_.size(); ++i) {
-      const std::size_t length = i + 1 < replicas_.size() ? reader.get<std::uint64_t>() : reader.left();
-      replicas_[i]->load(reader.take(length));
-    }
-    from_prior_ = false;
-  }
-
-  void draw_prior(const StreamName& name) override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->draw_prior(name_of(name, i));
-    last_ = name;
-    from_prior_ = true;
-  }
-
-  /// After draw_prior: data from the plain mixture. After a step: data given tree, components and
-  /// discriminants under the regularized joint law of shape and data, each row by rejection; the parameters
-  /// are drawn given the data there were.
-  void draw_data(const StreamName& name, Rows& rows) override {
-    const State& from = state();
-    const Family& family = from.components().family();
-    const Clusters& components = from.components();
-    std::vector<double> empty(family.stats_size());
-    family.clear(empty.data());
-    Stream stream(name, Purpose::prior_data);
-    std::vector<std::vector<double>> thetas(components.sizes().size());
-    for (std::size_t slot = 0; slot < thetas.size(); ++slot) {
-      thetas[slot].resize(family.theta_size());
-      const auto label = static_cast<Label>(slot);
-      if (options_.drawn_theta && !from_prior_ && components.size(label) > 0)
-        std::copy_n(from.theta(label), family.theta_size(), thetas[slot].data());
-      else
-        family.draw_theta(from_prior_ ? empty.data() : components.stats(label), stream, thetas[slot].data());
-    }
-    Margins scorer = from.margins();
-    LevelScores scores(options_.levels);
-    for (std::size_t row = 0; row < rows_; ++row) {
-      while (true) {
-        family.draw(thetas[static_cast<std::size_t>(components.label(row))].data(), stream, rows[row]);
-        if (from_prior_ || !scorer.active()) break;
-        scorer.row_changed(row);
-        scorer.scores_at(row, from.tree(), from.tree().leaf(row), nullptr, scores);
-        // The centered hinge can be negative, down to minus the margin at every level.
-        const double least =
-            scorer.centered() ? -scorer.margin() * static_cast<double>(options_.levels) : 0.0;
-        if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.hinge(scores) - least)) break;
-      }
-    }
-    for (const std::unique_ptr<Replica>& replica : replicas_) {
-      replica->state().data_changed();
-      // Those that made the data are forgotten: given the data, these have the same law.
-      if (options_.drawn_theta && from_prior_) replica->state().draw_thetas(stream);
-    }
-  }
-
- private:
-  const State& state() const { return replicas_.back()->state(); }
-  double regularizer(double hinge) const { return 2.0 * options_.penalty * hinge; }
-
-  /// The ladder: replica i of r + 1 has the penalty C (i / r)^2; the last one is the chain itself.
-  double penalty_of(std::size_t replica) const {
-    if (options_.replicas == 0) return options_.penalty;
-    const double share = static_cast<double>(replica) / static_cast<double>(options_.replicas);
-    return options_.penalty * share * share;
-  }
-  static void set_penalty(Replica& replica, double penalty) {
-    State& state = replica.state();
-    const bool was_active = state.margins().active();
-    state.margins().set_penalty(penalty);
-    if (!was_active && state.margins().active()) state.margins().refresh_all(state.tree());
-  }
-  /// Every replica has streams of its own; the chain itself those of its name.
-  StreamName name_of(const StreamName& name, std::size_t replica) const {
-    const std::uint64_t distance = replicas_.size() - 1 - replica;
-    return {name.seed, name.chain | (distance << 32), name.sweep};
-  }
-
-  Options options_;
-  std::size_t rows_;
-  std::vector<std::unique_ptr<Replica>> replicas_;  // by penalty; the last one is the chain itself
-  std::vector<MoveCount> swaps_;
-  StreamName last_;
-  bool from_prior_ = false;
-};
-
-std::vector<std::string> trace_names(const ParameterValues& parameters) {
-  std::vector<std::string> names{"log_joint",  "cdll_c",         "rcdll", "cdll",  "hinge",
-                                 "components", "root_remainder", "alpha", "gamma", "gamma0"};
-  const std::size_t levels = parameters.integer("levels");
-  for (const char* what : {"clusters", "entropy"})
-    for (std::size_t level = 1; level <= levels; ++level) names.push_back(fmt::format("{}_{}", what, level));
-  return names;
-}
-
-std::size_t chain_bytes(const Problem& problem) {
-  const std::size_t rows = problem.rows->size();
-  const Options options(problem.parameters);
-  const Margins margins(problem, options);
-  // Scores of every level, features, labels; 256 components and nodes are far more than most data ask for.
-  const std::size_t per_row = options.levels * (2 * sizeof(double) + sizeof(NodeId)) +
-                              margins.stride() * sizeof(double) + 4 * sizeof(double);
-  const std::size_t slots = std::min<std::size_t>(rows, 256);
-  return (options.replicas + 1) * (rows * per_row + Clusters::bytes(*problem.family, rows, slots) +
-                                   3 * slots * slots * sizeof(double));
-}
-
-}  // namespace
-}  // namespace rbhmc
 
 ModelEntry rbhmc_entry() {
-  return {"rbhmc",
-          "tree of mixtures that share components, siblings kept apart by a margin (penalty 0: BHMC)",
-          rbhmc::parameter_table(),
-          rbhmc::trace_names,
-          [](const ParameterValues& parameters) { return parameters.integer("levels"); },
-          [](const Problem& problem) -> std::unique_ptr<Inference> {
-            return std::make_unique<rbhmc::NestedMixtureSampler>(problem);
-          },
-          rbhmc::make_predictor,
-          rbhmc::chain_bytes,
-          rbhmc::check_given,
-          rbhmc::inexactness_note,
-          rbhmc::resolve_penalty};
+  return {.name = "rbhmc",
+          .summary =
+              "tree of mixtures that share components, siblings kept apart by a margin (penalty 0: "
+              "BHMC)",
+          .method = Method::mcmc,
+          .parameters = rbhmc::parameter_table(),
+          .traces = rbhmc::traces,
+          .levels = [](const ParameterValues& parameters) { return parameters.integer("levels"); },
+          .make_inference = rbhmc::make_inference,
+          .make_predictor = rbhmc::make_predictor,
+          .chain_bytes = rbhmc::chain_bytes,
+          .check_given = rbhmc::check_given,
+          .inexactness_note = rbhmc::inexactness_note,
+          .resolve =
+              [](const Problem& problem, const Settings& given, std::uint64_t seed, std::size_t threads) {
+                return rbhmc::resolve_penalty(rbhmc_entry(), problem, given, seed, threads);
+              },
+          .selections = {{"rcdll", "rcdll"}, {"cdll", "cdll"}, {"rcdll_c", "log_joint"}}};
 }
 
 }  // namespace coppice

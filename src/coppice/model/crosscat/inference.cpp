@@ -1,0 +1,225 @@
+#include "coppice/model/crosscat/inference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/model/crosscat/state.hpp"
+#include "coppice/model/drawn_views.hpp"
+#include "coppice/model/state_header.hpp"
+
+namespace coppice::crosscat {
+namespace {
+
+constexpr StateHeader kStateHeader("crca", 2);
+/// Indices of streams: every replica has a range of its own, larger than any number of views.
+constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
+
+/// In the first sweeps every column is offered new views: chains that find too few of them early rarely find
+/// the others later.
+constexpr std::uint64_t kEarlySweeps = 100;
+
+/// What is measured for the traces of a draw.
+struct Figures : ViewFigures {
+  Figures(double log_joint, const Views& views, const Concentrations& alpha)
+      : ViewFigures(views), log_joint(log_joint), alpha(alpha) {}
+  double log_joint;
+  Concentrations alpha;
+};
+
+TraceTable<Figures> trace_table(const ParameterValues& parameters) {
+  auto rows = view_traces<Figures>("log joint density of views, clusters, learned concentrations and data");
+  if (parameters.has("learn")) {
+    rows.push_back({"alpha_rows", "concentration of the row clusters of every view",
+                    [](const Figures& f) { return f.alpha.rows; }});
+    rows.push_back(
+        {"alpha_columns", "concentration of the views", [](const Figures& f) { return f.alpha.columns; }});
+  }
+  return TraceTable<Figures>(std::move(rows));
+}
+
+class CrossSampler final : public Inference {
+ public:
+  explicit CrossSampler(const Problem& problem)
+      : options_(problem.parameters),
+        columns_(*problem.family, *problem.rows),
+        traces_(trace_table(problem.parameters)) {
+    for (const double power : options_.temperatures) replicas_.emplace_back(columns_, options_, power);
+    exchanges_.resize(replicas_.size() - 1);
+    begin_single();
+  }
+
+  void init(const StreamName& name) override {
+    exchanges_.assign(exchanges_.size(), {});
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Stream stream(name, Purpose::initialize, r);
+      replicas_[r].draw_prior(stream);
+    }
+    if (options_.starts_single) begin_single();
+    for (State& replica : replicas_) replica.set_counts({});
+  }
+
+  void step(const StreamName& name) override {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      State& state = replicas_[r];
+      for (std::size_t i = 0; i < options_.column_sweeps; ++i) {
+        Stream stream(name, Purpose::structure, r * kStreamsOfReplica + i);
+        state.column_sweep(stream, name.sweep <= kEarlySweeps ? 1.0 : options_.new_view_share);
+      }
+      // Repeated scans and moves must not use the same numbers again.
+      std::uint64_t index = r * kStreamsOfReplica;
+      for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += columns_.count())
+        state.row_sweep(name, index);
+      index = r * kStreamsOfReplica;
+      for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += columns_.count())
+        state.split_merge(name, index);
+      if (learns()) {
+        Stream stream(name, Purpose::concentration, r);
+        state.update_concentrations(stream);
+      }
+    }
+    Stream stream(name, Purpose::tempering);
+    for (std::size_t r = 0; r + 1 < replicas_.size(); ++r) {
+      const double log_ratio = (options_.temperatures[r] - options_.temperatures[r + 1]) *
+                               (replicas_[r + 1].log_joint() - replicas_[r].log_joint());
+      ++exchanges_[r].proposed;
+      if (!(std::log(draw_uniform(stream)) < log_ratio)) continue;
+      ++exchanges_[r].accepted;
+      replicas_[r].exchange(replicas_[r + 1]);
+    }
+  }
+
+  void rebuild() override {
+    for (State& replica : replicas_) replica.rebuild();
+  }
+
+  double log_joint() const override { return cold().log_joint(); }
+  double log_joint_from_scratch() const override {
+    State fresh(columns_, options_, 1.0);
+    fresh.set_concentrations(cold().concentrations());
+    fresh.set(cold().views());
+    return fresh.log_joint();
+  }
+
+  void labels(std::span<Label> labels) const override {
+    const Views views = cold().views();
+    const Labels& rows = views.rows[views.largest()];
+    std::copy(rows.begin(), rows.end(), labels.begin());
+  }
+
+  void traces(std::span<double> values) const override {
+    traces_.write({log_joint(), cold().views(), cold().concentrations()}, values);
+  }
+
+  std::vector<MoveStatistics> moves() const override {
+    const MoveCounts counts = cold().counts();
+    std::vector<MoveStatistics> list;
+    const auto put = [&](bool used, const char* name, const MoveCount& count) {
+      if (used) list.push_back({name, count.proposed, count.accepted});
+    };
+    put(options_.column_sweeps != 0, "column", counts.columns);
+    put(options_.row_sweeps != 0, "row", counts.rows);
+    put(options_.split_merge_moves != 0, "split", counts.splits);
+    put(options_.split_merge_moves != 0, "merge", counts.merges);
+    for (std::size_t r = 0; r < exchanges_.size(); ++r)
+      put(true, r == 0 ? "exchange" : "exchange_hot", exchanges_[r]);
+    return list;
+  }
+
+  std::string payload() const override {
+    ByteWriter writer;
+    cold().views().save(writer);
+    return writer.take();
+  }
+
+  std::string save() const override {
+    ByteWriter writer;
+    kStateHeader.write(writer);
+    for (const State& replica : replicas_) writer.put(replica.counts());
+    for (const State& replica : replicas_) writer.put(replica.concentrations());
+    writer.put(exchanges_.data(), exchanges_.size());
+    for (const State& replica : replicas_) replica.views().save(writer);
+    return writer.take();
+  }
+
+  void load(std::string_view bytes) override {
+    ByteReader reader(bytes);
+    kStateHeader.check(reader);
+    std::vector<MoveCounts> counts(replicas_.size());
+    reader.get(counts.data(), counts.size());
+    std::vector<Concentrations> concentrations(replicas_.size());
+    reader.get(concentrations.data(), concentrations.size());
+    for (const Concentrations& values : concentrations)
+      if (!(values.rows > 0.0 && values.columns > 0.0 && std::isfinite(values.rows + values.columns)))
+        fail(ErrorCode::bad_data, "the run file is damaged: impossible concentrations");
+    std::vector<MoveCount> exchanges(exchanges_.size());
+    reader.get(exchanges.data(), exchanges.size());
+    std::vector<Views> views;
+    for (std::size_t r = 0; r < replicas_.size(); ++r)
+      views.push_back(Views::load(reader, columns_.count(), columns_.rows()));
+    reader.end();
+    exchanges_ = exchanges;
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      replicas_[r].set_concentrations(concentrations[r]);
+      replicas_[r].set(views[r]);
+      replicas_[r].set_counts(counts[r]);
+    }
+  }
+
+  void draw_prior(const StreamName& name) override {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Stream stream(name, Purpose::prior_shape, r);
+      replicas_[r].draw_prior(stream);
+    }
+  }
+
+  void draw_data(const StreamName& name, Rows& rows) override {
+    Stream stream(name, Purpose::prior_data);
+    draw_cells(
+        cold().views(), [&](std::size_t column) -> const Family& { return columns_.family(column); }, stream,
+        rows);
+    columns_.data_changed();
+    rebuild();
+  }
+
+ private:
+  const State& cold() const { return replicas_.front(); }
+  bool learns() const { return options_.learns_rows || options_.learns_columns; }
+  void begin_single() {
+    for (State& replica : replicas_) replica.set({Labels(columns_.count(), 0), {Labels(columns_.rows(), 0)}});
+  }
+
+  Options options_;
+  Columns columns_;
+  std::vector<State> replicas_;
+  std::vector<MoveCount> exchanges_;
+  TraceTable<Figures> traces_;
+};
+
+}  // namespace
+
+std::vector<TraceInfo> traces(const ParameterValues& parameters) { return trace_table(parameters).list(); }
+
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
+  return std::make_unique<CrossSampler>(problem);
+}
+
+std::size_t chain_bytes(const Problem& problem) {
+  const Options options(problem.parameters);
+  const std::size_t cells = problem.rows->size() * problem.family->width() * sizeof(double);
+  // The columns one by one with the log density of every cell, and for each replica the statistics of its
+  // views, each of which has room for all columns.
+  constexpr std::size_t kViews = 8;
+  return 2 * cells +
+         options.temperatures.size() * kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16);
+}
+
+Views views_of(const Problem& problem, std::string_view payload) {
+  ByteReader reader(payload);
+  Views views = Views::load(reader, problem.family->width(), problem.rows->size());
+  reader.end();
+  return views;
+}
+
+}  // namespace coppice::crosscat

@@ -1,0 +1,498 @@
+#include "coppice/model/nrmm/inference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/base/error.hpp"
+#include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/filled_rows.hpp"
+#include "coppice/cluster/gibbs_sweep.hpp"
+#include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/nrmm/block_gibbs.hpp"
+#include "coppice/model/nrmm/draw_payload.hpp"
+#include "coppice/model/nrmm/growing_guide.hpp"
+#include "coppice/model/nrmm/guide.hpp"
+#include "coppice/model/nrmm/guided_split_merge.hpp"
+#include "coppice/model/nrmm/multiway.hpp"
+#include "coppice/model/nrmm/options.hpp"
+#include "coppice/model/nrmm/process.hpp"
+#include "coppice/model/nrmm/published.hpp"
+#include "coppice/model/state_header.hpp"
+#include "coppice/model/trace_table.hpp"
+
+namespace coppice::nrmm {
+namespace {
+
+/// The first sweeps make more moves of whole groups: a start by sequential allocation or from a guide tree is
+/// good, but often has joined what belongs apart. The number depends on the sweep alone, never on the state,
+/// so every sweep leaves the posterior invariant.
+constexpr std::uint64_t kEarlySweeps = 50;
+constexpr std::size_t kEarlyFactor = 5;
+
+constexpr StateHeader kStateHeader("nrmm", 2);
+/// With learned hyper-parameters and filled cells before the labels.
+constexpr StateHeader kLearnedStateHeader("nrmm", 3);
+
+/// Passes over the filled cells of a starting state: they begin at the columns' origins.
+constexpr std::size_t kFirstPasses = 3;
+
+/// Rows of its bucket that are updated around a row that comes in.
+constexpr std::size_t kNeighbors = 4;
+
+/// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
+Guide chain_guide(const ParameterValues& parameters, const Family& family, const Rows& rows,
+                  const StreamName& name, const std::atomic<bool>* stop) {
+  const std::unique_ptr<Process> fixed = make_process(parameters, rows.size());
+  Stream stream({name.seed, name.chain, 0}, Purpose::guide);
+  return build_guide(family, rows, rows.size(), fixed->law(), Options(parameters, rows.size()).guide, stream,
+                     stop);
+}
+
+/// What is measured for the traces of a draw.
+struct Figures {
+  double log_joint;
+  std::span<const std::uint32_t> sizes;
+  double rows;
+  const Process& process;
+};
+
+TraceTable<Figures> trace_table(const ParameterValues& parameters) {
+  std::vector<TraceTable<Figures>::Row> rows{
+      {"log_joint", "log joint density of partition, learned parameters and data",
+       [](const Figures& f) { return f.log_joint; }},
+      {"clusters", "number of clusters",
+       [](const Figures& f) {
+         return static_cast<double>(f.sizes.size()) -
+                static_cast<double>(std::count(f.sizes.begin(), f.sizes.end(), 0U));
+       }},
+      {"entropy", "entropy of the cluster sizes, in nats",
+       [](const Figures& f) { return partition_entropy(f.sizes, f.rows); }},
+      {"largest_share", "share of the rows in the largest cluster",
+       [](const Figures& f) { return *std::max_element(f.sizes.begin(), f.sizes.end()) / f.rows; }},
+      {"alpha", "concentration of the process", [](const Figures& f) { return f.process.state().alpha; }}};
+  if (is_ngg(parameters)) {
+    rows.push_back({"sigma", "discount of the process, in (0, 1): larger gives more small clusters",
+                    [](const Figures& f) { return f.process.state().sigma; }});
+    rows.push_back({"log_u", "log of the auxiliary variable u of the process",
+                    [](const Figures& f) { return f.process.log_u(); }});
+  }
+  return TraceTable<Figures>(std::move(rows));
+}
+
+class MixtureSampler final : public Inference {
+ public:
+  explicit MixtureSampler(const Problem& problem)
+      : parameters_(problem.parameters),
+        stop_(problem.stop),
+        rows_(problem.rows->size()),
+        options_(problem.parameters, rows_),
+        initial_family_(problem.family),
+        own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
+        family_(own_family_ ? *own_family_ : *problem.family),
+        hyper_(family_.hyper_size()),
+        filled_(family_, *problem.rows),
+        process_(make_process(problem.parameters, rows_)),
+        clusters_(family_, filled_.rows(), process_->law().log_join_table()),
+        split_merge_(family_, filled_.rows(), process_->law(), options_.split_merge),
+        blocks_(family_, filled_.rows(), process_->law()),
+        guided_(family_, filled_.rows(), process_->law(), options_.guided_split_scans),
+        multiway_(family_, filled_.rows(), process_->law()),
+        log_marginal_alone_(rows_),
+        traces_(trace_table(problem.parameters)) {
+    if (options_.published)
+      published_.emplace(family_, filled_.rows(), process_->law(), options_.published_moves,
+                         options_.published_depth);
+    if (filled_.any()) gibbs_.fill_in(&filled_);
+    data_changed();
+  }
+
+  void init(const StreamName& name) override {
+    guide_.reset();
+    if (own_family_) {
+      initial_family_->get_hyper(hyper_.data());
+      own_family_->set_hyper(hyper_.data());
+    }
+    filled_.reset();
+    data_changed();
+    switch (options_.start) {
+      case Start::sequential:
+        gibbs_.allocate(clusters_, name, log_marginal_alone_, process_->law().log_open());
+        gibbs_.set_count({});
+        break;
+      case Start::guide:
+        clusters_.assign(guide(name).clusters);
+        break;
+      case Start::single:
+        clusters_.assign(Labels(rows_, 0));
+        break;
+    }
+    for (std::size_t pass = 0; filled_.any() && pass < kFirstPasses; ++pass)
+      filled_.redraw(clusters_, {name.seed ^ (pass + 1), name.chain, name.sweep});
+    rebuild();
+    if (published_) published_->start(clusters_);
+  }
+
+  void step(const StreamName& name) override {
+    if (published_) {
+      published_->step(clusters_, log_marginal_alone_, name);
+      update_process(name);
+      published_->prior_changed();
+      return;
+    }
+    const auto repeat = [&](std::size_t times, Purpose purpose, auto&& move) {
+      for (std::size_t i = 0; i < times; ++i) {
+        Stream stream(name, purpose, i);
+        move(stream);
+      }
+    };
+    const std::size_t early = name.sweep <= kEarlySweeps ? kEarlyFactor : 1;
+    repeat(options_.split_merge_moves * early, Purpose::split_merge,
+           [&](Stream& stream) { split_merge_.step(clusters_, rows_, stream); });
+    if (options_.is_guided()) {
+      const RowTree& tree = guide(name).tree;
+      repeat(options_.block_moves * early, Purpose::blocks,
+             [&](Stream& stream) { blocks_.step(clusters_, tree, stream); });
+      repeat(options_.guided_split_moves * early, Purpose::guided_split_merge,
+             [&](Stream& stream) { guided_.step(clusters_, tree, stream); });
+      repeat(options_.multiway_moves, Purpose::multiway,
+             [&](Stream& stream) { multiway_.step(clusters_, tree, stream); });
+    }
+    if (options_.scans_at(name.sweep))
+      gibbs_.step(clusters_, name, log_marginal_alone_, process_->law().log_open());
+    else {
+      gibbs_.step_some(clusters_, name, log_marginal_alone_, process_->law().log_open(),
+                       options_.row_updates);
+      filled_.redraw(clusters_, name);
+    }
+    update_process(name);
+    update_hyper(name);
+  }
+
+  void rebuild() override { clusters_.rebuild(); }
+
+  double log_joint() const override {
+    return process_->log_prior(clusters_.sizes()) + clusters_.log_marginal() + family_.log_hyper_prior();
+  }
+
+  double log_joint_from_scratch() const override {
+    Clusters fresh(clusters_.family(), clusters_.data(), process_->law().log_join_table());
+    fresh.assign(clusters_.labels());
+    return process_->log_prior(fresh.sizes()) + fresh.log_marginal() + family_.log_hyper_prior();
+  }
+
+  void labels(std::span<Label> labels) const override {
+    std::copy(clusters_.labels().begin(), clusters_.labels().end(), labels.begin());
+    canonicalize(labels);
+  }
+
+  void traces(std::span<double> values) const override {
+    traces_.write({log_joint(), clusters_.sizes(), static_cast<double>(rows_), *process_}, values);
+    family_.hyper_traces(values.data() + traces_.size());
+  }
+
+  std::string payload() const override {
+    std::vector<double> hyper(hyper_.size());
+    std::vector<double> cells(filled_.cells_size());
+    family_.get_hyper(hyper.data());
+    filled_.get_cells(cells.data());
+    return write_payload(hyper, cells);
+  }
+
+  std::vector<MoveStatistics> moves() const override {
+    std::vector<MoveStatistics> list;
+    const auto add = [&](bool used, const char* name, const MoveCount& count) {
+      if (used) list.push_back({name, count.proposed, count.accepted});
+    };
+    if (published_) {
+      add(options_.published_moves != 0, "published_split", published_->splits());
+      add(options_.published_moves != 0, "published_merge", published_->merges());
+      add(true, "published_row", published_->row_updates());
+      return list;
+    }
+    add(options_.scan_every != 0 || options_.row_updates != 0, "gibbs", gibbs_.count());
+    add(options_.split_merge_moves != 0, "split", split_merge_.splits());
+    add(options_.split_merge_moves != 0, "merge", split_merge_.merges());
+    add(options_.block_moves != 0, "block", blocks_.count());
+    add(options_.guided_split_moves != 0, "guided_split", guided_.split_merge().splits());
+    add(options_.guided_split_moves != 0, "guided_merge", guided_.split_merge().merges());
+    add(options_.multiway_moves != 0, "multiway_split", multiway_.splits());
+    add(options_.multiway_moves != 0, "multiway_merge", multiway_.merges());
+    return list;
+  }
+
+  std::string save() const override {
+    ByteWriter writer;
+    header().write(writer);
+    writer.put(process_->state());
+    const std::array counts{gibbs_.count(),
+                            split_merge_.splits(),
+                            split_merge_.merges(),
+                            blocks_.count(),
+                            guided_.split_merge().splits(),
+                            guided_.split_merge().merges(),
+                            multiway_.splits(),
+                            multiway_.merges()};
+    writer.put(counts);
+    if (format() == kLearnedStateFormat) save_learned(writer);
+    if (published_) published_->save(writer);
+    writer.put(clusters_.labels().data(), rows_);
+    return writer.take();
+  }
+
+  void load(std::string_view bytes) override {
+    ByteReader reader(bytes);
+    header().check(reader);
+    const auto state = reader.get<ProcessState>();
+    const auto counts = reader.get<std::array<MoveCount, 8>>();
+    if (format() == kLearnedStateFormat) load_learned(reader, rows_);
+    // Labels come last; what is before them are the trees.
+    const std::size_t labels_size = rows_ * sizeof(Label);
+    ByteReader trees(reader.take(reader.left() - std::min(reader.left(), labels_size)));
+    if (!published_) trees.end();
+    Labels labels(rows_);
+    reader.get(labels.data(), rows_);
+    check_labels(labels);
+    process_->set_state(state);
+    gibbs_.set_count(counts[0]);
+    split_merge_.set_counts(counts[1], counts[2]);
+    blocks_.set_count(counts[3]);
+    guided_.split_merge().set_counts(counts[4], counts[5]);
+    multiway_.set_counts(counts[6], counts[7]);
+    clusters_.assign(labels);
+    guide_.reset();  // that of the chain that is loaded may be another
+    if (published_) {
+      published_->load(trees, clusters_);
+      trees.end();
+    }
+  }
+
+  void load_first(std::string_view bytes, std::size_t rows) override {
+    ByteReader reader(bytes);
+    header().check(reader);
+    const auto state = reader.get<ProcessState>();
+    reader.take(sizeof(std::array<MoveCount, 8>));
+    if (format() == kLearnedStateFormat) load_learned(reader, rows);
+    // Counts of moves and published trees are those of another run.
+    const std::size_t labels_size = rows * sizeof(Label);
+    reader.take(reader.left() - std::min(reader.left(), labels_size));
+    Labels labels(rows);
+    reader.get(labels.data(), rows);
+    check_labels(labels);
+    process_->set_state(state);
+    labels.resize(rows_, Clusters::kUnassigned);
+    clusters_.assign(labels);
+    inside_ = next_sigma_ = rows;
+    guide_.reset();
+    growing_.reset();
+  }
+
+  void insert(std::size_t count, const StreamName& name) override {
+    const ProductPartition& law = process_->law();
+    if (!growing_) {
+      Stream stream({name.seed, name.chain, 0}, Purpose::guide);
+      guide_rows_ = FilledRows(*initial_family_, filled_.observed());
+      growing_.emplace(*initial_family_, guide_rows_->rows(), inside_, stream);
+    }
+    for (; count > 0 && inside_ < rows_; --count) {
+      const auto row = static_cast<std::uint32_t>(inside_++);
+      Stream stream({name.seed, name.chain, row}, Purpose::insertion);
+      const auto update = [&](std::uint32_t which) {
+        const double uniform = draw_uniform(stream);
+        gibbs_.update(clusters_, which, uniform, law.log_open() + log_marginal_alone_[which], stream);
+      };
+      const std::span<const std::uint32_t> bucket = growing_->insert(row, stream);
+      update(row);
+      for (std::size_t i = 0; i < kNeighbors; ++i) update(bucket[draw_index(stream, bucket.size())]);
+      blocks_.step(clusters_, row, bucket, stream);
+      // The update of sigma costs O(N): it waits until the rows are two per cent more.
+      const bool all = inside_ >= next_sigma_;
+      if (all) next_sigma_ = inside_ + std::max<std::size_t>(100, inside_ / 50);
+      if (process_->update(stream, clusters_.sizes(), all)) clusters_.refresh_weights();
+    }
+    if (inside_ < rows_) return;
+    growing_.reset();
+    guide_rows_.reset();
+    rebuild();
+    if (published_) published_->start(clusters_);
+    gibbs_.set_count({});
+    blocks_.set_count({});
+  }
+
+  void draw_prior(const StreamName& name) override {
+    Stream stream(name, Purpose::prior_shape);
+    Labels labels(rows_);
+    process_->draw(stream, labels);
+    if (own_family_) {
+      Stream hyper(name, Purpose::prior_hyper);
+      own_family_->draw_hyper_prior(hyper);
+      data_changed();
+    }
+    clusters_.assign(labels);
+    if (published_) published_->start(clusters_);
+  }
+
+  void draw_data(const StreamName& name, Rows& rows) override {
+    const Family& family = clusters_.family();
+    std::vector<double> empty(family.stats_size());
+    family.clear(empty.data());
+    std::vector<std::vector<double>> thetas(clusters_.sizes().size());
+    Stream stream(name, Purpose::prior_data);
+    for (std::vector<double>& theta : thetas) {
+      theta.resize(family.theta_size());
+      family.draw_theta(empty.data(), stream, theta.data());
+    }
+    for (std::size_t row = 0; row < rows_; ++row)
+      family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
+    // Cells that were missing are missing again; what was drawn for them is part of the state.
+    filled_.adopt(rows);
+    for (const FilledRows::Cell& cell : filled_.cells()) rows[cell.row][cell.column] = kMissing;
+    data_changed();
+    rebuild();
+    if (published_) published_->start(clusters_);
+  }
+
+ private:
+  void update_process(const StreamName& name) {
+    Stream stream(name, Purpose::concentration);
+    if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
+  }
+
+  void update_hyper(const StreamName& name) {
+    if (!own_family_) return;
+    occupied_.clear();
+    for (std::size_t slot = 0; slot < clusters_.sizes().size(); ++slot)
+      if (clusters_.sizes()[slot] != 0) occupied_.push_back(clusters_.stats(static_cast<Label>(slot)));
+    family_.get_hyper(hyper_.data());
+    Stream stream(name, Purpose::hyper);
+    own_family_->update_hyper(occupied_, stream);
+    clusters_.rebase(hyper_.data());
+    update_log_marginal_alone();
+  }
+
+  const StateHeader& header() const {
+    return own_family_ || filled_.any() ? kLearnedStateHeader : kStateHeader;
+  }
+
+  /// Filled cells are measured from origins, which are those of the data.
+  void save_learned(ByteWriter& writer) const {
+    std::vector<double> numbers(hyper_.size());
+    family_.get_hyper(numbers.data());
+    writer.put(static_cast<std::uint64_t>(numbers.size()));
+    writer.put(numbers.data(), numbers.size());
+    writer.put(static_cast<std::uint64_t>(filled_.cells_size()));
+    for (std::size_t j = 0; j < family_.width(); ++j) writer.put(family_.origin(j));
+    numbers.resize(filled_.cells_size());
+    filled_.get_cells(numbers.data());
+    writer.put(numbers.data(), numbers.size());
+  }
+
+  /// Of a state of the first `rows` rows. Their origins may have been others: then the cells are moved.
+  void load_learned(ByteReader& reader, std::size_t rows) {
+    const auto read_count = [&](std::size_t expected, const char* what) {
+      if (const auto count = reader.get<std::uint64_t>(); count != expected)
+        fail(ErrorCode::bad_data, "checkpoint has {} {}, not {}", count, what, expected);
+    };
+    read_count(hyper_.size(), "learned values");
+    reader.get(hyper_.data(), hyper_.size());
+    const std::span<const FilledRows::Cell> cells = filled_.cells();
+    std::vector<double> values(static_cast<std::size_t>(
+        std::find_if(cells.begin(), cells.end(), [&](const auto& cell) { return cell.row >= rows; }) -
+        cells.begin()));
+    read_count(values.size(), "filled cells");
+    std::vector<double> origins(family_.width());
+    reader.get(origins.data(), origins.size());
+    reader.get(values.data(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i]))
+        fail(ErrorCode::bad_data, "checkpoint has a filled cell that is not a number");
+      const double origin = family_.origin(cells[i].column);
+      if (origins[cells[i].column] != origin) values[i] += origins[cells[i].column] - origin;
+    }
+    if (own_family_) own_family_->set_hyper(hyper_.data());
+    filled_.reset();
+    filled_.set_cells(values);
+    update_log_marginal_alone();
+  }
+
+  void check_labels(const Labels& labels) const {
+    for (const Label label : labels)
+      if (label < 0 || static_cast<std::size_t>(label) >= labels.size())
+        fail(ErrorCode::bad_data, "checkpoint has the label {} for {} rows", label, labels.size());
+  }
+
+  const Guide& guide(const StreamName& name) {
+    if (!guide_)
+      guide_ = chain_guide(parameters_, *initial_family_,
+                           FilledRows(*initial_family_, filled_.observed()).rows(), name, stop_);
+    return *guide_;
+  }
+
+  void data_changed() {
+    guide_.reset();
+    update_log_marginal_alone();
+  }
+  void update_log_marginal_alone() {
+    family_.log_marginals_alone(filled_.observed().cells.data(), rows_, log_marginal_alone_.data());
+  }
+
+  ParameterValues parameters_;
+  const std::atomic<bool>* stop_;
+  std::size_t rows_;
+  Options options_;
+  const Family* initial_family_;        // from which learning begins, and guides are made
+  std::unique_ptr<Family> own_family_;  // if hyper-parameters are learned
+  const Family& family_;                // the one that is in use
+  std::vector<double> hyper_;           // before an update
+  std::vector<const double*> occupied_;
+  FilledRows filled_;
+  std::unique_ptr<Process> process_;
+  Clusters clusters_;
+  GibbsSweep gibbs_;
+  SplitMerge split_merge_;
+  BlockGibbs blocks_;
+  GuidedSplitMerge guided_;
+  Multiway multiway_;
+  std::optional<PublishedMoves> published_;
+  std::vector<double> log_marginal_alone_;
+  TraceTable<Figures> traces_;
+  std::optional<Guide> guide_;
+  // While rows come in: how many are inside, and the guide that grows with them.
+  std::size_t inside_ = 0;
+  std::size_t next_sigma_ = 0;
+  std::optional<GrowingGuide> growing_;
+  std::optional<FilledRows> guide_rows_;  // of the growing guide, which must not depend on the state
+};
+
+}  // namespace
+
+std::vector<TraceInfo> traces(const ParameterValues& parameters) { return trace_table(parameters).list(); }
+
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
+  return std::make_unique<MixtureSampler>(problem);
+}
+
+RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
+  if (!Options(problem.parameters, problem.rows->size()).is_guided())
+    fail(ErrorCode::configuration, "--sampler {} has no guide tree; --sampler tree-guided or auto has one",
+         problem.parameters.choice("sampler"));
+  return chain_guide(problem.parameters, *problem.family, FilledRows(*problem.family, *problem.rows).rows(),
+                     name, problem.stop)
+      .tree;
+}
+
+std::size_t chain_bytes(const Problem& problem) {
+  // Labels, marginals of single rows, two tables by size, scratch lists of rows; 256 slots are far more than
+  // most data ask for.
+  const std::size_t rows = problem.rows->size();
+  const Options options(problem.parameters, rows);
+  return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
+         rows * (3 * sizeof(double) + 10 * sizeof(std::uint32_t)) +
+         (options.needs_guide() ? RowTree::bytes(rows) : 0) +
+         (options.multiway_moves != 0 ? Multiway::bytes(*problem.family, rows) : 0) +
+         (options.published ? PublishedMoves::bytes(*problem.family, rows) : 0);
+}
+
+}  // namespace coppice::nrmm

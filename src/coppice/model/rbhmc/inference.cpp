@@ -1,0 +1,243 @@
+#include "coppice/model/rbhmc/inference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "coppice/base/byte_stream.hpp"
+#include "coppice/model/rbhmc/replica.hpp"
+#include "coppice/model/trace_table.hpp"
+
+namespace coppice::rbhmc {
+namespace {
+
+/// What is measured for the traces of a draw.
+struct Figures {
+  double collapsed, complete, hinge, regularizer;
+  const State& state;
+};
+
+TraceTable<Figures> trace_table(std::size_t levels) {
+  std::vector<TraceTable<Figures>::Row> rows{
+      {"log_joint", "regularized log joint density, component parameters integrated out (rcdll_c)",
+       [](const Figures& f) { return f.collapsed - f.regularizer; }},
+      {"cdll_c", "log joint density without the regularizer, component parameters integrated out",
+       [](const Figures& f) { return f.collapsed; }},
+      {"rcdll", "regularized complete-data log likelihood, component parameters drawn",
+       [](const Figures& f) { return f.complete - f.regularizer; }},
+      {"cdll", "complete-data log likelihood, component parameters drawn",
+       [](const Figures& f) { return f.complete; }},
+      {"hinge", "sum of the hinge losses of all rows: how far siblings fall short of the margin",
+       [](const Figures& f) { return f.hinge; }},
+      {"components", "number of components",
+       [](const Figures& f) { return static_cast<double>(f.state.components().clusters()); }},
+      {"root_remainder", "weight of components not yet used, at the root",
+       [](const Figures& f) { return f.state.rest(LevelTree::kRoot); }},
+      {"alpha", "concentration of the tree: larger gives more branches",
+       [](const Figures& f) { return f.state.alpha(); }},
+      {"gamma", "concentration of a node's weights around its parent's",
+       [](const Figures& f) { return f.state.gamma(); }},
+      {"gamma0", "concentration of the weights at the root: larger gives more components",
+       [](const Figures& f) { return f.state.gamma0(); }}};
+  for (std::size_t level = 1; level <= levels; ++level)
+    rows.push_back(
+        {fmt::format("clusters_{}", level), fmt::format("number of clusters at level {}", level),
+         [level](const Figures& f) { return static_cast<double>(f.state.tree().at_level(level).size()); }});
+  for (std::size_t level = 1; level <= levels; ++level)
+    rows.push_back({fmt::format("entropy_{}", level),
+                    fmt::format("entropy of the cluster sizes at level {}, in nats", level),
+                    [level](const Figures& f) {
+                      const LevelTree& tree = f.state.tree();
+                      std::vector<std::size_t> sizes;
+                      for (const NodeId node : tree.at_level(level)) sizes.push_back(tree.size(node));
+                      return partition_entropy(sizes, static_cast<double>(tree.rows()));
+                    }});
+  return TraceTable<Figures>(std::move(rows));
+}
+
+class NestedMixtureSampler final : public Inference {
+ public:
+  explicit NestedMixtureSampler(const Problem& problem)
+      : options_(problem.parameters), rows_(problem.rows->size()), traces_(trace_table(options_.levels)) {
+    for (std::size_t replica = 0; replica <= options_.replicas; ++replica) {
+      replicas_.push_back(std::make_unique<Replica>(problem, options_));
+      replicas_.back()->state().margins().set_penalty(penalty_of(replica));
+    }
+    swaps_.resize(options_.replicas);
+  }
+
+  void init(const StreamName& name) override {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->init(name_of(name, i));
+    std::fill(swaps_.begin(), swaps_.end(), MoveCount{});
+    last_ = name;
+  }
+
+  void step(const StreamName& name) override {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->step(name_of(name, i));
+    Stream stream(name, Purpose::tempering);
+    for (std::size_t i = 0; i + 1 < replicas_.size(); ++i) {
+      const double difference = penalty_of(i) - penalty_of(i + 1);
+      const double hinges = replicas_[i]->state().hinge() - replicas_[i + 1]->state().hinge();
+      ++swaps_[i].proposed;
+      if (std::log(draw_uniform(stream)) >= 2.0 * difference * hinges) continue;
+      ++swaps_[i].accepted;
+      std::swap(replicas_[i]->state(), replicas_[i + 1]->state());
+      for (const std::size_t changed : {i, i + 1}) set_penalty(*replicas_[changed], penalty_of(changed));
+    }
+    last_ = name;
+    from_prior_ = false;
+  }
+
+  void rebuild() override {
+    for (const std::unique_ptr<Replica>& replica : replicas_) replica->state().rebuild();
+  }
+
+  double log_joint() const override { return state().log_collapsed() - regularizer(state().hinge()); }
+  double log_joint_from_scratch() const override {
+    state().audit();
+    return state().log_collapsed_from_scratch() - regularizer(state().margins().total(state().tree()));
+  }
+
+  void labels(std::span<Label> labels) const override { state().tree().labels(labels); }
+
+  void traces(std::span<double> values) const override {
+    Stream stream(last_, Purpose::scores);
+    const double hinge = state().hinge();
+    traces_.write(
+        {state().log_collapsed(), state().draw_log_complete(stream), hinge, regularizer(hinge), state()},
+        values);
+  }
+
+  std::vector<MoveStatistics> moves() const override {
+    std::vector<MoveStatistics> list = replicas_.back()->moves();
+    for (std::size_t i = 0; i < swaps_.size(); ++i)
+      list.push_back({fmt::format("swap {:.3g} {:.3g}", penalty_of(i), penalty_of(i + 1)), swaps_[i].proposed,
+                      swaps_[i].accepted});
+    return list;
+  }
+
+  std::string payload() const override { return state().payload(); }
+
+  std::string save() const override {
+    ByteWriter bytes;
+    bytes.put(swaps_.data(), swaps_.size());
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      const std::string one = replicas_[i]->save();
+      // The last one takes what is left.
+      if (i + 1 < replicas_.size()) bytes.put(static_cast<std::uint64_t>(one.size()));
+      bytes.put(one.data(), one.size());
+    }
+    return bytes.take();
+  }
+
+  void load(std::string_view bytes) override {
+    ByteReader reader(bytes);
+    reader.get(swaps_.data(), swaps_.size());
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      const std::size_t length = i + 1 < replicas_.size() ? reader.get<std::uint64_t>() : reader.left();
+      replicas_[i]->load(reader.take(length));
+    }
+    from_prior_ = false;
+  }
+
+  void draw_prior(const StreamName& name) override {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->draw_prior(name_of(name, i));
+    last_ = name;
+    from_prior_ = true;
+  }
+
+  /// After draw_prior: data from the plain mixture. After a step: data given tree, components and
+  /// discriminants under the regularized joint law of shape and data, each row by rejection; the parameters
+  /// are drawn given the data there were.
+  void draw_data(const StreamName& name, Rows& rows) override {
+    const State& from = state();
+    const Family& family = from.components().family();
+    const Clusters& components = from.components();
+    std::vector<double> empty(family.stats_size());
+    family.clear(empty.data());
+    Stream stream(name, Purpose::prior_data);
+    std::vector<std::vector<double>> thetas(components.sizes().size());
+    for (std::size_t slot = 0; slot < thetas.size(); ++slot) {
+      thetas[slot].resize(family.theta_size());
+      const auto label = static_cast<Label>(slot);
+      if (options_.drawn_theta && !from_prior_ && components.size(label) > 0)
+        std::copy_n(from.theta(label), family.theta_size(), thetas[slot].data());
+      else
+        family.draw_theta(from_prior_ ? empty.data() : components.stats(label), stream, thetas[slot].data());
+    }
+    Margins scorer = from.margins();
+    LevelScores scores(options_.levels);
+    for (std::size_t row = 0; row < rows_; ++row) {
+      while (true) {
+        family.draw(thetas[static_cast<std::size_t>(components.label(row))].data(), stream, rows[row]);
+        if (from_prior_ || !scorer.active()) break;
+        scorer.row_changed(row);
+        scorer.scores_at(row, from.tree(), from.tree().leaf(row), nullptr, scores);
+        // The centered hinge can be negative, down to minus the margin at every level.
+        const double least =
+            scorer.centered() ? -scorer.margin() * static_cast<double>(options_.levels) : 0.0;
+        if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.hinge(scores) - least)) break;
+      }
+    }
+    for (const std::unique_ptr<Replica>& replica : replicas_) {
+      replica->state().data_changed();
+      // Those that made the data are forgotten: given the data, these have the same law.
+      if (options_.drawn_theta && from_prior_) replica->state().draw_thetas(stream);
+    }
+  }
+
+ private:
+  const State& state() const { return replicas_.back()->state(); }
+  double regularizer(double hinge) const { return 2.0 * options_.penalty * hinge; }
+
+  /// The ladder: replica i of r + 1 has the penalty C (i / r)^2; the last one is the chain itself.
+  double penalty_of(std::size_t replica) const {
+    if (options_.replicas == 0) return options_.penalty;
+    const double share = static_cast<double>(replica) / static_cast<double>(options_.replicas);
+    return options_.penalty * share * share;
+  }
+  static void set_penalty(Replica& replica, double penalty) {
+    State& state = replica.state();
+    const bool was_active = state.margins().active();
+    state.margins().set_penalty(penalty);
+    if (!was_active && state.margins().active()) state.margins().refresh_all(state.tree());
+  }
+  /// Every replica has streams of its own; the chain itself those of its name.
+  StreamName name_of(const StreamName& name, std::size_t replica) const {
+    const std::uint64_t distance = replicas_.size() - 1 - replica;
+    return {name.seed, name.chain | (distance << 32), name.sweep};
+  }
+
+  Options options_;
+  std::size_t rows_;
+  std::vector<std::unique_ptr<Replica>> replicas_;  // by penalty; the last one is the chain itself
+  std::vector<MoveCount> swaps_;
+  TraceTable<Figures> traces_;
+  StreamName last_;
+  bool from_prior_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Inference> make_inference(const Problem& problem) {
+  return std::make_unique<NestedMixtureSampler>(problem);
+}
+
+std::vector<TraceInfo> traces(const ParameterValues& parameters) {
+  return trace_table(parameters.integer("levels")).list();
+}
+
+std::size_t chain_bytes(const Problem& problem) {
+  const std::size_t rows = problem.rows->size();
+  const Options options(problem.parameters);
+  const Margins margins(problem, options);
+  // Scores of every level, features, labels; 256 components and nodes are far more than most data ask for.
+  const std::size_t per_row = options.levels * (2 * sizeof(double) + sizeof(NodeId)) +
+                              margins.stride() * sizeof(double) + 4 * sizeof(double);
+  const std::size_t slots = std::min<std::size_t>(rows, 256);
+  return (options.replicas + 1) * (rows * per_row + Clusters::bytes(*problem.family, rows, slots) +
+                                   3 * slots * slots * sizeof(double));
+}
+
+}  // namespace coppice::rbhmc

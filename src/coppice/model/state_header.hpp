@@ -1,0 +1,38 @@
+// At the head of every saved state: four letters of the model and the version of the format, so that a state
+// of another version is told from a damaged one.
+#pragma once
+
+#include <cstdint>
+
+#include "coppice/base/byte_stream.hpp"
+
+namespace coppice {
+
+class StateHeader {
+ public:
+  /// Up to four letters; a changed layout of the state is a new version.
+  constexpr StateHeader(const char* letters, std::uint32_t version) : value_(version) {
+    for (std::uint64_t i = 0; i < 4 && letters[i] != 0; ++i)
+      value_ |= std::uint64_t{static_cast<unsigned char>(letters[i])} << (56 - 8 * i);
+  }
+
+  void write(ByteWriter& writer) const { writer.put(value_); }
+  /// Whether the bytes begin with this header; if so, they are read past it.
+  bool read(ByteReader& reader) const {
+    if (reader.left() < sizeof value_ || reader.peek<std::uint64_t>() != value_) return false;
+    reader.get<std::uint64_t>();
+    return true;
+  }
+  /// Throws Error{bad_data} for a state with another header.
+  void check(ByteReader& reader) const {
+    if (reader.get<std::uint64_t>() != value_)
+      fail(ErrorCode::bad_data,
+           "this run was begun by another version and cannot be resumed; its draws can be read, and fitting "
+           "again gives a run that can be resumed");
+  }
+
+ private:
+  std::uint64_t value_;
+};
+
+}  // namespace coppice
