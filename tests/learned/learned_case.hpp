@@ -10,7 +10,7 @@
 #include "coppice/family/gaussian.hpp"
 #include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 
 namespace coppice::test {
 
