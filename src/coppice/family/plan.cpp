@@ -232,8 +232,9 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     const auto same = std::find_if(plan.blocks.begin(), plan.blocks.end(), [&](const FamilyPlan::Block& b) {
       return b.family == chosen && b.has_spikes == has_spike;
     });
-    if (same == plan.blocks.end()) plan.blocks.push_back({chosen, {}, has_spike});
-    FamilyPlan::Block& block = same == plan.blocks.end() ? plan.blocks.back() : *same;
+    const auto place = static_cast<std::size_t>(same - plan.blocks.begin());
+    if (place == plan.blocks.size()) plan.blocks.push_back({chosen, {}, has_spike});
+    FamilyPlan::Block& block = plan.blocks[place];
     const Encoding encoding = encoding_of(table.columns[j], specs[j]);
     block.columns.push_back(j);
     block.encodings.push_back(encoding);
