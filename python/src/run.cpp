@@ -9,6 +9,7 @@
 #include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/impute.hpp"

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "coppice/app/reproduce.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/version.hpp"

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "coppice/app/text_table.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/post/profile.hpp"
 #include "coppice/post/units.hpp"
 

@@ -6,7 +6,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace coppice {
 
@@ -29,10 +28,14 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
+namespace detail {
+[[noreturn]] void fail(ErrorCode code, fmt::string_view format, fmt::format_args args);
+}
+
 /// Throws Error{code} with a formatted message.
 template <typename... Args>
 [[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(code, fmt::format(format, std::forward<Args>(args)...));
+  detail::fail(code, format, fmt::make_format_args(args...));
 }
 
 }  // namespace coppice

@@ -1,11 +1,11 @@
 // A run file opened for questions: its configuration, its data as the model saw them, its traces and draws.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "coppice/data/transform.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
 

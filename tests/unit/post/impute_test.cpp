@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/post/units.hpp"
 #include "small_run.hpp"
 #include "support/nrmm_enumeration.hpp"
