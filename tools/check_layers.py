@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a folder of src/coppice includes one that is not above it in the list, or one model another."""
+"""Fails where an include points the wrong way: from a folder of src/coppice to one below it in the list, from one model to
+another, in a circle between files of src/coppice (x.hpp and x.cpp are one file here), or from python/ to the command line."""
 import pathlib
 import re
 import sys
@@ -26,22 +27,55 @@ def fault(here, root, target):
     return None
 
 
-def main(root):
-    count, faults = 0, []
-    for path in sorted(p for p in root.rglob("*") if p.suffix in {".hpp", ".cpp"}):
+def circles(graph):
+    """Of every set of files that reach each other one circle, as the list of its files."""
+    found, settled = [], set()
+    for start in sorted(graph):
+        path, waiting = [start], [iter(sorted(graph[start]))]
+        while waiting:
+            step = next((name for name in waiting[-1] if name in graph and name not in settled), None)
+            if step is None:
+                settled.add(path.pop())
+                waiting.pop()
+            elif step in path:
+                found.append([*path[path.index(step):], step])
+                settled.update(path[path.index(step):])
+            else:
+                path.append(step)
+                waiting.append(iter(sorted(graph[step])))
+    return found
+
+
+def sources(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in {".hpp", ".cpp"})
+
+
+def main(top):
+    root, count, faults, graph = top / "src" / "coppice", 0, [], {}
+    for path in sources(root) + sources(top / "python"):
         count += 1
-        here = path.relative_to(root).parts[:-1] or (("out",) if path.name == PUBLIC else ())
-        if not here or here[0] not in LAYERS:
+        is_ours = path.is_relative_to(root)
+        here = path.relative_to(root).parts[:-1] if is_ours else ()
+        if is_ours and path.relative_to(root).as_posix() == PUBLIC:
+            here = ("out",)
+        if is_ours and (not here or here[0] not in LAYERS):
             faults.append(f"{path}: not in a layer ({', '.join(LAYERS)})")
             continue
+        unit = path.relative_to(root.parent).with_suffix("").as_posix() if is_ours else None
         text = path.read_text(encoding="utf-8")
         for match in INCLUDE.finditer(text):
-            if why := fault(here, root, match[1]):
+            if is_ours:
+                graph.setdefault(unit, set()).update({match[1].rsplit(".", 1)[0]} - {unit})
+                why = fault(here, root, match[1])
+            else:
+                why = "python may not know app" if match[1].startswith("coppice/app/") else None
+            if why:
                 line = text.count("\n", 0, match.start(1)) + 1
                 faults.append(f"{path}:{line}: includes {match[1]}: {why}")
+    faults += [f"{root}: files include each other: {' -> '.join(circle)}" for circle in circles(graph)]
     print("\n".join(faults + [f"layers: {count} files, {len(faults)} offenders"]))
     return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src/coppice")))
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))

@@ -117,12 +117,13 @@ class Estimator(BaseEstimator):
         return end
 
     def resume(self, draws: int | None = None) -> Any:
-        """Go on with a fit that was stopped, or draw more.
+        """Continue a fit that was stopped, or draw more.
 
         Parameters
         ----------
         draws : int or None
-            Draws each chain shall have in the end; None: as many as were asked for.
+            Draws each chain shall have in the end, at least as many as it has; None: as many as were asked for. Models
+            that are fitted once, without draws, take none.
 
         Returns
         -------
@@ -131,7 +132,7 @@ class Estimator(BaseEstimator):
         """
         check_is_fitted(self, "run_")
         run = self.run_
-        end = self._watch(_native.resume, path=run.path, draws=0 if draws is None else int(draws))
+        end = self._watch(_native.resume, path=run.path, draws=None if draws is None else int(draws))
         run._open(run.path)
         self._adopt(run)
         self._tell(end)

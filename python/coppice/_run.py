@@ -84,7 +84,7 @@ class Run:
     def _in_python_words(self, sentence: str) -> str:
         """Advice names commands and flags; here they are methods and keyword arguments."""
         sentence = re.sub(r"coppice resume RUN --draws \+(\d+)",
-                          lambda found: f"resume(draws={self.draws + int(found[1])})", sentence)
+                          lambda found: f"resume(draws={self._head['asked_draws'] + int(found[1])})", sentence)
         sentence = sentence.replace("coppice resume", "resume()").replace("coppice score RUN TEST.csv", "label_scores(X, y)")
         return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
 

@@ -1,6 +1,6 @@
 // The lists of models, families and parameters as Python values: what estimators are written from.
 #include "bindings.hpp"
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/config.hpp"
 

@@ -1,12 +1,9 @@
 // Answers of runs that learned labels.
-#include "coppice/app/classify.hpp"
 #include "coppice/post/label_answers.hpp"
 #include "run.hpp"
 
 namespace coppice::python {
 namespace {
-
-using app::Analysis;
 
 /// Rows x labels and rows x clusters; NaN in rows without a prediction.
 nb::dict arrays_of(const std::vector<LabelPrediction>& rows, std::size_t labels) {
@@ -104,9 +101,11 @@ nb::dict scores(const Matrix& truth, const Matrix& scores, const Matrix& probabi
   all.probabilities = take(probabilities);
   for (std::size_t i = 0; i < chosen.size(); ++i) all.chosen.push_back(chosen.data()[i] != 0);
   const std::size_t depths[] = {1, 3, 5};
-  const nlohmann::ordered_json answer = app::to_json(label_scores(all, depths));
+  const LabelScores answer = label_scores(all, depths);
   nb::dict result;
-  for (const auto& [name, value] : answer.items()) result[name.c_str()] = value.get<double>();
+  result["rows"] = static_cast<double>(answer.rows);
+  result["labels"] = static_cast<double>(answer.labels);
+  for (const auto& [name, value] : named_measures(answer)) result[name.c_str()] = value;
   return result;
 }
 

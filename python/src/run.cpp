@@ -3,26 +3,26 @@
 
 #include <cmath>
 
-#include "coppice/app/report.hpp"
-#include "coppice/app/report_tree.hpp"
-#include "coppice/app/run_hierarchy.hpp"
-#include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/out/newick.hpp"
+#include "coppice/out/report_assets.hpp"
+#include "coppice/out/run_page.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/profile.hpp"
+#include "coppice/post/report_tree.hpp"
 #include "coppice/post/row_trees.hpp"
+#include "coppice/post/run_hierarchy.hpp"
+#include "coppice/post/run_tree.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/post/views.hpp"
 
 namespace coppice::python {
 namespace {
 
-using app::Analysis;
 using LabelArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::dict head(const Run& run) {
@@ -200,7 +200,7 @@ nb::ndarray<nb::numpy, double> coclustering_matrix(const Run& run, std::size_t l
 /// The tree of a greedy model, else that of co-clustering at a level (0: of their average).
 nb::ndarray<nb::numpy, double> linkage(const Run& run, std::size_t level) {
   std::vector<double> merges = run.ask([&](const Analysis& analysis) {
-    if (!analysis.is_greedy()) return to_scipy(app::run_tree(analysis.run(), level));
+    if (!analysis.is_greedy()) return to_scipy(run_tree(analysis.run(), level));
     const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
     if (trees.size() > 1)
       fail(ErrorCode::configuration,
@@ -247,15 +247,15 @@ nb::tuple views(const Run& run, const std::string& select) {
 
 /// The tree of a greedy model down to its clusters: joins are at level 0, clusters at level 1.
 nb::list greedy_node_list(const Run& run, const std::string& select) {
-  const app::ReportTree tree = run.ask(
-      [&](const Analysis& analysis) { return app::report_tree(analysis, selection_from_name(select)); });
+  const ReportTree tree =
+      run.ask([&](const Analysis& analysis) { return report_tree(analysis, selection_from_name(select)); });
   nb::list list;
   for (std::size_t id = 0; id < tree.nodes.size(); ++id) {
-    const app::ReportNode& node = tree.nodes[id];
+    const ReportNode& node = tree.nodes[id];
     nb::dict entry;
     entry["id"] = id;
     entry["parent"] = nb::none();
-    if (node.parent != app::ReportNode::kNoParent) entry["parent"] = node.parent;
+    if (node.parent != ReportNode::kNoParent) entry["parent"] = node.parent;
     entry["level"] = node.level;
     entry["last_level"] = node.last_level;
     entry["name"] = node.name;
@@ -272,8 +272,8 @@ nb::list greedy_node_list(const Run& run, const std::string& select) {
 
 nb::list node_list(const Run& run, const std::string& select, bool full) {
   if (run.analysis().is_greedy()) return greedy_node_list(run, select);
-  const app::RunHierarchy hierarchy = run.ask(
-      [&](const Analysis& analysis) { return app::run_hierarchy(analysis, selection_from_name(select)); });
+  const RunHierarchy hierarchy =
+      run.ask([&](const Analysis& analysis) { return run_hierarchy(analysis, selection_from_name(select)); });
   const Hierarchy& tree = full ? hierarchy.full : hierarchy.shown;
   nb::list list;
   for (const HierarchyNode& node : tree.nodes) {
@@ -301,7 +301,7 @@ std::string newick(const Run& run, const std::string& select, bool full) {
         text += to_newick(tree.linkage, tree.names(analysis.run().table().row_ids), tree.probabilities());
       return text;
     }
-    const app::RunHierarchy hierarchy = app::run_hierarchy(analysis, selection_from_name(select));
+    const RunHierarchy hierarchy = run_hierarchy(analysis, selection_from_name(select));
     std::vector<double> support;
     for (const NodeSupport& node : hierarchy.support) support.push_back(node.exact);
     return hierarchy_to_newick(full ? hierarchy.full : hierarchy.shown, analysis.run().table().row_ids,
@@ -331,6 +331,10 @@ nb::list profile_list(const Run& run, std::size_t level, const std::string& sele
       words["outside"] = trait.outside;
       words["inside_sd"] = trait.inside_sd;
       words["outside_sd"] = trait.outside_sd;
+      words["inside_low"] = trait.inside_range.low;
+      words["inside_high"] = trait.inside_range.high;
+      words["outside_low"] = trait.outside_range.low;
+      words["outside_high"] = trait.outside_range.high;
       words["level"] = trait.level;
       traits.append(words);
     }
@@ -343,8 +347,9 @@ nb::list profile_list(const Run& run, std::size_t level, const std::string& sele
 }
 
 std::string report_text(const Run& run, const std::string& select) {
-  return run.ask(
-      [&](const Analysis& analysis) { return app::run_page(analysis, selection_from_name(select), {}); });
+  return run.ask([&](const Analysis& analysis) {
+    return run_page(report_assets(), analysis, selection_from_name(select));
+  });
 }
 
 nb::list to_list(const Imputation& imputation) {
@@ -355,6 +360,7 @@ nb::list to_list(const Imputation& imputation) {
     entry["column"] = imputation.completed.columns[cell.column].name;
     entry["mean"] = cell.mean;
     entry["sd"] = cell.sd;
+    entry["median"] = cell.median;
     entry["low"] = cell.low;
     entry["high"] = cell.high;
     entry["mode"] = cell.level;
@@ -395,7 +401,7 @@ Table new_rows(const SavedRun& saved, const Frame& frame) {
   RawTable raw = frame.raw;
   raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
   return apply(transform_from_json(saved.contents().transform),
-               table_like(std::move(raw), empty_table(saved.contents().input_codebook)));
+               table_like(std::move(raw), saved.contents().input_codebook));
 }
 
 void add_run(nb::module_& module) {

@@ -4,14 +4,14 @@
 #include <mutex>
 
 #include "bindings.hpp"
-#include "coppice/app/analysis.hpp"
+#include "coppice/post/analysis.hpp"
 
 namespace coppice::python {
 
 /// Questions are answered one at a time, with the interpreter free for other threads.
 class Run {
  public:
-  explicit Run(const std::string& path) : analysis_(path, silent()) {}
+  explicit Run(const std::string& path) : analysis_(path) {}
 
   template <typename Question>
   auto ask(Question question) const {
@@ -19,17 +19,22 @@ class Run {
     const std::lock_guard lock(mutex_);
     return question(analysis_);
   }
+  /// A question about two runs, which may be one and the same.
+  template <typename Question>
+  static auto ask_both(const Run& a, const Run& b, Question question) {
+    const nb::gil_scoped_release release;
+    if (&a == &b) {
+      const std::lock_guard lock(a.mutex_);
+      return question(a.analysis_, b.analysis_);
+    }
+    const std::scoped_lock lock(a.mutex_, b.mutex_);
+    return question(a.analysis_, b.analysis_);
+  }
   /// For what is at hand and makes Python values.
-  const app::Analysis& analysis() const { return analysis_; }
+  const Analysis& analysis() const { return analysis_; }
 
  private:
-  static app::Context silent() {
-    app::Context context;
-    context.quiet = true;
-    return context;
-  }
-
-  app::Analysis analysis_;
+  Analysis analysis_;
   mutable std::mutex mutex_;
 };
 

@@ -41,7 +41,7 @@ def test_update_tells_the_story_of_a_fresh_fit(coppice):
     coppice("update", "run.coppice", "new.csv", "--truth", "truth", "-o", "updated.coppice", "--draws", 500)
     assert coppice.json("summary", "run.coppice")["rows"] == 60, "with -o the run stays as it is"
     coppice("fit", "nrmm", "all.csv", "--truth", "truth", "-o", "fresh.coppice", "--draws", 500)
-    assert "same story" in coppice("compare", "fresh.coppice", "updated.coppice").stdout
+    assert "The two runs agree" in coppice("compare", "fresh.coppice", "updated.coppice").stdout
     fresh, updated = (coppice.json("summary", name)["clusters"] for name in ("fresh.coppice", "updated.coppice"))
     assert abs(np.ravel(fresh)[0] - np.ravel(updated)[0]) < 0.3
     names = [coppice("export", name, "--what", "consensus").stdout for name in ("fresh.coppice", "updated.coppice")]

@@ -107,6 +107,7 @@ TEST_P(Batch, TheOwnClusterIsSeenWithoutTheRow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, Batch, ::testing::ValuesIn(law_cases()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Learned, Batch, ::testing::ValuesIn(learned_cases()), CaseName());
 
 class RealBatch : public ::testing::TestWithParam<LawCase> {};
 

@@ -248,6 +248,7 @@ TEST_P(BayesRule, PredictedCellsAreThoseOfDrawnRows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, BayesRule, ::testing::ValuesIn(law_cases()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Learned, BayesRule, ::testing::ValuesIn(learned_cases()), CaseName());
 
 }  // namespace
 }  // namespace coppice::test

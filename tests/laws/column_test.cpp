@@ -132,6 +132,7 @@ TEST_P(SingleColumns, RestrictedFamiliesAreTheFamiliesOfTheirCells) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, SingleColumns, ::testing::ValuesIn(law_cases()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Learned, SingleColumns, ::testing::ValuesIn(learned_cases()), CaseName());
 
 }  // namespace
 }  // namespace coppice::test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 
 namespace coppice::test {
 namespace {
@@ -149,7 +149,7 @@ std::vector<LawCase> law_cases() {
 std::vector<LawCase> narrow_cases() {
   std::vector<LawCase> cases;
   for (const FamilyEntry& entry : all_families())
-    cases.push_back(default_case(entry, entry.name == "multinomial" ? 2 : 1));
+    cases.push_back(default_case(entry, entry.joint && entry.is_discrete() ? 2 : 1));
   cases.push_back({"gaussian_2",
                    "gaussian",
                    same_columns(2, real_column()),
@@ -167,6 +167,31 @@ std::vector<LawCase> narrow_cases() {
   cases.push_back(
       {"mixed", "auto", {category_column(3), real_column(), count_column(), binary_column()}, {}, 0.3});
   return cases;
+}
+
+std::vector<LawCase> learned_cases() {
+  std::vector<LawCase> cases;
+  for (const FamilyEntry& entry : all_families()) {
+    if (entry.joint) continue;
+    LawCase learned = default_case(entry, 3);
+    learned.name = test_name(entry.name) + "_learned";
+    learned.missing = 0.2;
+    learned.learn = true;
+    cases.push_back(learned);
+  }
+  cases.push_back(mixed_case("mixed_learned", 0.2));
+  cases.back().learn = true;
+  return cases;
+}
+
+/// Positive values by a third, locations by a bit of what such columns scatter.
+void move_hyper(Family& family) {
+  std::vector<double> values(family.hyper_size());
+  family.get_hyper(values.data());
+  const std::vector<std::string> names = family.hyper_names();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = names[i].ends_with(".prior_mean") ? values[i] + 0.4 : 1.33 * values[i];
+  family.set_hyper(values.data());
 }
 
 std::vector<LawCase> real_cases() {
@@ -210,7 +235,8 @@ Fixture::Fixture(const LawCase& law_case, std::uint64_t seed, std::size_t row_co
         {column.name, column.kind, column.levels, shape.family, parse_all(shape.settings)});
     table.columns.push_back(std::move(column));
   }
-  plan = plan_family(table, codebook, law_case.family, parse_all(law_case.settings));
+  plan = plan_family(table, codebook, law_case.family, parse_all(law_case.settings), false, {.learns_hyper = law_case.learn});
+  if (law_case.learn) move_hyper(*plan.family);
   rows = encode(plan, table);
 }
 

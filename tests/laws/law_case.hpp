@@ -28,12 +28,16 @@ struct LawCase {
   std::vector<CaseColumn> columns;
   std::vector<std::string> settings = {};  // as after --set
   double missing = 0.0;                    // share of cells left out
+  bool learn = false;                      // learned hyper-parameters, moved away from where they begin
 };
 
 /// Cases of ordinary width, for the laws that hold exactly.
 std::vector<LawCase> law_cases();
 /// Cases of one or two columns, where averages over prior draws converge.
 std::vector<LawCase> narrow_cases();
+/// Families whose hyper-parameters are learned, at other values than their first ones: what was computed for
+/// these must have followed.
+std::vector<LawCase> learned_cases();
 /// Those of the law cases with real columns only, and those with missing cells.
 std::vector<LawCase> real_cases();
 std::vector<LawCase> missing_cases();
@@ -69,6 +73,9 @@ class Stats {
   const Family* family_;
   std::vector<double> values_;
 };
+
+/// Sets learned hyper-parameters to other values than those they begin with.
+void move_hyper(Family& family);
 
 Settings parse_all(const std::vector<std::string>& assignments);
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "laws/law_case.hpp"
 
 namespace coppice::test {

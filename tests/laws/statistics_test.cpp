@@ -162,6 +162,7 @@ TEST_P(Statistics, OrderIsForgotten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, Statistics, ::testing::ValuesIn(law_cases()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Learned, Statistics, ::testing::ValuesIn(learned_cases()), CaseName());
 
 class RealStatistics : public ::testing::TestWithParam<LawCase> {};
 

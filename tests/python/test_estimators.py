@@ -186,6 +186,19 @@ def test_resume_draws_what_a_longer_fit_draws():
     np.testing.assert_array_equal(resumed.run_.labels(), longer.run_.labels())
 
 
+def test_resume_refuses_what_the_command_line_refuses():
+    X, _ = blobs()
+    sampled = fitted(coppice.NRMMixture, X)
+    with pytest.raises(ValueError, match="already has 60 draws"):
+        sampled.resume(draws=59)
+    for cls in (coppice.BHC, coppice.BHCC):
+        greedy = fitted(cls, X)
+        with pytest.raises(ValueError, match="has one fit and no draws"):
+            greedy.resume(draws=5)
+        assert greedy.run_.complete and greedy.run_.draws == 1
+        greedy.resume()  # nothing is left to do
+
+
 def test_opened_settings_are_those_of_the_fit(tmp_path):
     X, _ = blobs()
     model = fitted(coppice.NRMMixture, X, process="ngg", alpha=2, sigma_prior=(2.0, 3.0), sampler="gibbs",

@@ -48,7 +48,7 @@ inline RunContents small_contents(const std::string& model, const Settings& para
 
 inline std::unique_ptr<ProblemSetup> set_up(const RunFile& file) {
   const RunContents contents = file.contents();
-  return set_up_problem(contents.config, contents.codebook, contents.table);
+  return set_up_problem(contents);
 }
 
 inline FitEnd resume(const std::string& path, const FitOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
 #include "support/bhc_law.hpp"
 #include "support/tree_case.hpp"
 

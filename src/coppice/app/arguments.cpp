@@ -9,9 +9,11 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
-#include "coppice/app/row_order.hpp"
+#include "coppice/app/preflight.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
+#include "coppice/family/adopt_kinds.hpp"
+#include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
 
@@ -68,6 +70,16 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--labels-file", labels_file, "file of such columns, for the same rows")->group(group);
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
   command
+      .add_option(
+          "--keep", keep,
+          "column to model though it would be left out: an identifier, a copy of another, of the truth")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--na-values", na_values, "cells that mean missing, with commas: -999,unknown")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+  command
       .add_option("--codebook", codebook, "TOML file with the columns' kinds, families and hyper-parameters")
       ->group(group);
   command.add_option("--header", header, "does the file begin with column names: auto, yes or no [auto]")
@@ -102,23 +114,6 @@ Table read_labels(const std::string& path, const ReadOptions& of_rows, const Tab
   return in_order_of(data.labels, table.row_ids, path);
 }
 
-/// Known labels that nobody declared are modeled, and then found again.
-void hint_at_labels(const Table& table, const Codebook& told, const Context& context) {
-  for (const Column& column : table.columns) {
-    std::string name = column.name;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const bool is_usual =
-        name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
-    const bool can_be_class = column.kind == Kind::category || column.kind == Kind::binary;
-    if (is_usual && can_be_class && told.find(column.name) == nullptr)
-      context.note(fmt::format(
-          "note: column '{}' is modeled like the others; if it holds known labels, keep it for scores with "
-          "--truth {}",
-          column.name, column.name));
-  }
-}
-
 }  // namespace
 
 Dataset DataFlags::read(const std::string& path, const Context& context, bool learns_labels) const {
@@ -126,8 +121,7 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
   return read_bytes(bytes.view(), path == "-" ? "stdin" : path, context, learns_labels);
 }
 
-Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, const Context& context,
-                              bool learns_labels) const {
+Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
@@ -137,6 +131,10 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
   options.id = id;
   options.truth = truth;
   options.drop = drop;
+  options.keep = keep;
+  options.na_values = na_values;
+  options.rules = kind_rules();
+  options.plain_features = learns_labels;
   options.labels_may_be_absent = labels_may_be_absent;
   options.as_in_a_fit = as_in_a_fit;
   options.id_may_be_absent = id_may_be_absent;
@@ -152,8 +150,13 @@ Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, c
     fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, options, data.table);
-  for (const std::string& remark : data.notes) context.note("note: " + remark);
-  if (!learns_labels) hint_at_labels(data.table, book, context);
+  return data;
+}
+
+Dataset DataFlags::read_bytes(std::string_view bytes, const std::string& name, const Context& context,
+                              bool learns_labels) const {
+  Dataset data = read_silently(bytes, name, learns_labels);
+  for (const std::string& line : first_lines(data, name, learns_labels)) context.note(line);
   return data;
 }
 

@@ -27,11 +27,14 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --truth --drop --labels --labels-file --codebook --header, as the data reader wants them.
+/// --id --truth --drop --keep --na-values --labels --labels-file --codebook --header, as the data reader
+/// wants them.
 struct DataFlags {
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
+  std::vector<std::string> keep;
+  std::vector<std::string> na_values;
   std::vector<std::string> labels;
   std::string labels_file;
   bool labels_may_be_absent = false;  // not a flag: of rows whose labels nobody needs to know
@@ -41,12 +44,14 @@ struct DataFlags {
   std::string header = "auto";
 
   void add_to(CLI::App& command);
-  /// Reads the data with these flags; passes the reader's remarks on to the user. For a model that learns
-  /// labels, a format that has labels of its own needs no --labels.
+  /// Reads the data with these flags; tells the user in a few lines what it takes the columns for. For a
+  /// model that learns labels, a format that has labels of its own needs no --labels.
   Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;
   /// The same from memory; the name decides the format and appears in messages.
   Dataset read_bytes(std::string_view bytes, const std::string& name, const Context& context,
                      bool learns_labels = false) const;
+  /// The same without a word.
+  Dataset read_silently(std::string_view bytes, const std::string& name, bool learns_labels = false) const;
 };
 
 /// --family and --set: what models the columns.

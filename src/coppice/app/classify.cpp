@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "coppice/app/answering.hpp"
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/extremes.hpp"
 #include "coppice/data/load.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/label_answers.hpp"
 
@@ -20,9 +22,9 @@ enum class Unmentioned { absent, unknown };
 
 /// The labels of the run in the rows of a file, in the order of the run. Labels of a sparse file are those
 /// that are there: the others are unmentioned.
-Table known_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
-                   const std::string& id, const std::string& labels_file, Unmentioned unmentioned,
-                   const Context& context) {
+Table labels_in_file(const SavedRun& run, std::string_view bytes, const std::string& name,
+                     const std::string& id, const std::string& labels_file, Unmentioned unmentioned,
+                     const Context& context) {
   const Table& learned = run.contents().labels;
   const RunConfig& config = run.config();
   DataFlags flags;
@@ -66,7 +68,7 @@ Table known_labels(const SavedRun& run, std::string_view bytes, const std::strin
 Table given_labels(const SavedRun& run, std::string_view bytes, const std::string& name,
                    const LabelQuestion& question, const Context& context) {
   Table known =
-      known_labels(run, bytes, name, question.id, question.labels_file, Unmentioned::unknown, context);
+      labels_in_file(run, bytes, name, question.id, question.labels_file, Unmentioned::unknown, context);
   std::size_t cells = 0;
   for (const Column& column : known.columns)
     cells += static_cast<std::size_t>(
@@ -78,13 +80,6 @@ Table given_labels(const SavedRun& run, std::string_view bytes, const std::strin
 }
 
 }  // namespace
-
-void refuse_classifier(const Analysis& analysis, std::string_view what) {
-  if (!analysis.is_classifier()) return;
-  fail(ErrorCode::configuration,
-       "{} learned labels, once, and has no {}; ask it with coppice predict, score, profile or summary",
-       analysis.run().model().name, what);
-}
 
 int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context) {
   const SavedRun& run = analysis.run();
@@ -146,23 +141,6 @@ int predict_labels(const Analysis& analysis, const LabelQuestion& question, cons
   return 0;
 }
 
-ordered_json to_json(const LabelScores& scores) {
-  ordered_json answer{{"rows", scores.rows},
-                      {"labels", scores.labels},
-                      {"micro_f1", scores.micro_f1},
-                      {"macro_f1", scores.macro_f1},
-                      {"example_f1", scores.example_f1},
-                      {"example_jaccard", scores.example_jaccard},
-                      {"hamming_loss", scores.hamming_loss},
-                      {"subset_accuracy", scores.subset_accuracy},
-                      {"ranking_loss", scores.ranking_loss},
-                      {"lrap", scores.lrap},
-                      {"coverage", scores.coverage},
-                      {"log_loss", scores.log_loss}};
-  for (const auto& [k, value] : scores.precision_at) answer[fmt::format("precision_at_{}", k)] = value;
-  return answer;
-}
-
 namespace {
 
 /// Predictions of rows that were not learned from, beside what is known of them: of a file, or without one
@@ -189,7 +167,7 @@ LabeledPredictions judged_rows(const SavedRun& run, const std::string& data, con
   const FileBytes bytes = load_file(data);
   const std::string name = data == "-" ? "stdin" : data;
   const Table truth =
-      known_labels(run, bytes.view(), name, run.config().id, labels_file, Unmentioned::absent, context);
+      labels_in_file(run, bytes.view(), name, run.config().id, labels_file, Unmentioned::absent, context);
   const Table table = run.read_new_rows_bytes(bytes.view(), name, "");
   return with_truth(truth, coppice::predict_labels(run, table, 0));
 }

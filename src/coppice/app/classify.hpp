@@ -3,13 +3,10 @@
 
 #include <string>
 
-#include "coppice/app/analysis.hpp"
-#include "coppice/post/label_scores.hpp"
+#include "coppice/app/context.hpp"
+#include "coppice/post/analysis.hpp"
 
 namespace coppice::app {
-
-/// Throws Error{configuration} for a run that learned labels: what was asked for has no meaning there.
-void refuse_classifier(const Analysis& analysis, std::string_view what);
 
 /// New rows whose labels are asked for; with `given_labels` those labels that stand in the data, or in a file
 /// of their own, are known.
@@ -19,7 +16,6 @@ struct LabelQuestion {
   std::size_t threads = 0;
 };
 int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context);
-nlohmann::ordered_json to_json(const LabelScores& scores);
 /// Against the labels that stand in the data, or in a file of their own; without data, the rows of the run as
 /// fits without them predicted them.
 int score_labels(const Analysis& analysis, const std::string& data, const std::string& labels_file,

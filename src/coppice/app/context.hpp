@@ -67,6 +67,7 @@ void add_compare(CLI::App& application, Context& context);
 void add_report(CLI::App& application, Context& context);
 void add_view(CLI::App& application, Context& context);
 void add_codebook(CLI::App& application, Context& context);
+void add_check(CLI::App& application, Context& context);
 void add_simulate(CLI::App& application, Context& context);
 void add_models(CLI::App& application, Context& context);
 void add_families(CLI::App& application, Context& context);

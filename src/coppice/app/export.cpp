@@ -1,21 +1,22 @@
 // coppice export: draws and answers in other programs' formats.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iostream>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/app/inference_data.hpp"
-#include "coppice/app/run_tree.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/out/csv.hpp"
+#include "coppice/out/inference_data.hpp"
 #include "coppice/out/npy.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/linkage.hpp"
 #include "coppice/post/row_trees.hpp"
+#include "coppice/post/run_tree.hpp"
 #include "coppice/post/views.hpp"
 
 namespace coppice::app {
@@ -37,10 +38,6 @@ std::unique_ptr<CsvWriter> csv_to(const std::string& output) {
   return std::make_unique<CsvWriter>(std::filesystem::path(output));
 }
 
-[[noreturn]] void no_such_format(const ExportArguments& arguments, std::string_view allowed) {
-  fail(ErrorCode::usage, "--what {} can be written as {}, not as {}", arguments.what, allowed, arguments.to);
-}
-
 template <typename Value>
 void write_array(const ExportArguments& arguments, std::span<const Value> values,
                  const std::vector<std::size_t>& shape) {
@@ -60,7 +57,8 @@ std::vector<std::size_t> wanted_levels(const ExportArguments& arguments, const S
   return levels;
 }
 
-void export_labels(const ExportArguments& arguments, const SavedRun& run) {
+void export_labels(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
   const std::vector<std::size_t> levels = wanted_levels(arguments, run);
   const std::size_t rows = run.rows();
   if (arguments.to == "csv") {
@@ -88,7 +86,7 @@ void export_labels(const ExportArguments& arguments, const SavedRun& run) {
     std::vector<std::size_t> shape{run.config().chains, run.draws_per_chain(), rows};
     if (levels.size() > 1) shape.insert(shape.begin() + 2, levels.size());
     write_array<std::int32_t>(arguments, values, shape);
-  } else if (arguments.to == "json") {
+  } else {
     ordered_json draws = ordered_json::array();
     run.for_each_draw(0, [&](const SavedDraw& saved) {
       for (const std::size_t level : levels) {
@@ -100,12 +98,11 @@ void export_labels(const ExportArguments& arguments, const SavedRun& run) {
       }
     });
     write_json(arguments.output, {{"rows", run.table().row_ids}, {"draws", draws}});
-  } else {
-    no_such_format(arguments, "csv, json or npy (netcdf: --what draws)");
   }
 }
 
-void export_trace(const ExportArguments& arguments, const SavedRun& run) {
+void export_trace(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
   const std::vector<std::string>& names = run.trace_names();
   const std::size_t chains = run.config().chains;
   const std::size_t draws = run.draws_per_chain();
@@ -129,12 +126,10 @@ void export_trace(const ExportArguments& arguments, const SavedRun& run) {
         for (std::size_t trace = 0; trace < names.size(); ++trace)
           values.push_back(run.traces()[trace][chain][draw]);
     write_array<double>(arguments, values, {chains, draws, names.size()});
-  } else if (arguments.to == "json") {
+  } else {
     ordered_json answer = ordered_json::object();
     for (std::size_t trace = 0; trace < names.size(); ++trace) answer[names[trace]] = run.traces()[trace];
     write_json(arguments.output, answer);
-  } else {
-    no_such_format(arguments, "csv, json or npy (netcdf: --what draws)");
   }
 }
 
@@ -154,19 +149,18 @@ void write_square(const ExportArguments& arguments, std::span<const double> matr
     writer->close();
   } else if (arguments.to == "npy") {
     write_array<double>(arguments, matrix, {count, count});
-  } else if (arguments.to == "json") {
+  } else {
     ordered_json lines = ordered_json::array();
     for (std::size_t i = 0; i < count; ++i) {
       const auto line = matrix.subspan(i * count, count);
       lines.push_back(std::vector<double>(line.begin(), line.end()));
     }
     write_json(arguments.output, {{things, names}, {arguments.what, lines}});
-  } else {
-    no_such_format(arguments, "csv, json or npy");
   }
 }
 
-void export_columns(const ExportArguments& arguments, const SavedRun& run) {
+void export_columns(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
   write_square(arguments, column_coassignment(run), "columns", column_names(run));
 }
 
@@ -191,10 +185,11 @@ TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& ana
   std::vector<TreeLinkage> trees = tree_linkages(
       arguments.of_columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.view));
   if (trees.size() > 1)
-    fail(ErrorCode::configuration,
-         "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
-         "resume {}",
-         trees.size(), arguments.path);
+    fail(
+        ErrorCode::configuration,
+        "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
+        "resume {}",
+        trees.size(), arguments.path);
   return std::move(trees.front());
 }
 
@@ -215,7 +210,7 @@ void export_linkage(const ExportArguments& arguments, const Analysis& analysis) 
       writer->end_row();
     }
     writer->close();
-  } else if (arguments.to == "json") {
+  } else {
     ordered_json merges = ordered_json::array();
     for (std::size_t i = 0; i < values.size(); i += 4)
       merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
@@ -224,8 +219,6 @@ void export_linkage(const ExportArguments& arguments, const Analysis& analysis) 
                         {"linkage", merges}};
     if (!tree.log_odds.empty()) answer["log_odds"] = tree.log_odds;
     write_json(arguments.output, answer);
-  } else {
-    no_such_format(arguments, "csv, json or npy");
   }
 }
 
@@ -270,7 +263,7 @@ void export_consensus(const ExportArguments& arguments, const Analysis& analysis
       }
     }
     write_json(arguments.output, answer);
-  } else if (arguments.to == "npy") {
+  } else {
     std::vector<std::int32_t> values;
     for (const Consensus& estimate : estimates)
       values.insert(values.end(), estimate.labels.begin(), estimate.labels.end());
@@ -278,20 +271,17 @@ void export_consensus(const ExportArguments& arguments, const Analysis& analysis
                                                ? std::vector<std::size_t>{run.rows()}
                                                : std::vector<std::size_t>{levels.size(), run.rows()};
     write_array<std::int32_t>(arguments, values, shape);
-  } else {
-    no_such_format(arguments, "csv, json or npy");
   }
 }
 
-void export_draws(const ExportArguments& arguments, const SavedRun& run) {
+void export_draws(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
   if (arguments.to == "netcdf") {
     if (arguments.output.empty() || arguments.output == "-")
       fail(ErrorCode::usage, "--to netcdf needs -o FILE");
     write_inference_data(run, arguments.output);
     return;
   }
-  if (arguments.to != "csv")
-    no_such_format(arguments, "csv or netcdf (arrays: --what labels and --what trace)");
   const std::vector<std::size_t> levels = wanted_levels(arguments, run);
   const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
   writer->cell("chain").cell("draw");
@@ -309,7 +299,8 @@ void export_draws(const ExportArguments& arguments, const SavedRun& run) {
   writer->close();
 }
 
-void export_data(const ExportArguments& arguments, const SavedRun& run) {
+void export_data(const ExportArguments& arguments, const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
   const Table& table = run.table();
   if (arguments.to == "npy") {
     std::vector<double> values;
@@ -318,35 +309,94 @@ void export_data(const ExportArguments& arguments, const SavedRun& run) {
     write_array<double>(arguments, values, {table.rows(), table.columns.size()});
     return;
   }
-  if (arguments.to != "csv") no_such_format(arguments, "csv or npy");
   const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
   write_table(*writer, table);
   writer->close();
 }
 
-void write_export(const ExportArguments& arguments, const Analysis& analysis) {
-  if (arguments.what == "labels") export_labels(arguments, analysis.run());
-  if (arguments.what == "trace") export_trace(arguments, analysis.run());
-  if (arguments.what == "coclustering") export_matrix(arguments, analysis);
-  if (arguments.what == "columns") export_columns(arguments, analysis.run());
-  if (arguments.what == "linkage") export_linkage(arguments, analysis);
-  if (arguments.what == "consensus") export_consensus(arguments, analysis);
-  if (arguments.what == "draws") export_draws(arguments, analysis.run());
-  if (arguments.what == "data") export_data(arguments, analysis.run());
+/// What can be exported.
+struct ExportKind {
+  const char* name;
+  const char* help;
+  std::vector<std::string> formats;
+  void (*write)(const ExportArguments&, const Analysis&);
+  bool of_clusters = false;    // a run that learned labels has none
+  const char* elsewhere = "";  // where other formats are found
+};
+
+const std::vector<ExportKind>& export_kinds() {
+  static const std::vector<std::string> tables{"csv", "json", "npy"};
+  static const std::vector<ExportKind> kinds{
+      {.name = "labels",
+       .help = "clusters of the rows in every draw",
+       .formats = tables,
+       .write = export_labels,
+       .elsewhere = " (netcdf: --what draws)"},
+      {.name = "trace",
+       .help = "traces of every chain",
+       .formats = tables,
+       .write = export_trace,
+       .elsewhere = " (netcdf: --what draws)"},
+      {.name = "consensus",
+       .help = "the partition to report, with the confidence of each row",
+       .formats = tables,
+       .write = export_consensus,
+       .of_clusters = true},
+      {.name = "coclustering",
+       .help = "probabilities that two rows share a cluster",
+       .formats = tables,
+       .write = export_matrix,
+       .of_clusters = true},
+      {.name = "columns",
+       .help = "probabilities that two columns share a view",
+       .formats = tables,
+       .write = export_columns},
+      {.name = "linkage",
+       .help = "the tree of the rows, as SciPy has it",
+       .formats = tables,
+       .write = export_linkage,
+       .of_clusters = true},
+      {.name = "draws",
+       .help = "traces and clusters of every draw",
+       .formats = {"csv", "netcdf"},
+       .write = export_draws,
+       .elsewhere = " (arrays: --what labels and --what trace)"},
+      {.name = "data", .help = "the table as modeled", .formats = {"csv", "npy"}, .write = export_data}};
+  return kinds;
+}
+
+std::vector<std::string> export_names() {
+  std::vector<std::string> names;
+  for (const ExportKind& kind : export_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+/// "a, b or c".
+std::string one_of(const std::vector<std::string>& names) {
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+void check_format(const ExportKind& kind, const std::string& format) {
+  if (std::find(kind.formats.begin(), kind.formats.end(), format) != kind.formats.end()) return;
+  fail(ErrorCode::usage, "--what {} can be written as {}{}, not as {}", kind.name, one_of(kind.formats),
+       kind.elsewhere, format);
 }
 
 int export_run(const ExportArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
-  for (const char* what : {"coclustering", "linkage", "consensus"})
-    if (arguments.what == what) refuse_classifier(analysis, what);
+  const Analysis analysis = open_run(arguments.path, context);
+  const ExportKind& kind =
+      *std::find_if(export_kinds().begin(), export_kinds().end(),
+                    [&](const ExportKind& entry) { return entry.name == arguments.what; });
+  if (kind.of_clusters) refuse_classifier(analysis, kind.name);
   if (arguments.of_columns && (!analysis.has_column_tree() || arguments.what != "linkage"))
     fail(ErrorCode::configuration, "--columns is for the linkage of a model with a tree over the columns");
   if (arguments.view > 0 && !analysis.has_column_tree())
     fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows of views",
          analysis.run().model().name);
-  analysis.note_caveat(context);
+  note_caveat(analysis, context);
+  check_format(kind, arguments.to);
   try {
-    write_export(arguments, analysis);
+    kind.write(arguments, analysis);
   } catch (const Error& error) {
     // A reader that has seen enough (head, less) is not an error.
     const bool to_stdout = arguments.output.empty() || arguments.output == "-";
@@ -363,12 +413,9 @@ void add_export(CLI::App& application, Context& context) {
       application.add_subcommand("export", "draws and answers as CSV, JSON, NPY or NetCDF (ArviZ)");
   auto arguments = std::make_shared<ExportArguments>();
   command->add_option("run", arguments->path, "run file")->required();
-  command
-      ->add_option("--what", arguments->what,
-                   "labels, trace, consensus, coclustering, columns, linkage, draws or data")
+  command->add_option("--what", arguments->what, one_of(export_names()))
       ->required()
-      ->check(CLI::IsMember(
-          {"labels", "trace", "consensus", "coclustering", "columns", "linkage", "draws", "data"}));
+      ->check(CLI::IsMember(export_names()));
   command->add_option("--to", arguments->to, "csv, json, npy or netcdf [csv]")
       ->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
   command->add_option("-o,--output", arguments->output, "file to write [stdout]");
@@ -378,6 +425,10 @@ void add_export(CLI::App& application, Context& context) {
                     fmt::format("linkage: that of the tree over the columns ({})",
                                 fmt::join(models_that(&ModelEntry::has_column_tree), ", ")));
   arguments->selecting.add_to(*command);
+  std::string footer = "What there is, and its formats:\n";
+  for (const ExportKind& kind : export_kinds())
+    footer += fmt::format("  {:<14}{} ({})\n", kind.name, kind.help, fmt::join(kind.formats, ", "));
+  command->footer(footer);
   command->callback(
       [=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });
 }

@@ -1,12 +1,10 @@
 // coppice fit and resume: from a table to a run file.
-#include "coppice/run/fit.hpp"
-
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/running.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/new_run.hpp"
+#include "coppice/run/fit_service.hpp"
 
 namespace coppice::app {
 
@@ -20,44 +18,30 @@ double RunFlags::seconds() const {
   return time_limit.empty() ? 0.0 : about("--time-limit", [&] { return parse_duration(time_limit); });
 }
 
-void choose_settings(RunContents& contents, std::unique_ptr<ProblemSetup>& setup, const RunFlags& flags,
-                     const InterruptGuard& guard) {
-  setup->problem.stop = guard.flag();
-  try {
-    resolve_settings(contents.config, contents.codebook, contents.table, flags.threads, setup);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::stopped) throw;
-    fail(ErrorCode::stopped, "stopped while settings were being chosen; nothing was written");
-  }
+FitOptions RunFlags::options(const InterruptGuard& guard) const {
+  return {.threads = threads, .time_limit = seconds(), .stop = guard.flag()};
 }
 
-int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
-                      const Context& context, bool says_where) {
-  FitOptions options;
-  options.threads = flags.threads;
-  options.time_limit = flags.seconds();
-  options.stop = guard.flag();
-  setup.problem.stop = guard.flag();
-  std::unique_ptr<FitObserver> progress =
-      make_progress(context, file.config().chains, setup.model->runs_once());
-  options.observer = progress.get();
-  const FitEnd end = continue_run(file, setup, options);
+int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
+  const ModelEntry& model = fit.model();
+  std::unique_ptr<FitObserver> progress = make_progress(context, fit.config().chains, model.runs_once());
+  const FitEnd end = fit.run(progress.get());
   progress.reset();
-  file.finish();
-  if (const std::string inexactness_note = setup.model->inexactness_note(setup.problem.parameters);
+  if (const std::string inexactness_note = model.inexactness_note(fit.setup().problem.parameters);
       !inexactness_note.empty())
     context.note(inexactness_note);
+  const std::string& path = fit.file().path();
   if (end == FitEnd::finished) {
-    if (says_where)
-      context.note(fmt::format("wrote {}; look at it with: coppice summary {}", file.path(), file.path()));
+    if (at_the_end == AtTheEnd::say_where)
+      context.note(fmt::format("wrote {}; look at it with: coppice summary {}", path, path));
     return 0;
   }
   context.note(fmt::format("{}: {} so far is in {}; continue with: coppice resume {}",
                            end == FitEnd::interrupted ? "stopped" : "time limit reached",
-                           setup.model->learns_labels() ? "what was learned"
-                           : setup.model->is_greedy()   ? "the forest"
-                                                        : "everything drawn",
-                           file.path(), file.path()));
+                           model.learns_labels() ? "what was learned"
+                           : model.is_greedy()   ? "the forest"
+                                                 : "everything drawn",
+                           path, path));
   return static_cast<int>(ErrorCode::stopped);
 }
 
@@ -74,37 +58,40 @@ struct FitArguments {
   RunFlags running;
 };
 
-/// A model that runs once has no chains: refuses what only MCMC has.
-void refuse_chain_flags(const FitArguments& arguments, const ModelEntry& model) {
-  if (!model.runs_once()) return;
-  for (const auto& [name, value] : arguments.parameters.values(run_parameters()))
-    if (name != "seed")
-      fail(ErrorCode::configuration, "--{} belongs to MCMC; {} {}, once", name, model.name,
-           model.learns_labels() ? "is fitted" : "is greedy and makes one tree");
-}
-
-RunConfig make_config(const FitArguments& arguments, const ModelEntry& model) {
-  RunConfig config;
-  config.model = model.name;
+FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   const std::vector<Parameter>* tables[] = {&model.parameters, &run_parameters()};
   arguments.parameters.check_all_known(tables, model.name);
-  config.parameters = arguments.parameters.values(model.parameters);
-  refuse_chain_flags(arguments, model);
-  if (model.learns_labels() && (arguments.modeling.family != "auto" || !arguments.modeling.set.empty()))
-    fail(ErrorCode::configuration,
-         "--family and --set belong to mixtures; {} has --features and --label-model", model.name);
-  set_run_length(config, arguments.parameters.values(run_parameters()));
-  config.family = arguments.modeling.family;
-  config.family_settings = arguments.modeling.settings();
-  config.standardize = arguments.standardize;
-  config.pca = arguments.pca;
-  config.data = arguments.data;
-  config.id = arguments.reading.id;
-  config.truth = arguments.reading.truth;
-  config.drop = arguments.reading.drop;
-  config.labels = arguments.reading.labels;
-  config.labels_file = arguments.reading.labels_file;
-  return config;
+  FitRequest request;
+  request.model = model.name;
+  request.parameters = arguments.parameters.values(model.parameters);
+  request.run_length = arguments.parameters.values(run_parameters());
+  request.family = arguments.modeling.family;
+  request.family_settings = arguments.modeling.settings();
+  request.standardize = arguments.standardize;
+  request.pca = arguments.pca;
+  request.data_path = arguments.data;
+  request.reading.id = arguments.reading.id;
+  request.reading.truth = arguments.reading.truth;
+  request.reading.drop = arguments.reading.drop;
+  request.reading.labels = arguments.reading.labels;
+  request.labels_file = arguments.reading.labels_file;
+  request.output = arguments.output;
+  request.overwrite = arguments.overwrite;
+  return request;
+}
+
+/// What is about to be done, in one line.
+std::string announcement(const Fit& fit) {
+  const ModelEntry& model = fit.model();
+  const RunConfig& config = fit.config();
+  const bool learns = model.learns_labels();
+  const std::string length =
+      model.runs_once() ? (learns ? counted(fit.setup().labeled.labels.columns, "label") : "one greedy fit")
+                        : fmt::format("{} of {} + {} sweeps", counted(config.chains, "chain"), config.warmup,
+                                      config.draws * config.thin);
+  return fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, fit.rows(),
+                     learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(), length,
+                     size_words(fit.memory_bytes()));
 }
 
 int fit(const FitArguments& arguments, const InterruptGuard& guard, const Context& context) {
@@ -114,39 +101,17 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
   arguments.running.seconds();  // throws now, not after the data were read
   const ModelEntry& model = model_by_name(arguments.model);
-  RunContents contents = contents_of(make_config(arguments, model),
-                                     arguments.reading.read(arguments.data, context, model.learns_labels()));
-  std::unique_ptr<ProblemSetup> setup =
-      set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-  RunFile::check_creatable(arguments.output, arguments.overwrite);
-  for (const Parameter& parameter : model.parameters)
-    if (parameter.type == Parameter::Type::real && setup->problem.parameters.has(parameter.name) &&
-        setup->problem.parameters.is_word(parameter.name) &&
-        setup->problem.parameters.choice(parameter.name) == "auto")
-      context.note(fmt::format("choosing --{} from the data", parameter.name));
-  choose_settings(contents, setup, arguments.running, guard);
-  settle_run_length(contents.config, *setup);
-  for (const std::string& note : contents.config.notes) context.note(note);
-  const std::string length =
-      model.runs_once()
-          ? (model.learns_labels() ? counted(setup->labeled.labels.columns, "label") : "one greedy fit")
-          : fmt::format("{} chain{} of {} + {} sweeps", contents.config.chains,
-                        contents.config.chains == 1 ? "" : "s", contents.config.warmup,
-                        contents.config.draws * contents.config.thin);
-  context.note(fmt::format(
-      "{} on {} rows: {}; {}; about {} of memory", model.name, contents.table.rows(),
-      model.learns_labels() ? counted(contents.table.columns.size(), "feature") : setup->plan.description(),
-      length, size_words(estimate_bytes(*setup, contents.config, contents.table))));
-  RunFile file = RunFile::create(arguments.output, contents, arguments.overwrite);
-  contents = {};  // the rows are encoded; the table is in the file
-  return run_to_completion(file, *setup, arguments.running, guard, context);
-}
-
-bool is_complete(const RunFile& file) {
-  const RunConfig config = file.config();
-  for (std::size_t chain = 0; chain < config.chains; ++chain)
-    if (file.status(chain).sweeps < config.total_sweeps()) return false;
-  return true;
+  FitRequest request = request_of(arguments, model);
+  check_request(request);
+  request.data = arguments.reading.read(arguments.data, context, model.learns_labels());
+  request.running = arguments.running.options(guard);
+  request.on_choosing = [&](const std::string& parameter) {
+    context.note(fmt::format("choosing --{} from the data", parameter));
+  };
+  Fit fit = Fit::begin(std::move(request));
+  for (const std::string& note : fit.config().notes) context.note(note);
+  context.note(announcement(fit));
+  return run_to_completion(fit, context);
 }
 
 int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
@@ -202,36 +167,18 @@ void add_resume(CLI::App& application, Context& context) {
   command->callback([=, &context] {
     context.run = [=, &context] {
       const InterruptGuard guard;
-      flags->seconds();
-      RunFile file = RunFile::open(*path, true);
-      const RunConfig config = file.config();
-      if (config.merged)
-        fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
-             *path);
-      if (!draws->empty() && model_by_name(config.model).runs_once())
-        fail(ErrorCode::configuration, "--draws {}: {} has one fit and no draws", *draws, config.model);
-      if (!draws->empty()) {
-        const bool more = draws->starts_with('+');
-        const Parameter& parameter = run_parameters()[2];
-        const auto number = static_cast<std::size_t>(
-            parse_parameter(parameter, std::string_view(*draws).substr(more ? 1 : 0)).numbers[0]);
-        const std::size_t wanted = more ? config.draws + number : number;
-        if (wanted < config.draws)
-          fail(ErrorCode::usage,
-               "--draws {}: the run already has {} draws of each chain; draws are never taken away", *draws,
-               config.draws);
-        file.set_draws(wanted);
-      }
-      if (is_complete(file)) {
-        file.finish();
+      flags->seconds();  // throws before the run is looked at
+      ResumeRequest request{.path = *path};
+      if (!draws->empty()) request.draws = parse_draw_target(*draws);
+      request.running = flags->options(guard);
+      Fit fit = Fit::resume(request);
+      if (fit.is_complete()) {
+        fit.run();
         context.note(
             fmt::format("{}: nothing is left to do; look at it with: coppice summary {}", *path, *path));
         return 0;
       }
-      const RunContents contents = file.contents();
-      const std::unique_ptr<ProblemSetup> setup =
-          set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-      return run_to_completion(file, *setup, *flags, guard, context);
+      return run_to_completion(fit, context);
     };
   });
 }

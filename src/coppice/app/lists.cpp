@@ -1,7 +1,6 @@
-// coppice models, families and codebook: what there is, and what the data look like to Coppice.
+// coppice models and families: what there is.
 #include "coppice/app/arguments.hpp"
-#include "coppice/data/codebook.hpp"
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/registry.hpp"
 
 namespace coppice::app {
@@ -75,28 +74,6 @@ int families(const Context& context) {
   return 0;
 }
 
-int codebook(const std::string& path, const std::string& output, const DataFlags& flags,
-             const Context& context) {
-  const Dataset data = flags.read(path, context);
-  if (!context.json) {
-    write_output(output, to_toml(data.codebook));
-    return 0;
-  }
-  ordered_json columns = ordered_json::array();
-  for (const Column& column : data.table.columns) {
-    std::size_t missing = 0;
-    for (const double value : column.values) missing += is_missing(value) ? 1 : 0;
-    columns.push_back({{"name", column.name},
-                       {"kind", kind_name(column.kind)},
-                       {"levels", column.levels},
-                       {"missing", missing}});
-  }
-  write_json(
-      output,
-      {{"rows", data.table.rows()}, {"columns", columns}, {"digest", data.digest}, {"notes", data.notes}});
-  return 0;
-}
-
 }  // namespace
 
 void add_models(CLI::App& application, Context& context) {
@@ -108,19 +85,6 @@ void add_families(CLI::App& application, Context& context) {
   CLI::App* command =
       application.add_subcommand("families", "the families of columns and their hyper-parameters");
   command->callback([&context] { context.run = [&context] { return families(context); }; });
-}
-
-void add_codebook(CLI::App& application, Context& context) {
-  CLI::App* command =
-      application.add_subcommand("codebook", "write what Coppice thinks of the columns, to look at and edit");
-  auto path = std::make_shared<std::string>();
-  auto output = std::make_shared<std::string>();
-  auto flags = std::make_shared<DataFlags>();
-  command->add_option("data", *path, "table")->required();
-  command->add_option("-o,--output", *output, "TOML file to write [stdout]");
-  flags->add_to(*command);
-  command->callback(
-      [=, &context] { context.run = [=, &context] { return codebook(*path, *output, *flags, context); }; });
 }
 
 }  // namespace coppice::app

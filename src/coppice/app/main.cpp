@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
   coppice::app::add_report(application, context);
   coppice::app::add_view(application, context);
   coppice::app::add_codebook(application, context);
+  coppice::app::add_check(application, context);
   coppice::app::add_simulate(application, context);
   coppice::app::add_models(application, context);
   coppice::app::add_families(application, context);

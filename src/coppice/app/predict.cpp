@@ -3,16 +3,17 @@
 
 #include <cmath>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/app/row_order.hpp"
 #include "coppice/app/table_answer.hpp"
 #include "coppice/family/adopt_kinds.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/new_columns.hpp"
 #include "coppice/post/profile.hpp"
+#include "coppice/post/row_order.hpp"
 #include "coppice/post/row_trees.hpp"
 
 namespace coppice::app {
@@ -80,12 +81,14 @@ int predict_paths(const PredictArguments& arguments, const Analysis& analysis, c
 
 /// Columns that were not in the fit, for the same rows.
 int predict_columns(const PredictArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   refuse_classifier(analysis, "probabilities of new columns");
   const SavedRun& run = analysis.run();
   Codebook book;
   ReadOptions options;
   options.id = arguments.id.empty() ? run.config().id : arguments.id;
+  options.leave_out = false;
+  options.rules = kind_rules();
   if (!arguments.codebook.empty()) {
     book = parse_codebook(read_text(arguments.codebook), arguments.codebook);
     options.codebook = &book;
@@ -94,7 +97,7 @@ int predict_columns(const PredictArguments& arguments, const Context& context) {
   for (const std::string& remark : data.notes) context.note("note: " + remark);
   adopt_kinds(data.table, data.codebook, "auto");
   const Table table = in_order_of(data.table, run.table().row_ids, arguments.data);
-  analysis.note_caveat(context);
+  note_caveat(analysis, context);
   const std::vector<NewColumnAnswer> answers =
       score_new_columns(run, table, data.codebook, arguments.threads);
   if (context.json) {
@@ -119,7 +122,7 @@ int predict_columns(const PredictArguments& arguments, const Context& context) {
 int predict_rows(const PredictArguments& arguments, const Context& context) {
   if (arguments.columns) return predict_columns(arguments, context);
   if (!arguments.codebook.empty()) fail(ErrorCode::usage, "--codebook belongs to --columns");
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   if (analysis.is_classifier())
     return predict_labels(analysis,
                           {arguments.data, arguments.id, arguments.labels_file, arguments.output,
@@ -130,7 +133,7 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
          "the run learned no labels: --given-labels and --labels-file belong to classifiers");
   const SavedRun& run = analysis.run();
   const Table table = run.read_new_rows(arguments.data, arguments.id);
-  analysis.note_caveat(context);
+  note_caveat(analysis, context);
   if (run.levels() > 1) return predict_paths(arguments, analysis, table, context);
   const Consensus estimate = analysis.consensus(1, arguments.selecting.selection());
   const std::vector<Prediction> predictions =
@@ -173,10 +176,10 @@ struct ImputeArguments {
 
 int impute_run(const ImputeArguments& arguments, const Context& context) {
   const std::string& output = arguments.output;
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   refuse_classifier(analysis, "predictions of missing cells");
   const SavedRun& run = analysis.run();
-  analysis.note_caveat(context);
+  note_caveat(analysis, context);
   if (!arguments.id.empty() && arguments.data.empty())
     fail(ErrorCode::usage, "--id belongs to a table of new rows");
   const Imputation imputation =
@@ -196,6 +199,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
                       {"column", table.columns[cell.column].name},
                       {"mean", cell.mean},
                       {"sd", cell.sd},
+                      {"median", cell.median},
                       {"low", cell.low},
                       {"high", cell.high},
                       {"mode", cell.level},
@@ -206,7 +210,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   }
   std::string text;
   CsvWriter writer(&text);
-  for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability"})
+  for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability", "median"})
     writer.cell(name);
   writer.end_row();
   for (const ImputedCell& cell : imputation.cells)
@@ -218,6 +222,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
         .cell(cell.high)
         .cell(cell.level)
         .cell(cell.probability)
+        .cell(cell.median)
         .end_row();
   writer.close();
   write_output(output, text);
@@ -240,7 +245,7 @@ std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std
 constexpr double kLeastRival = 0.01;
 
 int profile(const ProfileArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   const SavedRun& run = analysis.run();
   if (analysis.is_classifier()) {
     if (context.json)
@@ -278,11 +283,11 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                       {"rival", row.rival},
                       {"rival_probability", row.rival_probability}});
     ordered_json answer{{"level", arguments.level}, {"clusters", clusters}, {"ambiguous", rows}};
-    analysis.add_exactness(answer);
+    add_exactness(analysis, answer);
     write_json("", answer);
     return 0;
   }
-  std::string text = analysis.caveat_line(context);
+  std::string text = caveat_line(analysis, context);
   for (const ClusterProfile& entry : profiles) {
     text += context.bold(fmt::format("Cluster {}", entry.cluster)) +
             fmt::format(" ({} row{}, {:.0f} % sure)\n", entry.size, entry.size == 1 ? "" : "s",
@@ -338,8 +343,7 @@ void add_predict(CLI::App& application, Context& context) {
 }
 
 void add_impute(CLI::App& application, Context& context) {
-  CLI::App* command =
-      application.add_subcommand("impute", "imputed values with uncertainty");
+  CLI::App* command = application.add_subcommand("impute", "imputed values with uncertainty");
   auto arguments = std::make_shared<ImputeArguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("data", arguments->data,
@@ -354,8 +358,8 @@ void add_impute(CLI::App& application, Context& context) {
 }
 
 void add_profile(CLI::App& application, Context& context) {
-  CLI::App* command =
-      application.add_subcommand("profile", "what makes each cluster different, and which rows are ambiguous");
+  CLI::App* command = application.add_subcommand(
+      "profile", "what makes each cluster different, and which rows are ambiguous");
   auto arguments = std::make_shared<ProfileArguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("--traits", arguments->traits, "traits to name for each cluster; 0: all [5]");

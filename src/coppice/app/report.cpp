@@ -1,10 +1,9 @@
 // coppice report: one HTML file that shows a run, without a network.
-#include "coppice/app/report.hpp"
-
+#include "coppice/app/answering.hpp"
 #include "coppice/app/progress.hpp"
-#include "coppice/app/report_data.hpp"
-#include "coppice/base/error.hpp"
 #include "coppice/out/report_assets.hpp"
+#include "coppice/out/report_data.hpp"
+#include "coppice/out/run_page.hpp"
 
 namespace coppice::app {
 namespace {
@@ -15,12 +14,12 @@ struct ReportArguments {
 };
 
 int write_report(const ReportArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   if (context.json) {
     write_json(arguments.output, report_data(analysis, arguments.selecting.selection()));
     return 0;
   }
-  const std::string page = run_page(analysis, arguments.selecting.selection(), {});
+  const std::string page = run_page(report_assets(), analysis, arguments.selecting.selection());
   write_output(arguments.output, page);
   if (!arguments.output.empty() && arguments.output != "-")
     context.note(fmt::format("{}: {}; open it in a browser", arguments.output, size_words(page.size())));
@@ -28,14 +27,6 @@ int write_report(const ReportArguments& arguments, const Context& context) {
 }
 
 }  // namespace
-
-std::string run_page(const Analysis& analysis, Selection selection, const ReportOptions& options) {
-  const nlohmann::ordered_json data = report_data(analysis, selection);
-  const std::string title =
-      fmt::format("{}: {} · Coppice", data["head"]["title"].get<std::string>(), analysis.run().model().name);
-  return report_page(report_assets(), title,
-                     data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), options);
-}
 
 void add_report(CLI::App& application, Context& context) {
   CLI::App* command =

@@ -5,8 +5,7 @@
 
 #include "coppice/app/context.hpp"
 #include "coppice/app/interrupt.hpp"
-#include "coppice/run/problem_setup.hpp"
-#include "coppice/run/run_file.hpp"
+#include "coppice/run/fit_service.hpp"
 
 namespace coppice::app {
 
@@ -17,14 +16,14 @@ struct RunFlags {
   void add_to(CLI::App& command);
   /// In seconds, 0: none. Throws Error{usage}.
   double seconds() const;
+  /// Threads, time limit and the guard's flag: from here on a signal is a clean stop.
+  FitOptions options(const InterruptGuard& guard) const;
 };
 
-/// resolve_settings, which a signal stops with Error{stopped}: nothing has been written by then.
-void choose_settings(RunContents& contents, std::unique_ptr<ProblemSetup>& setup, const RunFlags& flags,
-                     const InterruptGuard& guard);
+/// What follows the last line of progress when a fit is finished.
+enum class AtTheEnd { say_where, say_nothing };
 
 /// Runs the chains to their end or to a stop; says where things stand; 0 or 75.
-int run_to_completion(RunFile& file, ProblemSetup& setup, const RunFlags& flags, const InterruptGuard& guard,
-                      const Context& context, bool says_where = true);
+int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end = AtTheEnd::say_where);
 
 }  // namespace coppice::app

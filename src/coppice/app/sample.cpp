@@ -1,5 +1,5 @@
 // coppice sample: new rows as the fitted model draws them.
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
 #include "coppice/app/table_answer.hpp"
 #include "coppice/post/sample_rows.hpp"
@@ -23,9 +23,9 @@ void add_sample(CLI::App& application, Context& context) {
   command->add_option("-o,--output", arguments->output, "CSV file to write; with --json: JSON [stdout]");
   command->callback([=, &context] {
     context.run = [=, &context] {
-      const Analysis analysis(arguments->path, context);
+      const Analysis analysis = open_run(arguments->path, context);
       refuse_classifier(analysis, "new rows");
-      analysis.note_caveat(context);
+      note_caveat(analysis, context);
       write_table_answer(arguments->output,
                          sample_rows(analysis.run(), arguments->rows, arguments->seed, arguments->threads),
                          context);

@@ -1,12 +1,15 @@
 // coppice score: how well the clusters agree with labels that are known.
 #include <cmath>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/app/known_labels.hpp"
-#include "coppice/app/run_hierarchy.hpp"
+#include "coppice/app/hierarchy_text.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/out/answer_json.hpp"
+#include "coppice/out/hierarchy_json.hpp"
+#include "coppice/post/known_labels.hpp"
+#include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
 namespace {
@@ -26,15 +29,9 @@ Labels labels_from_file(const SavedRun& run, const std::string& file, const std:
   if (labels.size() < ids.size())
     fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(),
          ids.size());
-  std::map<std::string, Label> by_id;
-  for (std::size_t row = 0; row < labels.size(); ++row) by_id.emplace(data.truth.row_ids[row], labels[row]);
   Labels ordered;
-  for (const std::string& id : ids) {
-    const auto found = by_id.find(id);
-    if (found == by_id.end())
-      fail(ErrorCode::bad_data, "{}: there is no row '{}', which the run has", file, id);
-    ordered.push_back(found->second);
-  }
+  for (const std::size_t place : places_of_rows(ids, data.truth.row_ids, file))
+    ordered.push_back(labels[place]);
   return ordered;
 }
 
@@ -56,7 +53,7 @@ struct ScoreArguments {
 };
 
 int score_run(const ScoreArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   if (analysis.is_classifier() && (!arguments.truth.empty() || !arguments.selecting.select.empty()))
     context.note("note: labels are scored all together; --truth, --loss and --select belong to clusterings");
   if (analysis.is_classifier()) return score_labels(analysis, arguments.data, arguments.labels_file, context);
@@ -70,7 +67,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
     for (const Column& column : run.contents().truth.columns) truths.push_back(column.name);
   if (truths.empty()) fail(ErrorCode::usage, "name the known labels: --truth COLUMN, or --truth FILE:COLUMN");
   ordered_json answer = ordered_json::array();
-  std::string text = analysis.caveat_line(context);
+  std::string text = caveat_line(analysis, context);
   for (const std::string& truth : truths) {
     const Labels known = truth_labels(run, truth);
     ordered_json levels = ordered_json::array();
@@ -110,7 +107,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
     scores["quality"] = quality_json(quality);
     text += "\n" + quality_text(quality, context);
   }
-  analysis.add_exactness(scores);
+  add_exactness(analysis, scores);
   if (context.json)
     write_json("", scores);
   else

@@ -35,16 +35,12 @@ struct SimulateArguments {
 /// A table whose columns have the scale that the families' defaults refer to.
 Table prototype(const SimulateArguments& arguments) {
   Table table;
-  const std::map<std::string, Kind> kinds{{"bernoulli", Kind::binary},
-                                          {"binomial", Kind::count},
-                                          {"poisson", Kind::count},
-                                          {"multinomial", Kind::count},
-                                          {"categorical", Kind::category}};
-  const auto kind = kinds.find(arguments.family());
+  const Kind kind =
+      arguments.family() == "auto" ? Kind::real : family_by_name(arguments.family()).kinds.front();
   for (std::size_t row = 0; row < arguments.rows(); ++row)
     table.row_ids.push_back(fmt::format("{}", row + 1));
   for (std::size_t j = 0; j < arguments.columns(); ++j) {
-    Column column{fmt::format("x{}", j + 1), kind == kinds.end() ? Kind::real : kind->second, {}, {}};
+    Column column{fmt::format("x{}", j + 1), kind, {}, {}};
     if (column.kind == Kind::category) column.levels = {"a", "b", "c"};
     for (std::size_t row = 0; row < arguments.rows(); ++row) {
       const bool even = row % 2 == 0;

@@ -2,15 +2,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
+#include "coppice/app/hierarchy_text.hpp"
 #include "coppice/app/progress.hpp"
-#include "coppice/app/run_hierarchy.hpp"
-#include "coppice/app/run_views.hpp"
 #include "coppice/app/text_table.hpp"
+#include "coppice/app/views_text.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/ascii_tree.hpp"
+#include "coppice/out/hierarchy_json.hpp"
+#include "coppice/out/views_json.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/profile.hpp"
 
@@ -42,7 +45,7 @@ std::string move_table(const ordered_json& moves, const Context& context) {
 }
 
 int diagnose(const std::string& path, bool strict, const Context& context) {
-  const Analysis analysis(path, context);
+  const Analysis analysis = open_run(path, context);
   const ordered_json moves = moves_json(analysis.run());
   if (context.json) {
     ordered_json answer = head_json(analysis);
@@ -52,7 +55,7 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    write_output("", analysis.verdict_lines(context) + "\n" + trace_table(analysis, context) + "\n" +
+    write_output("", verdict_lines(analysis, context) + "\n" + trace_table(analysis, context) + "\n" +
                          move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
@@ -113,7 +116,7 @@ std::string head_text(const Analysis& analysis, const Context& context) {
           : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
                         run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
                         duration_words(analysis.seconds()));
-  return analysis.verdict_lines(context) + "\n" +
+  return verdict_lines(analysis, context) + "\n" +
          fmt::format("{} on {}: {} rows, {} columns ({}).\n{}\n", run.model().name, run.config().data,
                      run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
 }
@@ -224,8 +227,9 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
     const Consensus estimate = analysis.consensus(level, selection);
     answer["consensus"].push_back(consensus_json(
         analysis, estimate, level, profile_clusters(run, estimate.labels, estimate.row_confidence, 3)));
-    const double uncertainty =
-        run.rows() <= kMostPairRows ? pairwise_uncertainty(analysis.tree_draws().levels[level - 1], 0) : std::nan("");
+    const double uncertainty = run.rows() <= kMostPairRows
+                                   ? pairwise_uncertainty(analysis.tree_draws().levels[level - 1], 0)
+                                   : std::nan("");
     answer["pairwise_uncertainty"].push_back(uncertainty);
     const TraceSummary* trace = analysis.clusters_trace(level);
     const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
@@ -235,7 +239,8 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
                         estimate.clusters, fmt::format("{} rows", largest), short_number(uncertainty));
   }
   text += context.dim(
-      "clusters: mean of the draws, and a 90 % interval. uncertain: pairwise uncertainty, the mean over pairs of rows of "
+      "clusters: mean of the draws, and a 90 % interval. uncertain: pairwise uncertainty, the mean over "
+      "pairs of rows of "
       "4 p (1 - p),\nwhere p is how often they share a cluster (0: every pair is certain).\n");
   HierarchyView view;
   view.lines = 40;
@@ -247,7 +252,7 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
 }
 
 int summary(const std::string& path, const SelectionFlags& selecting, const Context& context) {
-  const Analysis analysis(path, context);
+  const Analysis analysis = open_run(path, context);
   const SavedRun& run = analysis.run();
   ordered_json answer = head_json(analysis);
   answer["clusters"] = analysis.mean_clusters();

@@ -6,17 +6,19 @@
 
 #include <cmath>
 
-#include "coppice/app/analysis.hpp"
+#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
-#include "coppice/app/run_hierarchy.hpp"
-#include "coppice/app/run_tree.hpp"
+#include "coppice/app/hierarchy_text.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/out/dot.hpp"
+#include "coppice/out/hierarchy_json.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/post/row_trees.hpp"
+#include "coppice/post/run_tree.hpp"
 
 namespace coppice::app {
 namespace {
@@ -67,16 +69,16 @@ int write_hierarchy(const TreeArguments& arguments, const std::string& format, c
   const SavedRun& run = analysis.run();
   if (format == "json") {
     nlohmann::ordered_json answer = hierarchy_json(hierarchy, run, arguments.view.full);
-    analysis.add_exactness(answer);
+    add_exactness(analysis, answer);
     write_json(arguments.output, answer);
     return 0;
   }
   if (format == "ascii") {
     write_output(arguments.output,
-                 analysis.caveat_line(context) + hierarchy_text(hierarchy, run, arguments.view, context));
+                 caveat_line(analysis, context) + hierarchy_text(hierarchy, run, arguments.view, context));
     return 0;
   }
-  analysis.note_caveat(context);
+  note_caveat(analysis, context);
   const Hierarchy& drawn = arguments.view.full ? hierarchy.full : hierarchy.shown;
   const std::vector<std::string>& names = run.table().row_ids;
   if (format == "dot") {
@@ -107,12 +109,12 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
   const std::vector<std::string>& names = analysis.run().table().row_ids;
   if (format == "json") {
     nlohmann::ordered_json answer = tree_json(linkage, names);
-    analysis.add_exactness(answer);
+    add_exactness(analysis, answer);
     write_json(arguments.output, answer);
     return 0;
   }
   std::string text;
-  if (format != "ascii") analysis.note_caveat(context);
+  if (format != "ascii") note_caveat(analysis, context);
   if (format == "newick") text = to_newick(linkage, names);
   if (format == "linkage") text = linkage_csv(linkage);
   if (format == "dot") text = to_dot(linkage, names);
@@ -122,7 +124,7 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
     options.collapse_at = arguments.collapse;
     options.max_lines = arguments.view.lines;
     text =
-        analysis.caveat_line(context) +
+        caveat_line(analysis, context) +
         (arguments.guide > 0
              ? fmt::format("The tree that leads the moves of chain {}: built from the data alone, no part of "
                            "the posterior.\nHeight: steps to the deepest row.\n",
@@ -154,22 +156,23 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
       for (const TreeLinkage& tree : trees)
         answer["trees"].push_back(greedy_tree_json(tree, tree.names(items)));
     }
-    analysis.add_exactness(answer);
+    add_exactness(analysis, answer);
     write_json(arguments.output, answer);
     return 0;
   }
   if (format == "linkage" && trees.size() > 1)
-    fail(ErrorCode::configuration,
-         "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
-         "resume {}",
-         trees.size(), arguments.path);
+    fail(
+        ErrorCode::configuration,
+        "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
+        "resume {}",
+        trees.size(), arguments.path);
   std::string text;
   if (format == "ascii")
-    text = analysis.caveat_line(context) +
+    text = caveat_line(analysis, context) +
            fmt::format("Height: -log of the probability that all {} (0.69: even odds).\n",
                        arguments.columns ? "columns below are one view" : "rows below are one cluster");
   else
-    analysis.note_caveat(context);
+    note_caveat(analysis, context);
   for (const TreeLinkage& tree : trees) {
     const std::vector<std::string> names = tree.names(items);
     const std::vector<double> support = tree.probabilities();
@@ -189,7 +192,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
 }
 
 int tree(const TreeArguments& arguments, const Context& context) {
-  const Analysis analysis(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context);
   refuse_classifier(analysis, "tree");
   const std::string format = context.json ? "json" : arguments.format;
   if (arguments.columns && !analysis.has_column_tree())
@@ -208,23 +211,6 @@ int tree(const TreeArguments& arguments, const Context& context) {
 }
 
 }  // namespace
-
-Linkage run_tree(const SavedRun& run, std::size_t level) {
-  constexpr std::size_t kMostRows = 10'000;
-  if (run.rows() > kMostRows)
-    fail(ErrorCode::configuration,
-         "a tree of co-clustering needs a matrix of rows x rows, and {} rows are more than {}: export "
-         "labels, or fit fewer rows",
-         run.rows(), kMostRows);
-  if (level > 0) return coclustering_tree(coclustering(run.labels(level), 0), run.rows());
-  std::vector<double> mean(run.rows() * run.rows(), 0.0);
-  for (std::size_t l = 1; l <= run.levels(); ++l) {
-    const std::vector<double> part = coclustering(run.labels(l), 0);
-    for (std::size_t pair = 0; pair < mean.size(); ++pair)
-      mean[pair] += part[pair] / static_cast<double>(run.levels());
-  }
-  return coclustering_tree(mean, run.rows());
-}
 
 void add_tree(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("tree", "the hierarchy of the rows");

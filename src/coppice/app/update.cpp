@@ -10,7 +10,6 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/fit.hpp"
 #include "coppice/run/insert_rows.hpp"
 
 namespace coppice::app {
@@ -62,6 +61,7 @@ Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::str
       fail(ErrorCode::configuration, "--truth {}: the run has no such column of known labels", column);
   ReadOptions reading;
   reading.id = run.config().id;
+  reading.labels_only = true;
   if (!arguments.truth.empty()) {
     reading.truth = arguments.truth;
     return read_dataset_bytes(bytes, name, reading).truth;
@@ -142,33 +142,54 @@ RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& o
   return contents;
 }
 
-/// The states of the chains with the new rows in them; none if it was stopped.
-std::vector<Checkpoint> inserted(const UpdateArguments& arguments, const SavedRun& old,
-                                 const ProblemSetup& setup, const RunConfig& config,
-                                 const InterruptGuard& guard, const Context& context) {
-  const bool learns = setup.model->learns_labels();
-  const std::size_t added = setup.rows.size() - old.rows();
+/// Takes the new rows in and says how long it took.
+void insert_rows(Fit& fit, const UpdateArguments& arguments, std::size_t added, const Context& context) {
+  const RunConfig& config = fit.config();
   InsertOptions insertion;
   insertion.batch = arguments.batch;
-  insertion.threads = arguments.running.threads;
   InsertionNotes notes(context, config.chains, added);
   insertion.on_rows = std::ref(notes);
-  insertion.stop = guard.flag();
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Checkpoint> states = insert_rows(old, setup, insertion);
+  fit.insert_rows(insertion);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (states.empty())
-    context.note(
-        fmt::format("stopped before all rows were in; {} is as it was, and nothing was kept of the update",
-                    arguments.run));
-  else if (learns)
-    context.note(
-        fmt::format("{} rows are in after {}; now the linear classifiers", added, duration_words(seconds)));
+  const std::string next = fit.model().learns_labels()
+                               ? "the linear classifiers"
+                               : fmt::format("{} + {} sweeps of {} chains", config.warmup,
+                                             config.draws * config.thin, config.chains);
+  context.note(fmt::format("{} rows are in after {}; now {}", added, duration_words(seconds), next));
+}
+
+/// The longer run, beside the old one: its rows and the exit code.
+struct Updated {
+  std::size_t rows = 0;
+  int result = 0;
+};
+
+Updated update_to(const std::string& output, const UpdateArguments& arguments, const InterruptGuard& guard,
+                  const Context& context) {
+  const SavedRun old(arguments.run);
+  RunContents contents = updated_contents(arguments, old, context);
+  const std::size_t added = contents.table.rows() - old.rows();
+  Fit fit = Fit::update({.run = &old,
+                         .contents = std::move(contents),
+                         .output = output,
+                         .running = arguments.running.options(guard)});
+  for (const std::string& note : fit.config().notes) context.note(note);
+  const std::string family = fit.setup().plan.description();
+  if (family != old.setup().plan.description())
+    context.note(fmt::format(
+        "the new rows change the family, which was {}; give --family and --set to a fit to keep it",
+        old.setup().plan.description()));
+  context.note(fmt::format("{} on {} rows: {}; about {} of memory", fit.model().name, fit.rows(), family,
+                           size_words(fit.memory_bytes())));
+  if (fit.why_from_scratch().empty())
+    insert_rows(fit, arguments, added, context);
   else
-    context.note(fmt::format("{} rows are in after {}; now {} + {} sweeps of {} chains", added,
-                             duration_words(seconds), config.warmup, config.draws * config.thin,
-                             config.chains));
-  return states;
+    context.note(
+        fmt::format("{}: everything is learned again, from all {} rows", fit.why_from_scratch(), fit.rows()));
+  const bool in_place = arguments.output.empty();
+  return {fit.rows(),
+          run_to_completion(fit, context, in_place ? AtTheEnd::say_nothing : AtTheEnd::say_where)};
 }
 
 int update(const UpdateArguments& arguments, const Context& context) {
@@ -184,40 +205,7 @@ int update(const UpdateArguments& arguments, const Context& context) {
          "delete it",
          output, output, arguments.run);
   RunFile::check_creatable(output, false);
-  int result = 0;
-  std::size_t rows = 0;
-  {
-    const SavedRun old(arguments.run);
-    RunContents contents = updated_contents(arguments, old, context);
-    const std::size_t added = contents.table.rows() - old.rows();
-    rows = contents.table.rows();
-    std::unique_ptr<ProblemSetup> setup =
-        set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
-    choose_settings(contents, setup, arguments.running, guard);
-    settle_run_length(contents.config, *setup);
-    contents.config.notes.push_back(
-        fmt::format("{} rows were taken into a run of {} rows", added, old.rows()));
-    for (const std::string& note : contents.config.notes) context.note(note);
-    if (setup->plan.description() != old.setup().plan.description())
-      context.note(
-          fmt::format("the new rows change the family, which was {}; give --family and --set to a fit to "
-                      "keep it",
-                      old.setup().plan.description()));
-    context.note(fmt::format("{} on {} rows: {}; about {} of memory", setup->model->name, rows,
-                             setup->plan.description(),
-                             size_words(estimate_bytes(*setup, contents.config, contents.table))));
-    std::vector<Checkpoint> states;
-    if (const std::string why = cannot_continue(old, contents); why.empty()) {
-      states = inserted(arguments, old, *setup, contents.config, guard, context);
-      if (states.empty()) return static_cast<int>(ErrorCode::stopped);
-    } else {
-      context.note(fmt::format("{}: everything is learned again, from all {} rows", why, rows));
-    }
-    RunFile file = RunFile::create(output, contents);
-    if (!states.empty()) file.commit({}, states, {});
-    contents = {};
-    result = run_to_completion(file, *setup, arguments.running, guard, context, !in_place);
-  }
+  const auto [rows, result] = update_to(output, arguments, guard, context);
   if (!in_place) return result;
   if (result != 0) {
     context.note(fmt::format("{} stays as it was; when {} is complete, rename it", arguments.run, output));

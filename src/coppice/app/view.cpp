@@ -2,12 +2,13 @@
 // asks how much is done now and then and loads itself anew when that is a tenth more.
 #include <algorithm>
 
+#include "coppice/app/answering.hpp"
 #include "coppice/app/interrupt.hpp"
 #include "coppice/app/loopback_server.hpp"
-#include "coppice/app/report.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/out/report_assets.hpp"
+#include "coppice/out/run_page.hpp"
 
 namespace coppice::app {
 namespace {
@@ -39,10 +40,7 @@ Progress progress_of(const std::string& path) {
 /// Pages of a run; the last one is kept as long as the run has done no more.
 class Pages {
  public:
-  Pages(std::string path, Selection selection, const Context& context)
-      : path_(std::move(path)), selection_(selection), silent_(context) {
-    silent_.quiet = true;
-  }
+  Pages(std::string path, Selection selection) : path_(std::move(path)), selection_(selection) {}
 
   HttpAnswer answer(std::string_view path) {
     try {
@@ -66,9 +64,9 @@ class Pages {
     if (progress.draws == 0) {
       const nlohmann::json data{
           {"waiting", "The run has no draws of every chain yet. This page shows them as they come."}};
-      page_ = report_page(report_assets(), "Coppice", data.dump(), {true});
+      page_ = report_page(report_assets(), "Coppice", data.dump(), {.live = true});
     } else {
-      page_ = run_page(Analysis(path_, silent_), selection_, {true});
+      page_ = run_page(report_assets(), Analysis(path_), selection_, {.live = true});
     }
     done_ = progress.done;
     return page_;
@@ -76,14 +74,13 @@ class Pages {
 
   std::string path_;
   Selection selection_;
-  Context silent_;
   std::string page_;
   std::size_t done_ = 0;
 };
 
 int view(const ViewArguments& arguments, const Context& context) {
   progress_of(arguments.path);  // a file that is no run is refused before anybody opens a browser
-  Pages pages(arguments.path, arguments.selecting.selection(), context);
+  Pages pages(arguments.path, arguments.selecting.selection());
   LoopbackServer server([&](std::string_view path) { return pages.answer(path); });
   const InterruptGuard interrupt;
   const std::atomic<bool>& stop = *interrupt.flag();

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "coppice/app/analysis.hpp"
-#include "coppice/app/run_views.hpp"
+#include "coppice/app/answering.hpp"
+#include "coppice/app/views_text.hpp"
 #include "coppice/out/ascii_tree.hpp"
+#include "coppice/out/views_json.hpp"
 #include "coppice/post/profile.hpp"
 
 namespace coppice::app {
@@ -13,33 +14,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::vector<std::string> column_names(const SavedRun& run, const ReportedView& view) {
-  std::vector<std::string> names;
-  for (const std::size_t column : view.columns) names.push_back(run.table().columns[column].name);
-  return names;
-}
-
-/// What tells the clusters of a view apart in the columns of that view.
-std::vector<ClusterProfile> profiles_of(const SavedRun& run, const ReportedView& view, std::size_t most) {
-  std::vector<ClusterProfile> profiles = profile_clusters(run, view.rows.labels, view.rows.row_confidence, 0);
-  const std::vector<std::string> names = column_names(run, view);
-  for (ClusterProfile& profile : profiles) {
-    std::erase_if(profile.traits, [&](const Trait& trait) {
-      return std::find(names.begin(), names.end(), trait.column) == names.end();
-    });
-    profile.traits.resize(std::min(profile.traits.size(), most));
-  }
-  return profiles;
-}
-
-std::string traits_text(const ClusterProfile& profile) {
-  std::string text;
-  for (const Trait& trait : profile.traits) text += (text.empty() ? "" : ", ") + trait.short_words;
-  return text;
-}
-
 int views(const std::string& path, const SelectionFlags& selecting, const Context& context) {
-  const Analysis analysis(path, context);
+  const Analysis analysis = open_run(path, context);
   const SavedRun& run = analysis.run();
   const ReportedViews report = report_views(run, loss_of(selecting.selection()));
   if (context.json) {
@@ -62,12 +38,12 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
     text += "\n" + context.bold(fmt::format(
                        "View {}: {}\n", v + 1,
                        fit_to_width(fmt::format("{}", fmt::join(column_names(run, view), ", ")), 100)));
-    for (const ClusterProfile& profile : profiles_of(run, view, 3)) {
+    for (const ClusterProfile& profile : profile_view(run, view, 3)) {
       std::string members;
       for (std::size_t row = 0, named = 0; row < ids.size() && named < 40; ++row)
         if (view.rows.labels[row] == profile.cluster) members += (named++ == 0 ? "" : ", ") + ids[row];
       text += fmt::format("{:>7} {:>6} rows {:>4.0f} %  {}\n", profile.cluster, profile.size,
-                          100.0 * profile.confidence, fit_to_width(traits_text(profile), 80));
+                          100.0 * profile.confidence, fit_to_width(join_traits(profile), 80));
       text += context.dim(fmt::format("{:>26}{}\n", "", fit_to_width(members, 80)));
     }
   }
@@ -76,29 +52,6 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
 }
 
 }  // namespace
-
-ordered_json views_json(const SavedRun& run, const ReportedViews& report) {
-  ordered_json list = ordered_json::array();
-  for (const ReportedView& view : report.views) {
-    ordered_json groups = ordered_json::array();
-    for (const ClusterProfile& profile : profiles_of(run, view, 3)) {
-      ordered_json members = ordered_json::array();
-      for (std::size_t row = 0; row < run.rows(); ++row)
-        if (view.rows.labels[row] == profile.cluster) members.push_back(run.table().row_ids[row]);
-      groups.push_back({{"cluster", profile.cluster},
-                        {"size", profile.size},
-                        {"confidence", profile.confidence},
-                        {"name", traits_text(profile)},
-                        {"rows", members}});
-    }
-    list.push_back({{"columns", column_names(run, view)},
-                    {"cohesion", view.cohesion},
-                    {"clusters", view.rows.clusters},
-                    {"labels", view.rows.labels},
-                    {"groups", groups}});
-  }
-  return list;
-}
 
 std::string views_text(const SavedRun& run, const ReportedViews& report, const Context& context) {
   std::string text = fmt::format("The views to report: {}.\n", report.views.size());

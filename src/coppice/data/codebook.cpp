@@ -3,9 +3,13 @@
 #include "coppice/data/codebook.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/toml_text.hpp"
@@ -23,7 +27,13 @@ constexpr std::string_view kHeading =
     "#   kind    real | count | binary | category\n"
     "#   levels  category: every value that may occur, in order; binary: the texts of 0 and 1\n"
     "#   family  the distribution of the column (see `coppice families`); any further key is one of its "
-    "settings\n";
+    "settings\n"
+    "#   transform       \"log\": real columns of positive numbers on the log scale\n"
+    "#   hurdle          one value, such as 0, that is modeled apart from the others\n"
+    "#   resolution      the step that real numbers were rounded to\n"
+    "#   missing         \"informative\": whether a cell is missing becomes a column of its own\n"
+    "#   missing_values  cells that mean missing, such as [-999, \"unknown\"]\n"
+    "#   unit            of the numbers; for dates the day or time that they are counted from\n";
 
 std::string quoted(const std::string& text) { return to_toml(Setting{Setting::Shape::text, {}, 0, text}); }
 
@@ -35,7 +45,19 @@ std::string key_text(const std::string& key) {
 }
 
 bool is_reserved(std::string_view key) {
-  return key == "name" || key == "kind" || key == "levels" || key == "family";
+  constexpr std::array<std::string_view, 11> kReserved = {"name",           "kind",   "levels",     "family",
+                                                          "transform",      "hurdle", "resolution", "missing",
+                                                          "missing_values", "unit",   "reason"};
+  return std::find(kReserved.begin(), kReserved.end(), key) != kReserved.end();
+}
+
+/// Whole numbers stand without quotes; other tokens keep their spelling in quotes.
+std::string token_text(const std::string& token) {
+  const std::string_view digits = std::string_view(token).substr(token.starts_with('-') ? 1 : 0);
+  const bool whole = !digits.empty() && digits.size() <= 15 &&
+                     std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+                     (digits[0] != '0' || token == "0");
+  return whole ? token : quoted(token);
 }
 
 // A value as TOML again. (The library's own formatter computes line lengths from logarithms, which is
@@ -72,6 +94,10 @@ class SpecReader {
     read_kind();
     if (table_.contains("family")) spec_.family = text_of("family");
     read_levels();
+    read_shape();
+    read_missing();
+    if (table_.contains("unit")) spec_.unit = text_of("unit");
+    if (table_.contains("reason")) spec_.reason = text_of("reason");
     for (const auto& [key, node] : table_)
       if (!is_reserved(key.str())) read_setting(std::string(key.str()), node);
     return std::move(spec_);
@@ -132,6 +158,68 @@ class SpecReader {
                   place(), spec_.levels.size()));
   }
 
+  /// A finite number, if the key is there.
+  std::optional<double> number_of(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return std::nullopt;
+    const std::optional<double> value = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!value || !std::isfinite(*value))
+      fail_at(*node, fmt::format("{}{} = {} is not a finite number", place(), key,
+                                 text::display(source_text(*node))));
+    return value;
+  }
+
+  void read_shape() {
+    if (const toml::node* node = table_.get("transform"); node != nullptr) {
+      spec_.transform = text_of("transform");
+      if (spec_.transform != "log" && spec_.transform != "none")
+        fail_at(*node, fmt::format("{}transform '{}' is not one of log, none", place(),
+                                   text::display(spec_.transform)));
+      if (spec_.transform == "none") spec_.transform.clear();
+      if (!spec_.transform.empty() && spec_.kind != Kind::real)
+        fail_at(*node, fmt::format("{}a {} column has no transform; remove it or make the column real",
+                                   place(), kind_name(spec_.kind)));
+    }
+    spec_.hurdle = number_of("hurdle");
+    if (spec_.hurdle && spec_.kind != Kind::real && spec_.kind != Kind::count)
+      fail_at(*table_.get("hurdle"),
+              fmt::format("{}a {} column has no hurdle; remove it or make the column real or count", place(),
+                          kind_name(spec_.kind)));
+    spec_.resolution = number_of("resolution");
+    if (spec_.resolution && !(*spec_.resolution > 0.0))
+      fail_at(*table_.get("resolution"),
+              fmt::format("{}resolution = {} is not a step above 0", place(), *spec_.resolution));
+    if (spec_.resolution && spec_.kind != Kind::real)
+      fail_at(*table_.get("resolution"),
+              fmt::format("{}a {} column has no resolution; remove it or make the column real", place(),
+                          kind_name(spec_.kind)));
+  }
+
+  void read_missing() {
+    if (const toml::node* node = table_.get("missing"); node != nullptr) {
+      spec_.missing = text_of("missing");
+      if (spec_.missing != "informative" && spec_.missing != "ignorable")
+        fail_at(*node, fmt::format("{}missing '{}' is not one of informative, ignorable", place(),
+                                   text::display(spec_.missing)));
+      if (spec_.missing == "ignorable") spec_.missing.clear();
+    }
+    const toml::node* node = table_.get("missing_values");
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr)
+      fail_at(*node, place() + "missing_values is not an array; write missing_values = [-999]");
+    for (const toml::node& element : *array) {
+      if (!element.is_string() && !element.is_number())
+        fail_at(element, fmt::format("{}missing value {} is neither a number nor a text; put it in quotes",
+                                     place(), text::display(source_text(element))));
+      const std::string token = element.is_string() ? *element.value<std::string>() : source_text(element);
+      if (std::find(spec_.levels.begin(), spec_.levels.end(), token) != spec_.levels.end())
+        fail_at(element, fmt::format("{}'{}' is a level and a missing value; remove one", place(),
+                                     text::display(token)));
+      spec_.missing_values.push_back(token);
+    }
+  }
+
   void read_setting(const std::string& key, const toml::node& node) {
     const std::string value = source_text(node);
     try {
@@ -155,17 +243,44 @@ const ColumnSpec* Codebook::find(std::string_view name) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
-std::string to_toml(const Codebook& codebook) {
+bool ColumnSpec::operator==(const ColumnSpec& other) const {
+  const auto content = [](const ColumnSpec& spec) {
+    return std::tie(spec.name, spec.kind, spec.levels, spec.family, spec.settings, spec.transform,
+                    spec.hurdle, spec.resolution, spec.missing, spec.missing_values, spec.unit, spec.reason);
+  };
+  return content(*this) == content(other);
+}
+
+std::string indicator_name(std::string_view column) { return fmt::format("{}_missing", column); }
+
+std::string to_toml(const Codebook& codebook, Reasons reasons) {
   std::string out(kHeading);
+  const auto add_list = [&](std::string_view key, const std::vector<std::string>& texts, auto text_of) {
+    if (texts.empty()) return;
+    out += fmt::format("{} = [", key);
+    for (std::size_t i = 0; i < texts.size(); ++i) out += (i == 0 ? "" : ", ") + text_of(texts[i]);
+    out += "]\n";
+  };
+  const auto add_text = [&](std::string_view key, const std::string& text) {
+    if (!text.empty()) out += fmt::format("{} = {}\n", key, quoted(text));
+  };
+  const auto add_number = [&](std::string_view key, const std::optional<double>& number) {
+    if (number) out += fmt::format("{} = {}\n", key, to_toml(Setting::number(*number)));
+  };
   for (const ColumnSpec& spec : codebook.columns) {
-    out += fmt::format("\n[[column]]\nname = {}\nkind = \"{}\"\n", quoted(spec.name), kind_name(spec.kind));
-    if (!spec.levels.empty()) {
-      out += "levels = [";
-      for (std::size_t i = 0; i < spec.levels.size(); ++i)
-        out += (i == 0 ? "" : ", ") + quoted(spec.levels[i]);
-      out += "]\n";
-    }
-    if (!spec.family.empty()) out += fmt::format("family = {}\n", quoted(spec.family));
+    out += "\n[[column]]\n";
+    if (reasons == Reasons::comments && !spec.reason.empty())
+      out += fmt::format("# {}\n", text::display(spec.reason, 400));
+    out += fmt::format("name = {}\nkind = \"{}\"\n", quoted(spec.name), kind_name(spec.kind));
+    add_list("levels", spec.levels, quoted);
+    add_text("family", spec.family);
+    add_text("transform", spec.transform);
+    add_number("hurdle", spec.hurdle);
+    add_number("resolution", spec.resolution);
+    add_text("missing", spec.missing);
+    add_list("missing_values", spec.missing_values, token_text);
+    add_text("unit", spec.unit);
+    if (reasons == Reasons::keys) add_text("reason", spec.reason);
     for (const auto& [key, setting] : spec.settings)
       out += fmt::format("{} = {}\n", key_text(key), to_toml(setting));
   }

@@ -2,6 +2,7 @@
 // one to overrule what the readers infer; the readers always return a complete one. Its file form is TOML.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,23 @@ namespace coppice {
 struct ColumnSpec {
   std::string name;
   Kind kind = Kind::real;
-  std::vector<std::string> levels;  // category: all levels in order; binary: the texts of 0 and 1
-  std::string family;               // empty: the default family of the kind
-  Settings settings;                // hyper-parameters of the family
+  std::vector<std::string> levels;        // category: all levels in order; binary: the texts of 0 and 1
+  std::string family;                     // empty: the default family of the kind
+  Settings settings;                      // hyper-parameters of the family
+  std::string transform = {};             // "log": modeled on the log scale; empty: as it is
+  std::optional<double> hurdle = {};      // one value that is modeled apart from the others
+  std::optional<double> resolution = {};  // the grid that the values were rounded to, in their own units
+  std::string missing = {};               // "informative": whether a cell is missing is a column of its own
+  std::vector<std::string> missing_values = {};  // cells that mean missing in this column, such as -999
+  std::string unit = {};    // of the numbers: "days since 2024-01-31", "%", "$"; empty: not known
+  std::string reason = {};  // why it is modeled so, for people
+  bool inferred = false;    // nobody has said so; not part of the content
 
-  bool operator==(const ColumnSpec&) const = default;
+  bool operator==(const ColumnSpec& other) const;
 };
+
+/// The name of the column of zeros and ones that `missing = "informative"` adds.
+std::string indicator_name(std::string_view column);
 
 struct Codebook {
   std::vector<ColumnSpec> columns;
@@ -30,8 +42,11 @@ struct Codebook {
   bool operator==(const Codebook& other) const { return columns == other.columns; }
 };
 
-/// An editable TOML file; parse_codebook reads it back to an equal codebook.
-std::string to_toml(const Codebook& codebook);
+enum class Reasons { keys, comments };
+
+/// An editable TOML file; parse_codebook reads it back to an equal codebook (reasons that are comments are
+/// for people alone).
+std::string to_toml(const Codebook& codebook, Reasons reasons = Reasons::keys);
 /// Throws Error{bad_data} naming file, line, column, value and remedy.
 Codebook parse_codebook(std::string_view text, const std::string& file_name);
 /// A table with the columns of the codebook and no rows: the shape that read_like matches new rows against.

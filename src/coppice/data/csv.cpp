@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -184,9 +185,8 @@ class CsvParser {
       cursor.skip_cell();
       return kMissing;
     }
-    const std::size_t line = cursor.line;
     const std::string_view content = cursor.take_cell().content(scratch_);
-    if (text::is_missing_token(content)) return kMissing;
+    if (text::is_missing_token(content) || content == "-" || content == ".") return kMissing;
     double value = 0.0;
     const text::Parsed parsed = text::parse_number(content, value);
     if (parsed == text::Parsed::number) return value;
@@ -194,10 +194,6 @@ class CsvParser {
       infinite_[column] = std::min(infinite_[column], table_.rows);
       return kMissing;
     }
-    if (table_.columns[column].want == Want::number)
-      fail(ErrorCode::bad_data,
-           "{}: value '{}' is not a number; correct it, or leave the cell empty if it is missing",
-           cursor.place(line), text::display(content));
     table_.columns[column].is_text = true;
     numeric_[column] = 0;
     return kMissing;
@@ -264,6 +260,38 @@ class CsvParser {
   std::string scratch_;
 };
 
+/// Looks for codes such as 02139 in the first rows of columns of numbers.
+void find_leading_zeros(RawTable& table, const CsvCursor& body) {
+  constexpr std::size_t kMostCells = std::size_t{1} << 14;
+  const std::size_t width = table.columns.size();
+  const std::size_t rows = std::min<std::size_t>(64, std::max<std::size_t>(1, kMostCells / width));
+  for_each_cell(body, width, [&](CsvCursor& cursor, std::size_t row, std::size_t column) {
+    if (row >= rows) return false;
+    const std::string_view text = cursor.take_cell().raw;
+    if (text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9')
+      table.columns[column].leading_zeros = true;
+    return true;
+  });
+}
+
+}  // namespace
+
+namespace {
+
+/// A file whose columns are separated by runs of blanks, read as one with tabs, which lives as long as the
+/// way back to its cells.
+RawTable parse_spaced(std::string_view content, const std::string& file, CsvOptions options,
+                      const Chooser& choose) {
+  const auto tabs = std::make_shared<const std::string>(tabs_for_spaces(content));
+  options.delimiter = '\t';
+  RawTable table = parse_csv(*tabs, file, options, choose);
+  table.notes.emplace_back("columns are separated by blanks");
+  table.locate = [inner = std::move(table.locate), tabs](std::size_t i, std::size_t j) {
+    return inner(i, j);
+  };
+  return table;
+}
+
 }  // namespace
 
 RawTable parse_csv(std::string_view bytes, const std::string& file, const CsvOptions& options,
@@ -279,12 +307,16 @@ RawTable parse_csv(std::string_view bytes, const std::string& file, const CsvOpt
   cursor.delimiter = options.delimiter != '\0'
                          ? options.delimiter
                          : find_delimiter({cursor.at, cursor.end}, options.prefer_comma);
+  if (cursor.delimiter == '\0' && is_separated_by_spaces({cursor.at, cursor.end}))
+    return parse_spaced(content, file, options, choose);
+  if (cursor.delimiter == '\0') cursor.delimiter = ',';
   CsvCursor body = cursor;
   const FirstRecord first = take_first_record(body);
   const std::unordered_set<std::string_view> cells(first.cells.begin(), first.cells.end());
   const bool expected = !options.expected_names.empty() &&
                         std::all_of(options.expected_names.begin(), options.expected_names.end(),
                                     [&](const std::string& name) { return cells.contains(name); });
+  table.delimiter = cursor.delimiter;
   table.has_header =
       options.header == Header::yes || (options.header == Header::automatic && (expected || !first.numeric));
   name_columns(table, first, cursor.line);
@@ -309,6 +341,7 @@ RawTable parse_csv(std::string_view bytes, const std::string& file, const CsvOpt
   };
   choose(table);
   CsvParser(table, body).run();
+  find_leading_zeros(table, body);
   return table;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "coppice/data/raw_table.hpp"
-#include "coppice/data/read.hpp"
 
 namespace coppice {
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "coppice/data/kinds/number_text.hpp"
+
 namespace coppice {
 
 std::size_t count_line_ends(std::string_view bytes) {
@@ -26,9 +28,54 @@ std::string_view csv_content(std::string_view bytes, const std::string& file) {
   return bytes.substr(0, line_end);
 }
 
+namespace {
+
+/// Whether every cell of the first record between semicolons is a number with a decimal comma, or none.
+bool has_decimal_commas(std::string_view content) {
+  const std::string_view record = content.substr(0, content.find_first_of("\r\n"));
+  for (std::size_t at = 0; at <= record.size();) {
+    const std::size_t end = std::min(record.find(';', at), record.size());
+    const std::string_view cell = text::trim(record.substr(at, end - at));
+    text::WrittenNumber number;
+    if (!text::is_missing_token(cell) && !parse_written_number(cell, text::DecimalMark::comma, number))
+      return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+/// The words of a line; blanks inside of quotes belong to the word.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  std::size_t at = 0;
+  for (;;) {
+    at = line.find_first_not_of(" \t", at);
+    if (at == std::string_view::npos) return words;
+    std::size_t end = at;
+    for (bool quoted = false; end < line.size() && (quoted || (line[end] != ' ' && line[end] != '\t')); ++end)
+      if (line[end] == '"') quoted = !quoted;
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+}
+
+/// Calls visit(line, line end) for each line; it may return false to stop.
+template <typename Visit>
+void for_each_line(std::string_view content, Visit&& visit) {
+  while (!content.empty()) {
+    const std::size_t end = std::min(content.find_first_of("\r\n"), content.size());
+    std::size_t next = end;
+    if (next < content.size()) next += content.substr(next).starts_with("\r\n") ? 2 : 1;
+    if (!visit(content.substr(0, end), content.substr(end, next - end))) return;
+    content.remove_prefix(next);
+  }
+}
+
+}  // namespace
+
 char find_delimiter(std::string_view content, bool prefer_comma) {
-  constexpr std::array<char, 3> kCandidates = {',', '\t', ';'};
-  std::array<std::size_t, 3> counts{};
+  constexpr std::array<char, 4> kCandidates = {',', '\t', ';', '|'};
+  std::array<std::size_t, 4> counts{};
   bool quoted = false;
   for (const char c : content) {
     if (c == '"') quoted = !quoted;
@@ -36,9 +83,53 @@ char find_delimiter(std::string_view content, bool prefer_comma) {
     if (c == '\n' || c == '\r') break;
     for (std::size_t i = 0; i < kCandidates.size(); ++i) counts[i] += c == kCandidates[i] ? 1 : 0;
   }
+  if (counts[0] > 0 && counts[2] > 0 && has_decimal_commas(content)) return ';';
   if (prefer_comma && counts[0] > 0) return ',';
-  return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) -
-                                              counts.begin())];
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return *most == 0 ? '\0' : kCandidates[static_cast<std::size_t>(most - counts.begin())];
+}
+
+bool is_separated_by_spaces(std::string_view content) {
+  constexpr std::size_t kLines = 20;
+  std::vector<std::size_t> widths;
+  std::size_t words = 0;
+  std::size_t numbers = 0;
+  for_each_line(content, [&](std::string_view line, std::string_view) {
+    const std::vector<std::string_view> cells = words_of(line);
+    if (cells.empty()) return true;
+    widths.push_back(cells.size());
+    if (widths.size() == 1) return true;
+    for (const std::string_view cell : cells) {
+      double value = 0.0;
+      ++words;
+      numbers += text::parse_number(cell, value) == text::Parsed::number ? 1 : 0;
+    }
+    return widths.size() < kLines;
+  });
+  if (widths.size() < 2 || widths[1] < 2 || 2 * numbers < words) return false;
+  const bool alike =
+      std::all_of(widths.begin() + 1, widths.end(), [&](std::size_t w) { return w == widths[1]; });
+  return alike && (widths[0] == widths[1] || widths[0] + 1 == widths[1]);
+}
+
+std::string tabs_for_spaces(std::string_view content) {
+  std::string out;
+  out.reserve(content.size());
+  std::size_t first_width = 0;
+  std::size_t line_number = 0;
+  for_each_line(content, [&](std::string_view line, std::string_view line_end) {
+    const std::vector<std::string_view> cells = words_of(line);
+    if (!cells.empty() && line_number == 0) first_width = cells.size();
+    if (!cells.empty() && line_number == 1 && cells.size() == first_width + 1) out.insert(0, "row\t");
+    line_number += cells.empty() ? 0 : 1;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) out += '\t';
+      out += cells[i];
+    }
+    out += line_end;
+    return true;
+  });
+  return out;
 }
 
 FirstRecord take_first_record(CsvCursor& cursor) {

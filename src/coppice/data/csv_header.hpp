@@ -16,8 +16,14 @@ namespace coppice {
 std::size_t count_line_ends(std::string_view bytes);
 /// The bytes without the byte order mark and without blank lines at the end; an error if nothing is left.
 std::string_view csv_content(std::string_view bytes, const std::string& file);
-/// Comma, tab or semicolon: the most frequent in the first record outside of quotes.
+/// Comma, tab, semicolon or bar: the most frequent in the first record outside of quotes; NUL if none is
+/// there.
 char find_delimiter(std::string_view content, bool prefer_comma);
+/// Whether the lines have the same number of words between blanks, most of them numbers. The first may be a
+/// header, and have one word less if the others begin with a row name.
+bool is_separated_by_spaces(std::string_view content);
+/// The same lines with one tab where there were blanks; a header of one word less begins with "row".
+std::string tabs_for_spaces(std::string_view content);
 
 struct FirstRecord {
   std::vector<std::string> cells;

@@ -41,9 +41,34 @@ std::size_t first_row(const RawColumn& raw, Test test) {
   return static_cast<std::size_t>(found - raw.values.begin());
 }
 
-void check_declared_levels(const RawTable& raw, std::size_t index, std::size_t declared,
-                           std::string_view remedy) {
-  const RawColumn& column = raw.columns[index];
+/// Gives levels that were not declared but are the same number as a declared one its code: 3.0 is 3.
+void join_equal_numbers(RawColumn& column, std::size_t declared) {
+  if (column.levels.size() <= declared) return;
+  std::vector<double> code(column.levels.size());
+  std::vector<std::string> levels(column.levels.begin(),
+                                  column.levels.begin() + static_cast<std::ptrdiff_t>(declared));
+  std::unordered_map<double, double> numbers;
+  for (std::size_t i = 0; i < column.levels.size(); ++i) {
+    double value = 0.0;
+    const bool number = text::parse_number(column.levels[i], value) == text::Parsed::number;
+    if (i < declared) {
+      code[i] = static_cast<double>(i);
+      if (number) numbers.emplace(value, code[i]);
+    } else if (const auto known = numbers.find(value); number && known != numbers.end()) {
+      code[i] = known->second;
+    } else {
+      code[i] = static_cast<double>(levels.size());
+      levels.push_back(column.levels[i]);
+    }
+  }
+  for (double& value : column.values)
+    if (!is_missing(value)) value = code[static_cast<std::size_t>(value)];
+  column.levels = std::move(levels);
+}
+
+void check_declared_levels(RawTable& raw, std::size_t index, std::size_t declared, std::string_view remedy) {
+  RawColumn& column = raw.columns[index];
+  join_equal_numbers(column, declared);
   if (column.levels.size() <= declared) return;
   const std::size_t row =
       first_row(column, [&](double code) { return code >= static_cast<double>(declared); });
@@ -179,6 +204,21 @@ void numbers_to_text(RawColumn& column) {
     column.values[row] = code->second;
   }
   column.is_text = true;
+}
+
+Column decided_column(RawTable& raw, std::size_t index, Kind kind) {
+  RawColumn& column = raw.columns[index];
+  const bool discrete = kind == Kind::binary || kind == Kind::category;
+  const bool bits = !column.is_text && kind == Kind::binary &&
+                    std::all_of(column.values.begin(), column.values.end(), [](double value) {
+                      return is_missing(value) || value == 0.0 || value == 1.0;
+                    });
+  if (discrete && !bits) {
+    if (!column.is_text) numbers_to_text(column);
+    const auto pair = boolean_levels(column.levels);
+    recode(column, pair ? *pair : sorted_levels(column.levels));
+  }
+  return {std::move(column.name), kind, std::move(column.values), std::move(column.levels)};
 }
 
 Column typed_column(RawTable& raw, std::size_t index, const ColumnSpec* spec, std::string_view remedy) {

@@ -1,5 +1,6 @@
-// Reads with one system call where the size is known: a copy costs less than the risk that a mapped file
-// shrinks while it is parsed.
+// Regular files are mapped: large ones are parsed without a copy. A file that is made shorter while it is parsed
+// ends the process (SIGBUS), as it would with any reader that maps. Pipes, terminals and what cannot be mapped
+// are read to their end.
 #include "coppice/data/load.hpp"
 
 #include <fcntl.h>

@@ -15,10 +15,13 @@
 
 namespace coppice {
 
+/// Whether a file begins with the names of its columns.
+enum class Header { yes, no, automatic };
+
 /// What the caller needs a column for; it decides how its cells are read.
 enum class Want {
   automatic,  // numbers if every cell is one, otherwise texts
-  number,     // a cell that is no number is an error
+  number,     // numbers; cells in other spellings come as texts, to be understood or refused
   text,       // texts, whatever they look like
   identity,   // texts of which only the empty one is missing: "NA" may name a row
   nothing,    // skipped
@@ -31,6 +34,7 @@ struct RawColumn {
   std::vector<double> values;                     // the number, or the index into levels; NaN: missing
   std::vector<std::string> levels;                // texts in the order in which they first occur
   std::vector<std::string> declared_levels = {};  // known beforehand; they win over the missing tokens
+  bool leading_zeros = false;                     // of numbers: some are written like 02139, as codes are
 };
 
 struct Place {
@@ -43,6 +47,7 @@ struct RawTable {
   std::vector<RawColumn> columns;
   std::size_t rows = 0;
   bool has_header = false;
+  char delimiter = '\0';             // of a text file
   bool absent_is_zero = false;       // sparse formats: a column beyond the last one is all zero
   std::optional<Kind> kind;          // decided for all columns at once
   std::optional<std::size_t> label;  // the column that is a label by the format's nature

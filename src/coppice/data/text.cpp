@@ -14,8 +14,9 @@
 namespace coppice::text {
 namespace {
 
-constexpr std::array<std::string_view, 9> kMissingTokens = {"",  "NA",   "N/A",  "NaN", "nan",
-                                                            "?", "null", "NULL", "None"};
+constexpr std::array<std::string_view, 20> kMissingTokens = {
+    "",   "NA",  "N/A",  "NaN",  "nan",  "?",    "null", "NULL", "None", "NAN",
+    "na", "n/a", "Null", "-nan", "-NaN", "-NAN", "+nan", "#N/A", "<NA>", "NaT"};
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 

@@ -15,7 +15,8 @@ enum class Parsed { number, infinite, not_number };
 /// every number beyond the range of a double; a number too small for a double is zero.
 Parsed parse_number(std::string_view text, double& value);
 
-/// Empty, NA, N/A, NaN, nan, ?, null, NULL or None.
+/// Empty, or one of the usual words: NA, N/A, n/a, na, NaN, nan, NAN, -nan, ?, null, NULL, None, #N/A, <NA>,
+/// NaT.
 bool is_missing_token(std::string_view text);
 bool is_valid_utf8(std::string_view text);
 std::string_view trim(std::string_view text);

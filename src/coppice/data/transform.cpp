@@ -171,11 +171,15 @@ Eigen::VectorXd to_vector(const std::vector<double>& values) {
 
 }  // namespace
 
-Transform fit_transform(Table& table, bool standardize, std::size_t pca) {
+Transform fit_transform(Table& table, bool standardize, std::size_t pca, const Codebook& codebook) {
+  const auto keeps_units = [&](const Column& column) {
+    const ColumnSpec* spec = codebook.find(column.name);
+    return spec != nullptr && (!spec->transform.empty() || spec->hurdle);
+  };
   Transform transform;
   if (standardize) {
     for (const Column& column : table.columns)
-      if (column.kind == Kind::real) transform.scales.push_back(learn_scale(column));
+      if (column.kind == Kind::real && !keeps_units(column)) transform.scales.push_back(learn_scale(column));
   }
   if (pca > 0) {
     Table scaled = table;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coppice/data/codebook.hpp"
 #include "coppice/data/table.hpp"
 
 namespace coppice {
@@ -32,8 +33,8 @@ struct Transform {
 
 /// Learns the transform from the table and applies it to it. pca is the number of components, 0 for none.
 /// Throws Error{configuration} if components are asked for and a numeric cell is missing, or too many are
-/// asked for.
-Transform fit_transform(Table& table, bool standardize, std::size_t pca);
+/// asked for. Columns that the codebook puts on the log scale or gives a hurdle keep their units.
+Transform fit_transform(Table& table, bool standardize, std::size_t pca, const Codebook& codebook = {});
 /// Applies a learned transform; on the table it was learned from the result is bit for bit that of
 /// fit_transform.
 Table apply(const Transform& transform, Table table);

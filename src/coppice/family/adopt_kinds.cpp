@@ -6,7 +6,9 @@
 #include <cmath>
 #include <optional>
 
-#include "coppice/family/plan.hpp"
+#include "coppice/data/text.hpp"
+#include "coppice/family/registry.hpp"
+#include "coppice/family/registry.hpp"
 
 namespace coppice {
 namespace {
@@ -60,18 +62,51 @@ void convert_to(Kind kind, Column& column) {
       value = static_cast<double>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
+/// The numbers behind levels that are all numbers; false if one is not.
+bool restore_numbers(Column& column) {
+  std::vector<double> numbers;
+  for (const std::string& level : column.levels) {
+    double value = 0.0;
+    if (text::parse_number(level, value) != text::Parsed::number) return false;
+    numbers.push_back(value);
+  }
+  if (numbers.empty()) return false;
+  for (double& value : column.values)
+    if (!is_missing(value)) value = numbers[static_cast<std::size_t>(value)];
+  column.levels.clear();
+  column.kind = Kind::real;
+  return true;
+}
+
+/// Undoes what was inferred beyond the numbers themselves, for a family that takes these.
+void forget_inferred(const FamilyEntry& entry, Column& column, ColumnSpec& spec) {
+  spec.family.clear();
+  spec.transform.clear();
+  spec.hurdle.reset();
+  spec.resolution.reset();
+  if (entry.takes(column.kind) || column.levels.empty()) return;
+  Column numbers = column;
+  if (!restore_numbers(numbers) || !first_fitting(entry.kinds, numbers)) return;
+  column = std::move(numbers);
+  spec.kind = column.kind;
+  spec.levels.clear();
+}
+
 }  // namespace
 
-bool takes(const FamilyEntry& entry, Kind kind) {
-  return std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
+KindRules kind_rules() {
+  KindRules rules;
+  for (const FamilyEntry& entry : all_families())
+    if (entry.overdispersed) rules.overdispersed_family = entry.name;
+  return rules;
 }
 
 std::string why_not(const FamilyEntry& entry, const Column& column) {
   if (has_words(column)) return "its cells are words";
   // The widest kind of numbers says it best.
-  const Kind widest = takes(entry, Kind::count)                                     ? Kind::count
-                      : takes(entry, Kind::binary) && !takes(entry, Kind::category) ? Kind::binary
-                                                                                    : Kind::category;
+  const Kind widest = entry.takes(Kind::count)                                    ? Kind::count
+                      : entry.takes(Kind::binary) && !entry.takes(Kind::category) ? Kind::binary
+                                                                                  : Kind::category;
   const std::size_t row = first_misfit(widest, column);
   if (row == column.values.size()) return fmt::format("its kind is {}", kind_name(column.kind));
   return fmt::format("its value {} is {}", column.text(row),
@@ -84,6 +119,9 @@ void adopt_kinds(Table& table, Codebook& codebook, const std::string& family) {
   for (Column& column : table.columns) {
     const auto spec = std::find_if(codebook.columns.begin(), codebook.columns.end(),
                                    [&](const ColumnSpec& s) { return s.name == column.name; });
+    const bool is_named = !family.empty() && family != "auto";
+    if (is_named && spec != codebook.columns.end() && spec->inferred)
+      forget_inferred(family_by_name(family), column, *spec);
     const bool has_own = spec != codebook.columns.end() && !spec->family.empty();
     const std::string& named = has_own ? spec->family : family;
     if (named.empty() || named == "auto" || has_words(column)) continue;

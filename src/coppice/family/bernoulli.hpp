@@ -1,14 +1,18 @@
 // Bernoulli columns with Beta(a, b) priors: x ~ Bernoulli(p), p ~ Beta(a, b).
-// log m = log B(a + s, b + n - s) - log B(a, b), s the number of ones among n present cells.
+// log m = log B(a + s, b + n - s) - log B(a, b), s the number of ones among n present cells. Learned: a / (a
+// + b) ~ U(0, 1), log(a + b) ~ N(0, 1).
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "coppice/family/count_table.hpp"
+#include "coppice/family/hyper.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -18,13 +22,29 @@ namespace coppice {
 struct BetaTables {
   BetaTables(double a, double b, std::size_t largest)
       : ones(a, largest), zeros(b, largest), total(a + b, largest) {}
+  void refill(double a, double b) {
+    ones.refill(a);
+    zeros.refill(b);
+    total.refill(a + b);
+  }
   CountTable ones, zeros, total;
 };
 
+/// A column's own tables of learned hyper-parameters: their size is limited, since chains have copies and
+/// change them.
+inline TableOf<BetaTables> own_beta_tables(double a, double b, std::size_t largest) {
+  constexpr std::size_t kLargestOwn = 16384;
+  auto tables = std::make_unique<BetaTables>(a, b, std::min(largest, kLargestOwn));
+  if (largest > kLargestOwn)
+    for (CountTable* table : {&tables->ones, &tables->zeros, &tables->total}) table->allow_beyond();
+  return TableOf<BetaTables>(std::move(tables));
+}
+
 class BernoulliCell {
  public:
-  BernoulliCell(double a, double b, std::shared_ptr<const BetaTables> tables)
-      : a_(a), b_(b), tables_(std::move(tables)) {}
+  /// One that learns a and b owns its tables.
+  BernoulliCell(double a, double b, TableOf<BetaTables> tables, bool learns = false)
+      : a_(a), b_(b), learns_(learns), tables_(std::move(tables)) {}
 
   std::size_t stats_size() const { return 2; }  // ones, zeros
   std::size_t theta_size() const { return 1; }
@@ -141,14 +161,43 @@ class BernoulliCell {
     }
   }
 
+  static std::vector<std::string> hyper_names() { return {"a", "b"}; }
+  std::size_t hyper_size() const { return learns_ ? 2 : 0; }
+  void get_hyper(double* values) const {
+    values[0] = a_;
+    values[1] = b_;
+  }
+  void set_hyper(const double* values) {
+    a_ = values[0];
+    b_ = values[1];
+    tables_.own().refill(a_, b_);
+    log_prior_ = log_beta(0.0, 0.0);
+  }
+  static bool is_valid_hyper(std::size_t, double value) { return value > 0.0; }
+  double log_hyper_prior() const { return kHyperPrior.log_density(a_, b_); }
+  void draw_hyper_prior(Stream& stream) {
+    double values[2];
+    kHyperPrior.draw(stream, values[0], values[1]);
+    set_hyper(values);
+  }
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+    double values[] = {a_, b_};
+    kHyperPrior.update(clusters, stream, values[0], values[1]);
+    set_hyper(values);
+  }
+  /// Numbers that an update writes into tables.
+  std::size_t hyper_table_size() const { return 3 * tables_->total.size(); }
+
  private:
+  static constexpr BetaHyperPrior kHyperPrior{{1.0, 1.0}};
   /// log B(a + ones, b + zeros).
   double log_beta(double ones, double zeros) const {
     return tables_->ones.log_gamma_at(ones) + tables_->zeros.log_gamma_at(zeros) -
            tables_->total.log_gamma_at(ones + zeros);
   }
   double a_, b_;
-  std::shared_ptr<const BetaTables> tables_;
+  bool learns_;
+  TableOf<BetaTables> tables_;
   double log_prior_ = log_beta(0.0, 0.0);
 };
 

@@ -1,5 +1,6 @@
 // Binomial columns with Beta(a, b) priors: x ~ Binomial(trials, p), p ~ Beta(a, b).
 // log m = sum log C(trials, x) + log B(a + s, b + f) - log B(a, b), s successes and f failures in all.
+// Learned: a / (a + b) ~ U(0, 1), log(a + b) ~ N(log 2, 1.5^2).
 #pragma once
 
 #include <bit>
@@ -18,9 +19,9 @@ namespace coppice {
 class BinomialCell {
  public:
   /// The tables, if there are any, reach to the trials of twice all rows.
-  BinomialCell(double trials, double a, double b, std::shared_ptr<const BetaTables> tables)
-      : trials_(trials), a_(a), b_(b), tables_(std::move(tables)) {
-    if (tables_ == nullptr) return;
+  BinomialCell(double trials, double a, double b, TableOf<BetaTables> tables, bool learns = false)
+      : trials_(trials), a_(a), b_(b), learns_(learns), tables_(std::move(tables)) {
+    if (!tables_) return;
     std::vector<double> coefficients;
     for (double x = 0.0; x <= trials_; ++x)
       coefficients.push_back(log_factorial(trials_) - log_factorial(x) - log_factorial(trials_ - x));
@@ -76,7 +77,7 @@ class BinomialCell {
     const Lanes successes = load_lanes(cache) + x;
     const Lanes failures = load_lanes(cache + kLanes) + (trials_ - x);
     const Lanes rest = load_lanes(cache + 2 * kLanes) + log_coefficient(x);
-    if (tables_ != nullptr && maximum(successes + failures) < static_cast<double>(tables_->total.size()))
+    if (tables_ && maximum(successes + failures) < static_cast<double>(tables_->total.size()))
       return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) + rest;
     return coppice::log_gamma(a_ + successes) + coppice::log_gamma(b_ + failures) + rest;
   }
@@ -84,8 +85,7 @@ class BinomialCell {
     const double successes = cache[0] - x;
     const double failures = cache[kLanes] - (trials_ - x);
     const double rest = log_coefficient(x) + cache[3 * kLanes];
-    if (tables_ != nullptr)
-      return rest - tables_->ones.log_gamma_at(successes) - tables_->zeros.log_gamma_at(failures);
+    if (tables_) return rest - tables_->ones.log_gamma_at(successes) - tables_->zeros.log_gamma_at(failures);
     return rest - log_gamma(a_ + successes) - log_gamma(b_ + failures);
   }
 
@@ -100,7 +100,7 @@ class BinomialCell {
   double log_marginal_of_counts(const std::uint64_t* counts, std::size_t planes, std::uint64_t cells) const {
     const std::uint64_t successes = weighted_sum(counts, planes);
     const std::uint64_t failures = cells * static_cast<std::uint64_t>(trials_) - successes;
-    if (tables_ != nullptr)
+    if (tables_)
       return tables_->ones.log_gamma_of(successes) + tables_->zeros.log_gamma_of(failures) -
              tables_->total.log_gamma_of(successes + failures) - log_prior_;
     return log_beta(a_ + static_cast<double>(successes), b_ + static_cast<double>(failures)) - log_prior_;
@@ -114,14 +114,14 @@ class BinomialCell {
     const Lanes successes = one[0] + load_lanes(others);
     const Lanes failures = one[kLanes] + load_lanes(others + kLanes);
     const Lanes coefficients = one[2 * kLanes] + load_lanes(others + 2 * kLanes);
-    if (tables_ != nullptr)
+    if (tables_)
       return coefficients + (tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures)) -
              tables_->total.log_gamma_at(successes + failures) - log_prior_;
     return coefficients + (coppice::log_gamma(a_ + successes) + coppice::log_gamma(b_ + failures)) -
            coppice::log_gamma((a_ + b_) + (successes + failures)) - log_prior_;
   }
 
-  bool has_tables() const { return tables_ != nullptr; }
+  bool has_tables() const { return static_cast<bool>(tables_); }
   /// The bits of lane_log_marginal for these cells and no others; needs tables.
   double log_marginal_of_one(const double* stats) const {
     return stats[2] + (tables_->ones.log_gamma_at(stats[0]) + tables_->zeros.log_gamma_at(stats[1])) -
@@ -130,7 +130,9 @@ class BinomialCell {
   /// A row by itself: its successes, or one more than the trials for a missing cell.
   std::size_t codes() const {
     constexpr double kMostTrials = 126.0;
-    return tables_ != nullptr && trials_ <= kMostTrials ? static_cast<std::size_t>(trials_) + 2 : 0;
+    return tables_ && !tables_->total.may_be_beyond() && trials_ <= kMostTrials
+               ? static_cast<std::size_t>(trials_) + 2
+               : 0;
   }
   std::size_t code(const double* stats) const {
     return static_cast<std::size_t>(stats[0] + stats[1] > 0.0 ? stats[0] : trials_ + 1.0);
@@ -155,7 +157,34 @@ class BinomialCell {
     return {trials_ * p, trials_ * p * (1.0 - p) * (a + b + trials_) / (a + b + 1.0), {}};
   }
 
+  static std::vector<std::string> hyper_names() { return {"a", "b"}; }
+  std::size_t hyper_size() const { return learns_ ? 2 : 0; }
+  void get_hyper(double* values) const {
+    values[0] = a_;
+    values[1] = b_;
+  }
+  void set_hyper(const double* values) {
+    a_ = values[0];
+    b_ = values[1];
+    if (tables_) tables_.own().refill(a_, b_);
+    log_prior_ = log_beta(a_, b_);
+  }
+  static bool is_valid_hyper(std::size_t, double value) { return value > 0.0; }
+  double log_hyper_prior() const { return kHyperPrior.log_density(a_, b_); }
+  void draw_hyper_prior(Stream& stream) {
+    double values[2];
+    kHyperPrior.draw(stream, values[0], values[1]);
+    set_hyper(values);
+  }
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+    double values[] = {a_, b_};
+    kHyperPrior.update(clusters, stream, values[0], values[1]);
+    set_hyper(values);
+  }
+  std::size_t hyper_table_size() const { return tables_ ? 3 * tables_->total.size() : 0; }
+
  private:
+  static constexpr BetaHyperPrior kHyperPrior{{2.0, 1.5}};
   void change(double* stats, double x, double sign) const {
     stats[0] += sign * x;
     stats[1] += sign * (trials_ - x);
@@ -163,20 +192,21 @@ class BinomialCell {
   }
   /// log B(a + successes, b + failures).
   double log_beta_at(double successes, double failures) const {
-    if (tables_ == nullptr) return log_beta(a_ + successes, b_ + failures);
+    if (!tables_) return log_beta(a_ + successes, b_ + failures);
     return tables_->ones.log_gamma_at(successes) + tables_->zeros.log_gamma_at(failures) -
            tables_->total.log_gamma_at(successes + failures);
   }
   double log_gamma_total(double trials) const {
-    return tables_ != nullptr ? tables_->total.log_gamma_at(trials) : log_gamma(a_ + b_ + trials);
+    return tables_ ? tables_->total.log_gamma_at(trials) : log_gamma(a_ + b_ + trials);
   }
   double log_coefficient(double x) const {
     if (coefficients_ != nullptr && x <= trials_) return (*coefficients_)[static_cast<std::size_t>(x)];
     return log_factorial(trials_) - log_factorial(x) - log_factorial(trials_ - x);
   }
   double trials_, a_, b_;
+  bool learns_;
   double log_prior_ = log_beta(a_, b_);
-  std::shared_ptr<const BetaTables> tables_;
+  TableOf<BetaTables> tables_;
   std::shared_ptr<const std::vector<double>> coefficients_;  // log binomial ones, if there are tables
 };
 

@@ -1,16 +1,20 @@
 // Categorical columns with Dirichlet priors: x ~ Categorical(p), p ~ Dirichlet(c, ..., c) or (c_1, ..., c_L).
 // log m = log Gamma(C) - log Gamma(C + n) + sum_l [log Gamma(c_l + n_l) - log Gamma(c_l)], C = sum_l c_l.
+// Learned: all c_l = s / L, log s ~ N(log(L / 2), 1).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "coppice/base/math.hpp"
 #include "coppice/family/count_table.hpp"
+#include "coppice/family/hyper.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -18,13 +22,22 @@ namespace coppice {
 
 class CategoricalCell {
  public:
-  using Table = std::shared_ptr<const CountTable>;
+  using Table = TableOf<CountTable>;
   /// One table for each level's concentration, and one for their sum.
   CategoricalCell(std::vector<double> concentration, std::vector<Table> tables, Table total_table)
       : concentration_(std::move(concentration)),
         total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)),
         tables_(std::move(tables)),
         total_table_(std::move(total_table)) {}
+  /// Learns the concentration, the same for all levels; both tables are its own, the first one for all
+  /// levels.
+  CategoricalCell(std::size_t levels, double concentration, Table own, Table own_total)
+      : concentration_(levels, concentration),
+        total_(concentration * static_cast<double>(levels)),
+        learns_(true),
+        total_table_(std::move(own_total)) {
+    tables_.push_back(std::move(own));
+  }
 
   std::size_t levels() const { return concentration_.size(); }
   std::size_t stats_size() const { return levels(); }
@@ -45,7 +58,7 @@ class CategoricalCell {
   double log_marginal(const double* stats) const {
     double total = total_table_->log_gamma_at(0.0) - total_table_->log_gamma_at(count(stats));
     for (std::size_t l = 0; l < levels(); ++l)
-      if (stats[l] != 0.0) total += tables_[l]->log_gamma_at(stats[l]) - tables_[l]->log_gamma_at(0.0);
+      if (stats[l] != 0.0) total += table(l).log_gamma_at(stats[l]) - table(l).log_gamma_at(0.0);
     return total;
   }
   double log_predictive(const double* stats, double x) const {
@@ -105,7 +118,7 @@ class CategoricalCell {
   double log_marginal_of_counts(const std::uint64_t* counts, std::size_t, std::uint64_t cells) const {
     double total = total_table_->log_gamma_of(0) - total_table_->log_gamma_of(cells);
     for (std::size_t l = 0; l < levels(); ++l)
-      if (counts[l] != 0) total += tables_[l]->log_gamma_of(counts[l]) - tables_[l]->log_gamma_of(0);
+      if (counts[l] != 0) total += table(l).log_gamma_of(counts[l]) - table(l).log_gamma_of(0);
     return total;
   }
 
@@ -118,7 +131,7 @@ class CategoricalCell {
     const auto cells = [&](std::size_t l) { return one[l * kLanes] + load_lanes(others + l * kLanes); };
     Lanes total = total_table_->log_gamma_at(0.0) - total_table_->log_gamma_at(cells(levels()));
     for (std::size_t l = 0; l < levels(); ++l)
-      total += tables_[l]->log_gamma_at(cells(l)) - tables_[l]->log_gamma_at(0.0);
+      total += table(l).log_gamma_at(cells(l)) - table(l).log_gamma_at(0.0);
     return total;
   }
   /// A row by itself: its level, or the number of levels for a missing cell.
@@ -134,16 +147,64 @@ class CategoricalCell {
       const double cells = one[levels() * kLanes] + (code < levels() ? 1.0 : 0.0);
       double total = total_table_->log_gamma_at(0.0) - total_table_->log_gamma_at(cells);
       for (std::size_t l = 0; l < levels(); ++l)
-        total += tables_[l]->log_gamma_at(one[l * kLanes] + (code == l ? 1.0 : 0.0)) -
-                 tables_[l]->log_gamma_at(0.0);
+        total +=
+            table(l).log_gamma_at(one[l * kLanes] + (code == l ? 1.0 : 0.0)) - table(l).log_gamma_at(0.0);
       values[code] = total;
     }
   }
 
+  static std::vector<std::string> hyper_names() { return {"concentration"}; }
+  std::size_t hyper_size() const { return learns_ ? 1 : 0; }
+  void get_hyper(double* values) const { values[0] = concentration_[0]; }
+  void set_hyper(const double* values) {
+    std::fill(concentration_.begin(), concentration_.end(), values[0]);
+    total_ = values[0] * static_cast<double>(levels());
+    tables_.front().own().refill(values[0]);
+    total_table_.own().refill(total_);
+  }
+  static bool is_valid_hyper(std::size_t, double value) { return value > 0.0; }
+  double log_hyper_prior() const {
+    return strength_prior().log_density(total_) + std::log(static_cast<double>(levels()));
+  }
+  void draw_hyper_prior(Stream& stream) { set_strength(strength_prior().draw(stream)); }
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+    const auto log_likelihood = [&](double strength) {
+      const double weight = strength / static_cast<double>(levels());
+      const Lanes log_gamma_weight = log_gamma(broadcast(weight));
+      const Lanes log_gamma_strength = log_gamma(broadcast(strength));
+      Lanes total{};
+      for (std::size_t first = 0; first < clusters.size(); first += kLanes) {
+        const std::size_t used = std::min(kLanes, clusters.size() - first);
+        Lanes cells{};
+        for (std::size_t l = 0; l < levels(); ++l) {
+          Lanes own{};
+          for (std::size_t lane = 0; lane < used; ++lane) own[lane] = clusters[first + lane][l];
+          if (!any(own > 0.0)) continue;
+          cells += own;
+          total += log_gamma(weight + own) - log_gamma_weight;
+        }
+        total += log_gamma_strength - log_gamma(strength + cells);
+      }
+      double sum = 0.0;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) sum += total[lane];
+      return sum;
+    };
+    set_strength(strength_prior().update(total_, log_likelihood, stream));
+  }
+  std::size_t hyper_table_size() const { return 2 * total_table_->size(); }
+
  private:
+  /// Of the sum of the concentrations.
+  LogNormal strength_prior() const { return {0.5 * static_cast<double>(levels()), 1.0}; }
+  void set_strength(double strength) {
+    const double concentration = strength / static_cast<double>(levels());
+    set_hyper(&concentration);
+  }
+  const CountTable& table(std::size_t level) const { return *tables_[learns_ ? 0 : level]; }
   double count(const double* stats) const { return std::accumulate(stats, stats + levels(), 0.0); }
   std::vector<double> concentration_;
   double total_;
+  bool learns_ = false;
   std::vector<Table> tables_;
   Table total_table_;
 };

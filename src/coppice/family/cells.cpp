@@ -10,21 +10,18 @@
 #include "coppice/family/categorical.hpp"
 #include "coppice/family/gaussian_diagonal.hpp"
 #include "coppice/family/gaussian_known.hpp"
+#include "coppice/family/hurdle.hpp"
 #include "coppice/family/poisson.hpp"
 
 namespace coppice {
 namespace {
 
-using Type = Parameter::Type;
-
 /// Sums of trials up to this many are tabulated; beyond it log-gamma is evaluated.
 constexpr double kMostTrialsTabulated = 200'000.0;
+/// With more trials than these single cells leave a table whose size is limited.
+constexpr double kMostTrialsOfOwnTable = 2'000.0;
 /// Stands for a share that was not given.
 constexpr double kNoShare = 1e300;
-
-std::vector<double> same(const FamilyInputs& inputs, double value) {
-  return std::vector<double>(inputs.columns.size(), value);
-}
 
 template <typename Function>
 std::vector<double> from_scale(const FamilyInputs& inputs, Function&& function) {
@@ -33,27 +30,25 @@ std::vector<double> from_scale(const FamilyInputs& inputs, Function&& function) 
   return values;
 }
 
-Parameter positive(std::string name, std::string fallback, std::string help) {
-  return {std::move(name), Type::numbers, std::move(fallback), std::move(help), 0.0, 1e300, true, {}, 0};
-}
-Parameter any_number(std::string name, std::string help) {
-  return {std::move(name), Type::numbers, "", std::move(help)};
-}
-
-std::unique_ptr<Family> make_bernoulli(const FamilyInputs& inputs) {
-  const std::vector<double> a = inputs.per_column_values("a", same(inputs, 0.5), 0.0);
-  const std::vector<double> b = inputs.per_column_values("b", same(inputs, 0.5), 0.0);
+std::vector<BernoulliCell> bernoulli_cells(const FamilyInputs& inputs) {
+  const std::vector<double> a = inputs.per_column_values("a", for_every_column(inputs, 0.5), 0.0);
+  const std::vector<double> b = inputs.per_column_values("b", for_every_column(inputs, 0.5), 0.0);
   std::vector<BernoulliCell> cells;
   std::map<std::pair<double, double>, std::shared_ptr<const BetaTables>> tables;
+  const bool learns = inputs.learns({"a", "b"});
   for (std::size_t j = 0; j < a.size(); ++j) {
+    if (learns) {
+      cells.emplace_back(a[j], b[j], own_beta_tables(a[j], b[j], 2 * inputs.rows), true);
+      continue;
+    }
     auto& table = tables[{a[j], b[j]}];
     if (!table) table = std::make_shared<const BetaTables>(a[j], b[j], 2 * inputs.rows);
     cells.emplace_back(a[j], b[j], table);
   }
-  return std::make_unique<IndependentColumns<BernoulliCell>>("bernoulli", std::move(cells));
+  return cells;
 }
 
-std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
+std::vector<BinomialCell> binomial_cells(const FamilyInputs& inputs) {
   std::vector<double> largest;
   for (const Column* column : inputs.columns) {
     double trials = 1.0;
@@ -62,8 +57,9 @@ std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
     largest.push_back(trials);
   }
   const std::vector<double> trials = inputs.per_column_values("trials", largest, 0.0);
-  const std::vector<double> a = inputs.per_column_values("a", same(inputs, 0.5), 0.0);
-  const std::vector<double> b = inputs.per_column_values("b", same(inputs, 0.5), 0.0);
+  const std::vector<double> a = inputs.per_column_values("a", for_every_column(inputs, 0.5), 0.0);
+  const std::vector<double> b = inputs.per_column_values("b", for_every_column(inputs, 0.5), 0.0);
+  const bool learns = inputs.learns({"a", "b"});
   std::vector<BinomialCell> cells;
   std::map<std::tuple<double, double, double>, std::shared_ptr<const BetaTables>> tables;
   for (std::size_t j = 0; j < a.size(); ++j) {
@@ -71,12 +67,19 @@ std::unique_ptr<Family> make_binomial(const FamilyInputs& inputs) {
       fail(ErrorCode::configuration, "{} must be a whole number of at least {}, its largest value",
            inputs.words_of("trials", j, fmt::format("{}", trials[j])), largest[j]);
     const double most = 2.0 * trials[j] * static_cast<double>(inputs.rows);
+    if (learns) {
+      TableOf<BetaTables> own;
+      if (trials[j] <= kMostTrialsOfOwnTable)
+        own = own_beta_tables(a[j], b[j], static_cast<std::size_t>(most));
+      cells.emplace_back(trials[j], a[j], b[j], std::move(own), true);
+      continue;
+    }
     auto& table = tables[{a[j], b[j], trials[j]}];
     if (!table && most <= kMostTrialsTabulated)
       table = std::make_shared<const BetaTables>(a[j], b[j], static_cast<std::size_t>(most));
     cells.emplace_back(trials[j], a[j], b[j], table);
   }
-  return std::make_unique<IndependentColumns<BinomialCell>>("binomial", std::move(cells));
+  return cells;
 }
 
 std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t j, std::size_t levels) {
@@ -98,44 +101,54 @@ std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t 
   return values;
 }
 
-std::unique_ptr<Family> make_categorical(const FamilyInputs& inputs) {
+std::vector<CategoricalCell> categorical_cells(const FamilyInputs& inputs) {
   std::vector<CategoricalCell> cells;
-  std::map<double, CategoricalCell::Table> tables;
+  std::map<double, std::shared_ptr<const CountTable>> tables;
   const auto table_of = [&](double offset) {
-    CategoricalCell::Table& table = tables[offset];
+    std::shared_ptr<const CountTable>& table = tables[offset];
     if (!table) table = std::make_shared<const CountTable>(offset, 2 * inputs.rows);
-    return table;
+    return CategoricalCell::Table(table);
   };
+  const bool learns = inputs.learns({"concentration"});
   for (std::size_t j = 0; j < inputs.columns.size(); ++j) {
     const std::size_t levels = std::max<std::size_t>(inputs.columns[j]->levels.size(), 2);
     std::vector<double> concentration = level_concentration(inputs, j, levels);
+    inputs.record("concentration", j, Setting::vector(concentration));
+    if (learns) {
+      cells.emplace_back(levels, concentration[0], own_count_table(concentration[0], 2 * inputs.rows),
+                         own_count_table(concentration[0] * static_cast<double>(levels), 2 * inputs.rows));
+      continue;
+    }
     std::vector<CategoricalCell::Table> of_level;
     for (const double value : concentration) of_level.push_back(table_of(value));
-    const CategoricalCell::Table total =
-        table_of(std::accumulate(concentration.begin(), concentration.end(), 0.0));
-    cells.emplace_back(std::move(concentration), std::move(of_level), total);
+    CategoricalCell::Table total = table_of(std::accumulate(concentration.begin(), concentration.end(), 0.0));
+    cells.emplace_back(std::move(concentration), std::move(of_level), std::move(total));
   }
-  return std::make_unique<IndependentColumns<CategoricalCell>>("categorical", std::move(cells));
+  return cells;
 }
 
-std::unique_ptr<Family> make_poisson(const FamilyInputs& inputs) {
-  const std::vector<double> shape = inputs.per_column_values("shape", same(inputs, 1.0), 0.0);
-  std::vector<double> default_rate;
-  for (std::size_t j = 0; j < shape.size(); ++j)
-    default_rate.push_back(shape[j] / std::max(column_scale(*inputs.columns[j]).mean, 1e-3));
+std::vector<PoissonCell> poisson_cells(const FamilyInputs& inputs) {
+  const std::vector<double> shape = inputs.per_column_values("shape", for_every_column(inputs, 1.0), 0.0);
+  std::vector<double> mean, default_rate;
+  for (std::size_t j = 0; j < shape.size(); ++j) {
+    mean.push_back(std::max(column_scale(*inputs.columns[j]).mean, 1e-3));
+    default_rate.push_back(shape[j] / mean[j]);
+  }
   const std::vector<double> rate = inputs.per_column_values("rate", default_rate, 0.0);
   std::vector<PoissonCell> cells;
-  for (std::size_t j = 0; j < shape.size(); ++j) cells.emplace_back(shape[j], rate[j]);
-  return std::make_unique<IndependentColumns<PoissonCell>>("poisson", std::move(cells));
+  const bool learns = inputs.learns({"shape", "rate"});
+  for (std::size_t j = 0; j < shape.size(); ++j)
+    cells.emplace_back(shape[j], rate[j], learns ? mean[j] : 0.0);
+  return cells;
 }
 
-std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
+std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.per_column_values("share", same(inputs, kNoShare), 0.0);
+  const std::vector<double> share = inputs.given_values("share", for_every_column(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
-  std::vector<double> default_strength = same(inputs, kDefaultMeanStrength);
-  std::vector<double> default_shape = same(inputs, 1.5);
+  std::vector<double> default_strength = for_every_column(inputs, kDefaultMeanStrength);
+  std::vector<double> default_shape = for_every_column(inputs, 1.5);
   for (std::size_t j = 0; j < share.size(); ++j) {
     if (!has_share(j)) continue;
     default_strength[j] = share[j];
@@ -155,17 +168,27 @@ std::unique_ptr<Family> make_gaussian_diagonal(const FamilyInputs& inputs) {
   std::map<double, std::shared_ptr<const HalfStepGammas>> tables;
   std::map<std::pair<double, double>, std::shared_ptr<const NormalGammaTable>> union_tables;
   std::vector<GaussianDiagonalCell> cells;
+  const bool learns = inputs.learns({"prior_mean", "mean_strength", "shape", "rate", "share"});
   for (std::size_t j = 0; j < shape.size(); ++j) {
+    if (learns) {
+      constexpr std::size_t kLargestOwn = 16384;
+      cells.emplace_back(
+          mean[j], strength[j], shape[j], rate[j],
+          TableOf(std::make_unique<HalfStepGammas>(shape[j], std::min(inputs.rows, kLargestOwn))),
+          NormalGammaHyperPrior{column_scale(*inputs.columns[j]).sd,
+                                inputs.resolutions.empty() ? 0.0 : inputs.resolutions[j]});
+      continue;
+    }
     auto& table = tables[shape[j]];
     if (!table) table = std::make_shared<const HalfStepGammas>(shape[j], inputs.rows);
     auto& unions = union_tables[{strength[j], shape[j]}];
     if (!unions) unions = std::make_shared<const NormalGammaTable>(strength[j], shape[j], 2 * inputs.rows);
     cells.emplace_back(mean[j], strength[j], shape[j], rate[j], table, unions);
   }
-  return std::make_unique<IndependentColumns<GaussianDiagonalCell>>("gaussian-diagonal", std::move(cells));
+  return cells;
 }
 
-std::unique_ptr<Family> make_gaussian_known(const FamilyInputs& inputs) {
+std::vector<GaussianKnownCell> gaussian_known_cells(const FamilyInputs& inputs) {
   const std::vector<double> noise = inputs.per_column_values(
       "noise_variance",
       from_scale(inputs,
@@ -177,7 +200,7 @@ std::unique_ptr<Family> make_gaussian_known(const FamilyInputs& inputs) {
       "prior_variance", from_scale(inputs, [](const ColumnScale& s) { return s.sd * s.sd; }), 0.0);
   std::vector<GaussianKnownCell> cells;
   for (std::size_t j = 0; j < noise.size(); ++j) cells.emplace_back(noise[j], mean[j], variance[j]);
-  return std::make_unique<IndependentColumns<GaussianKnownCell>>("gaussian-known", std::move(cells));
+  return cells;
 }
 
 }  // namespace
@@ -203,76 +226,118 @@ NormalGammaTable::NormalGammaTable(double mean_strength, double shape, std::size
   }
 }
 
+void HalfStepGammas::refill(double start) {
+  start_ = start;
+  // With g(n) = log Gamma(a0 + (n + 1)/2) - log Gamma(a0 + n/2): g(n) + g(n + 1) = log(a0 + n/2).
+  const std::size_t size = table_.size();
+  double gamma = log_gamma(start + 0.5) - log_gamma(start);
+  Lanes next = start + 0.5 * Lanes{0, 1, 2, 3, 4, 5, 6, 7};
+  for (std::size_t n = 0; n < size; n += kLanes, next += 4.0) {
+    const Lanes logs = coppice::log(next);
+    for (std::size_t lane = 0; lane < std::min(kLanes, size - n); ++lane) {
+      table_[n + lane] = gamma;
+      gamma = logs[lane] - gamma;
+    }
+  }
+}
+
+NormalGammaTable::Entries NormalGammaTable::entries_of(Lanes cells, double mean_strength, double shape,
+                                                       double log_gamma_shape) {
+  const Lanes a = shape + 0.5 * cells;
+  const Lanes k = mean_strength + cells;
+  const LanesInt none = cells == 0.0;
+  const Lanes per_cell = none ? Lanes{} : 1.0 / (none ? broadcast(1.0) : cells);
+  return {
+      coppice::log_gamma(a) - log_gamma_shape + 0.5 * coppice::log(mean_strength / k) - 0.5 * cells * kLog2Pi,
+      a, mean_strength / k * per_cell, per_cell};
+}
+
 double HalfStepGammas::operator[](double n) const {
   if (const auto index = static_cast<std::size_t>(n); index < table_.size()) return table_[index];
   return log_gamma(start_ + 0.5 * (n + 1.0)) - log_gamma(start_ + 0.5 * n);
 }
 
 FamilyEntry bernoulli_entry() {
-  return {"bernoulli",
-          "0/1 columns, independent within a cluster; Beta prior on each probability",
-          {Kind::binary},
-          true,
-          {positive("a", "0.5", "prior weight of 1"), positive("b", "0.5", "prior weight of 0")},
-          make_bernoulli};
+  return {.name = "bernoulli",
+          .summary = "0/1 columns, independent within a cluster; Beta prior on each probability",
+          .kinds = {Kind::binary},
+          .parameters = {positive_parameter("a", "0.5", "prior weight of 1"),
+                         positive_parameter("b", "0.5", "prior weight of 0")},
+          .make = make_columns<bernoulli_cells>,
+          .support = Support::levels,
+          .automatic = {Kind::binary}};
 }
 
 FamilyEntry binomial_entry() {
-  return {"binomial",
-          "counts of successes out of a fixed number of trials; Beta prior on each probability",
-          {Kind::count, Kind::binary},
-          true,
-          {positive("trials", "", "number of trials; default: the column's largest value"),
-           positive("a", "0.5", "prior weight of success"), positive("b", "0.5", "prior weight of failure")},
-          make_binomial};
+  return {.name = "binomial",
+          .summary = "counts of successes out of a fixed number of trials; Beta prior on each probability",
+          .kinds = {Kind::count, Kind::binary},
+          .parameters = {positive_parameter("trials", "",
+                                            "number of trials; default: the column's largest value"),
+                         positive_parameter("a", "0.5", "prior weight of success"),
+                         positive_parameter("b", "0.5", "prior weight of failure")},
+          .make = make_columns<binomial_cells>,
+          .support = Support::bounded_counts};
 }
 
 FamilyEntry categorical_entry() {
-  return {"categorical",
-          "columns with named levels; Dirichlet prior on the level probabilities",
-          {Kind::category, Kind::binary},
-          true,
-          {positive("concentration", "0.5", "prior weight of every level, or one number for each level")},
-          make_categorical};
+  return {.name = "categorical",
+          .summary = "columns with named levels; Dirichlet prior on the level probabilities",
+          .kinds = {Kind::category, Kind::binary},
+          .parameters = {positive_parameter("concentration", "0.5",
+                                            "prior weight of every level, or one number for each level")},
+          .make = make_columns<categorical_cells>,
+          .support = Support::levels,
+          .automatic = {Kind::category}};
 }
 
 FamilyEntry poisson_entry() {
-  return {"poisson",
-          "counts without a limit; Gamma prior on each rate",
-          {Kind::count, Kind::binary},
-          true,
-          {positive("shape", "1", "shape of the Gamma prior"),
-           positive("rate", "", "rate of the Gamma prior; default: shape / column mean")},
-          make_poisson};
+  return {
+      .name = "poisson",
+      .summary = "counts without a limit; Gamma prior on each rate",
+      .kinds = {Kind::count, Kind::binary},
+      .parameters = {positive_parameter("shape", "1", "shape of the Gamma prior"),
+                     positive_parameter("rate", "", "rate of the Gamma prior; default: shape / column mean")},
+      .make = make_columns<poisson_cells>,
+      .support = Support::counts,
+      .rate_like = true,
+      .automatic = {Kind::count},
+      .make_with_spike = make_columns_with_spike<poisson_cells>};
 }
 
 FamilyEntry gaussian_diagonal_entry() {
-  return {
-      "gaussian-diagonal",
-      "real columns, independent within a cluster; normal-inverse-gamma prior",
-      {Kind::real, Kind::count, Kind::binary},
-      true,
-      {any_number("prior_mean", "prior mean; default: the column's mean"),
-       positive("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
-       positive("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
-       positive("rate", "", "its rate; default: a cluster has half the column's standard deviation"),
-       positive(
-           "share", "",
-           "the share g of a column's variance that is within clusters: mean_strength g, shape 2 and rate "
-           "2 g times that variance, where these are not given")},
-      make_gaussian_diagonal};
+  return {.name = "gaussian-diagonal",
+          .summary = "real columns, independent within a cluster; normal-inverse-gamma prior",
+          .kinds = {Kind::real, Kind::count, Kind::binary},
+          .parameters =
+              {number_parameter("prior_mean", "prior mean; default: the column's mean"),
+               positive_parameter("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
+               positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
+               positive_parameter("rate", "",
+                                  "its rate; default: a cluster has half the column's standard deviation"),
+               positive_parameter(
+                   "share", "",
+                   "the share g of a column's variance that is within clusters: mean_strength g, shape 2 and "
+                   "rate 2 g times that variance, where these are not given")},
+          .make = make_columns<gaussian_diagonal_cells>,
+          .support = Support::real_line,
+          .automatic = {Kind::real},
+          .make_with_spike = make_columns_with_spike<gaussian_diagonal_cells>};
 }
 
 FamilyEntry gaussian_known_entry() {
-  return {
-      "gaussian-known",
-      "real columns, independent within a cluster, of known noise variance",
-      {Kind::real, Kind::count, Kind::binary},
-      true,
-      {positive("noise_variance", "", "variance within a cluster; default: a quarter of the column's"),
-       any_number("prior_mean", "prior mean of a cluster's mean; default: the column's mean"),
-       positive("prior_variance", "", "prior variance of a cluster's mean; default: the column's variance")},
-      make_gaussian_known};
+  return {.name = "gaussian-known",
+          .summary = "real columns, independent within a cluster, of known noise variance",
+          .kinds = {Kind::real, Kind::count, Kind::binary},
+          .parameters = {positive_parameter("noise_variance", "",
+                                            "variance within a cluster; default: a quarter of the column's"),
+                         number_parameter("prior_mean",
+                                          "prior mean of a cluster's mean; default: the column's mean"),
+                         positive_parameter(
+                             "prior_variance", "",
+                             "prior variance of a cluster's mean; default: the column's variance")},
+          .make = make_columns<gaussian_known_cells>,
+          .support = Support::real_line};
 }
 
 }  // namespace coppice

@@ -73,6 +73,44 @@ double Family::cell_log_predictive(const double*, std::size_t, double) const {
   fail(ErrorCode::bug, "the family {} takes no missing cells", name());
 }
 
+CellPredictive Family::predict_cell_given(const double* stats, const double*, std::size_t column) const {
+  return predict_cell(stats, column);
+}
+
+double Family::cell_log_predictive_given(const double* stats, const double*, std::size_t column,
+                                         double value) const {
+  return cell_log_predictive(stats, column, value);
+}
+
+void Family::draw_missing(const double*, Stream&, double*) const {}
+
+void Family::add_log_predictive_of_present(const double* row, const double* cache, std::size_t stride,
+                                           std::size_t chunks, double* out) const {
+  add_log_predictive(row, cache, stride, chunks, {}, out);
+}
+
+void Family::log_marginals_alone(const double* rows, std::size_t count, double* out) const {
+  std::vector<double> empty(stats_size());
+  clear(empty.data());
+  for (std::size_t i = 0; i < count; ++i) out[i] = log_predictive(empty.data(), rows + i * width());
+}
+
+void Family::get_hyper(double*) const {}
+
+void Family::set_hyper(const double*) {}
+
+std::vector<std::string> Family::hyper_names() const { return {}; }
+
+void Family::draw_hyper_prior(Stream&) {}
+
+void Family::update_hyper(std::span<const double* const>, Stream&) {}
+
+void Family::rebase(double*, const double*) const {}
+
+std::vector<std::string> Family::hyper_trace_names() const { return {}; }
+
+void Family::hyper_traces(double*) const {}
+
 std::unique_ptr<Family> Family::of_cells(std::span<const std::size_t>) const { return nullptr; }
 
 bool Family::restrict_to(std::span<const std::size_t>) { return false; }

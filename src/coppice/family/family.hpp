@@ -1,7 +1,8 @@
 // A family is p(row | theta) with its conjugate prior, theta integrated out: statistics in, log probabilities
 // out. Statistics are plain values, `stats_size()` doubles whose first one is the number of rows; the family
-// itself is immutable and shared by all threads. Rows are `width()` doubles, measured from the family's
-// origin (the prior mean of a Gaussian), with NaN for a missing cell.
+// itself is immutable and shared by all threads, but for a clone that one chain owns and whose
+// hyper-parameters it learns. Rows are `width()` doubles, measured from the family's origin (the mean of a
+// column of a Gaussian), with NaN for a missing cell.
 //
 // Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache
 // of `cache_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,11 +24,17 @@
 
 namespace coppice {
 
-/// What a cluster predicts for one cell, in the family's units (origin added back).
+/// What a cluster predicts for one cell, in the family's units (origin added back). Of a column with a spike
+/// mean, variance, dof and scale are those of a value that is not at the spike.
 struct CellPredictive {
   double mean = 0.0;
   double variance = 0.0;              // infinite if the predictive has none
   std::vector<double> probabilities;  // binary and category columns: one per level
+  /// Real columns: a t distribution of that many degrees of freedom around the mean, of that scale; infinite:
+  /// a normal distribution of that variance.
+  double dof = std::numeric_limits<double>::infinity();
+  double scale = 0.0;
+  double spike = 0.0;  // the probability of the spike
 };
 
 /// The row's own cluster in add_log_predictive, whose predictive must leave the row out.
@@ -47,7 +55,6 @@ struct MadeNode {
 class Family {
  public:
   Family() = default;
-  Family(const Family&) = delete;
   Family& operator=(const Family&) = delete;
   virtual ~Family() = default;
 
@@ -88,6 +95,47 @@ class Family {
   /// log p(encoded cell | rows in stats), the other cells unknown. Error{bug} if the family takes no missing
   /// cells.
   virtual double cell_log_predictive(const double* stats, std::size_t column, double value) const;
+  /// The same two given the other present cells of a row that is not in the statistics. Where cells are
+  /// independent given the cluster, nothing else.
+  virtual CellPredictive predict_cell_given(const double* stats, const double* row, std::size_t column) const;
+  virtual double cell_log_predictive_given(const double* stats, const double* row, std::size_t column,
+                                           double value) const;
+
+  // Where cells depend on each other given the cluster, a row must be complete before it enters statistics:
+  // whoever owns the rows fills in missing cells, which then are part of a chain's state.
+  /// Whether a missing cell of this column must be filled in.
+  virtual bool must_fill(std::size_t /*column*/) const { return false; }
+  /// Draws the missing cells that must be filled in given the present ones and the rows in stats, of which
+  /// this row is none.
+  virtual void draw_missing(const double* stats, Stream& stream, double* row) const;
+  /// add_log_predictive for a row in no cluster, some of whose cells may be missing.
+  virtual void add_log_predictive_of_present(const double* row, const double* cache, std::size_t stride,
+                                             std::size_t chunks, double* out) const;
+  /// out[i] = log p(row i by itself), for rows one after the other; some of their cells may be missing.
+  virtual void log_marginals_alone(const double* rows, std::size_t count, double* out) const;
+
+  // Hyper-parameters. A family that learns them has a prior of its own for them; a chain owns a clone and
+  // updates them given its clusters.
+  /// A copy that one chain owns and may change.
+  virtual std::unique_ptr<Family> clone() const = 0;
+  /// Numbers of learned hyper-parameters; 0: none is learned.
+  virtual std::size_t hyper_size() const { return 0; }
+  /// As stored with a draw.
+  virtual void get_hyper(double* values) const;
+  /// Owner only. Throws Error{bad_data} for values outside of their range.
+  virtual void set_hyper(const double* values);
+  /// One name per number, "column.parameter" (without a column for those of the whole block).
+  virtual std::vector<std::string> hyper_names() const;
+  virtual double log_hyper_prior() const { return 0.0; }
+  virtual void draw_hyper_prior(Stream& stream);
+  /// One update that leaves p(hyper | partition, data) invariant; clusters: statistics of the occupied
+  /// clusters.
+  virtual void update_hyper(std::span<const double* const> clusters, Stream& stream);
+  /// Turns statistics made under the values `before` (as get_hyper wrote) into those under the present ones.
+  virtual void rebase(double* stats, const double* before) const;
+  /// A few numbers that say where the learned values are, for the traces of a chain.
+  virtual std::vector<std::string> hyper_trace_names() const;
+  virtual void hyper_traces(double* values) const;
 
   // Greedy methods ask for the marginals of many unions of two clusters at once. Each cluster has
   // `union_size()` doubles for that, side by side as in a cache. What add_log_marginals gives is a function
@@ -131,6 +179,9 @@ class Family {
   /// The cells of the first column, one for each row, made ready for questions about clusters of the rows;
   /// nullptr if cells depend on each other given the cluster.
   virtual std::unique_ptr<CellColumn> make_column(std::span<const double> cells) const;
+
+ protected:
+  Family(const Family&) = default;  // for clone()
 };
 
 inline double count_of(const double* stats) { return stats[0]; }

@@ -286,13 +286,13 @@ void Gaussian::fill_cache(const double* stats, double* cache) const {
 namespace {
 
 template <typename Distance>
-void accumulate(std::size_t scalars_at, const double* caches, std::size_t stride, std::size_t chunks,
+void accumulate(std::size_t scalars_at, const double* cache, std::size_t stride, std::size_t chunks,
                 const OwnCluster& own, double* out, Distance&& distance) {
   const std::size_t own_chunk = own.slot / kLanes;
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const double* cache = caches + chunk * stride;
-    const double* scalars = cache + scalars_at;
-    const Lanes q = distance(cache);
+    const double* caches = cache + chunk * stride;
+    const double* scalars = caches + scalars_at;
+    const Lanes q = distance(caches);
     Lanes result = load_lanes(scalars + kernel::constant * kLanes) -
                    load_lanes(scalars + kernel::half_dof * kLanes) *
                        coppice::log(1.0 + load_lanes(scalars + kernel::ratio * kLanes) * q);

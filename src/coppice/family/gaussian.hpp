@@ -49,6 +49,7 @@ class Gaussian final : public Family {
   void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
+  std::unique_ptr<Family> clone() const override { return std::make_unique<Gaussian>(*this); }
 
   /// Statistics whose predictive has another strength k than that of n rows of their own, for models in which
   /// clusters share a covariance. Only predictives have a meaning for them.

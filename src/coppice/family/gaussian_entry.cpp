@@ -81,6 +81,7 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
       fail(ErrorCode::configuration, "--set {}={} must be a number", name, to_toml(*setting));
     if (!(value > low && std::isfinite(value)))
       fail(ErrorCode::configuration, "--set {}={} must be a finite number greater than {}", name, value, low);
+    inputs.record(name, Setting::number(value));
     return value;
   };
   const double dimension = static_cast<double>(d);
@@ -102,7 +103,10 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
     const double log_determinant =
         2.0 * Eigen::MatrixXd(factorization.matrixL()).diagonal().array().log().sum();
     const double factor = std::exp((std::log(0.1) - log_determinant) / dimension);
-    for (std::size_t i = 0; i < d * d; ++i) scale[i] = covariance.data()[i] * factor;
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t j = 0; j <= i; ++j)
+        // A product of matrices may round the two halves differently; the factorization reads this one.
+        scale[i * d + j] = scale[j * d + i] = covariance.data()[i * d + j] * factor;
   } else {
     // E[S] = scale / (dof - D - 1): a cluster is expected to have half the standard deviation of the column.
     for (std::size_t j = 0; j < d; ++j) {
@@ -110,6 +114,7 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
       scale[j * d + j] = sd * sd * std::max(dof - dimension - 1.0, 1.0);
     }
   }
+  inputs.record("scale", {Setting::Shape::matrix, scale, d, {}});
   return std::make_unique<Gaussian>(inputs.per_column_values("prior_mean", default_mean, -1e300), strength,
                                     dof, scale, inputs.rows);
 }
@@ -137,7 +142,12 @@ FamilyEntry gaussian_entry() {
             0,
             false,
             {"nips2015"}}},
-          make};
+          make,
+          Support::real_line,
+          /*joint=*/true,
+          /*gaps_in_new_rows=*/true,
+          /*rate_like=*/false,
+          {Kind::real}};
 }
 
 }  // namespace coppice

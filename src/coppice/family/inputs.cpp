@@ -1,5 +1,6 @@
 #include "coppice/family/inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "coppice/base/error.hpp"
@@ -8,6 +9,23 @@ namespace coppice {
 
 std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::span<const double> defaults,
                                                     double low_excluded, double high) const {
+  std::vector<double> values = given_values(name, defaults, low_excluded, high);
+  for (std::size_t j = 0; j < values.size(); ++j) record(name, j, Setting::number(values[j]));
+  return values;
+}
+
+void FamilyInputs::record(std::string_view name, Setting value) const {
+  if (effective != nullptr) effective->block.insert_or_assign(std::string(name), std::move(value));
+}
+
+void FamilyInputs::record(std::string_view name, std::size_t column, Setting value) const {
+  if (effective == nullptr) return;
+  effective->columns.resize(columns.size());
+  effective->columns[column].insert_or_assign(std::string(name), std::move(value));
+}
+
+std::vector<double> FamilyInputs::given_values(std::string_view name, std::span<const double> defaults,
+                                               double low_excluded, double high) const {
   std::vector<double> values(defaults.begin(), defaults.end());
   const Setting* setting = whole_block(name);
   if (setting != nullptr && !(name == "prior_mean" && setting->text == "mean")) {
@@ -45,9 +63,54 @@ std::string FamilyInputs::words_of(std::string_view name, std::size_t column, st
   return fmt::format("column '{}': {} = {}", columns[column]->name, name, value);
 }
 
+bool FamilyInputs::learns(std::initializer_list<std::string_view> names) const {
+  if (!learn || is_rebuilt) return learn;
+  for (const std::string_view name : names) {
+    if (settings.find(name) != settings.end()) return false;
+    for (const Settings* own : per_column)
+      if (own != nullptr && own->find(name) != own->end()) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> FamilyInputs::column_names() const {
+  std::vector<std::string> names;
+  for (const Column* column : columns) names.push_back(column->name);
+  return names;
+}
+
+std::vector<double> for_every_column(const FamilyInputs& inputs, double value) {
+  return std::vector<double>(inputs.columns.size(), value);
+}
+
+Parameter positive_parameter(std::string name, std::string fallback, std::string help) {
+  return {std::move(name),
+          Parameter::Type::numbers,
+          std::move(fallback),
+          std::move(help),
+          0.0,
+          1e300,
+          true,
+          {},
+          0};
+}
+
+Parameter number_parameter(std::string name, std::string help) {
+  return {std::move(name), Parameter::Type::numbers, "", std::move(help)};
+}
+
 const Setting* FamilyInputs::whole_block(std::string_view name) const {
   const auto found = settings.find(name);
   return found == settings.end() ? nullptr : &found->second;
+}
+
+bool FamilyEntry::takes(Kind kind) const {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+bool FamilyEntry::has_parameter(std::string_view parameter) const {
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const Parameter& own) { return own.name == parameter; });
 }
 
 ColumnScale column_scale(const Column& column) {

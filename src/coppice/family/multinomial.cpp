@@ -277,7 +277,11 @@ FamilyEntry multinomial_entry() {
           [](const FamilyInputs& inputs) -> std::unique_ptr<Family> {
             const std::vector<double> half(inputs.columns.size(), 0.5);
             return std::make_unique<Multinomial>(inputs.per_column_values("concentration", half, 0.0));
-          }};
+          },
+          Support::counts,
+          /*joint=*/true,
+          /*gaps_in_new_rows=*/false,
+          /*rate_like=*/true};
 }
 
 }  // namespace coppice

@@ -37,6 +37,7 @@ class Multinomial final : public Family {
   void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
+  std::unique_ptr<Family> clone() const override { return std::make_unique<Multinomial>(*this); }
 
  private:
   void change(double* stats, const double* row, double sign) const;

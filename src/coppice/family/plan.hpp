@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,33 +12,61 @@
 #include "coppice/data/table.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/inputs.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/family/rows.hpp"
 
 namespace coppice {
 
+/// How the numbers of a column are written for its family, before its origin is subtracted.
+struct Encoding {
+  bool log = false;             // on the log scale
+  std::optional<double> spike;  // a value that is minus infinity; counts above a spike at zero begin at zero
+  bool counts = false;
+
+  double encode(double value) const;
+  double decode(double number) const;
+  bool operator==(const Encoding&) const = default;
+};
+
 struct FamilyPlan {
+  /// Columns that one family models.
   struct Block {
     std::string family;
-    std::vector<std::size_t> columns;  // of the table
+    std::vector<std::size_t> columns;       // of the table
+    bool has_spikes = false;
+    bool learned = false;                   // its hyper-parameters
+    std::vector<Encoding> encodings = {};   // of each column
+    std::vector<double> resolutions = {};   // of each column: the step its values were rounded to; 0: none
+    EffectiveSettings effective = {};
+
+    bool operator==(const Block&) const = default;
   };
   std::vector<Block> blocks;
   std::unique_ptr<Family> family;
-  std::vector<std::size_t> order;  // encoded cell j is table column order[j]
+  std::vector<std::size_t> order;   // encoded cell j is table column order[j]
+  std::vector<Encoding> encodings;  // of encoded cell j
 
-  /// "gaussian on 3 columns, categorical on 2": for people.
+  /// "gaussian on 3 columns (learned prior), categorical on 2": for people.
   std::string description() const;
+  /// What is added to the log density of an encoded row to have it in the units of the table.
+  double log_jacobian(const double* row) const;
 };
-
-/// Throws Error{configuration} naming the families there are.
-FamilyEntry family_by_name(const std::string& name);
 
 /// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
 /// family, a family does not take the missing cells there are, or a setting belongs to none of the families
-/// used. With `independent`, "auto" takes real columns as independent within a cluster.
+/// used. With `independent`, "auto" takes real columns as independent within a cluster. Hyper-parameters of a
+/// block are learned if the chains can and none of them was given; "auto" then models real columns jointly,
+/// however many there are.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings, bool independent = false);
+                       const Settings& settings, bool independent = false, const ChainAbilities& chains = {});
 
-/// The table's rows for the plan's family; the table may be another one with the same columns.
+/// The plan of blocks that plan_family made for the same columns, from their families and effective settings
+/// alone: no default of today has a say. Throws Error{configuration} if a block does not fit the table.
+FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks,
+                        const ChainAbilities& chains = {});
+
+/// The table's rows for the plan's family; the table may be another one with the same columns. Throws
+/// Error{bad_data} for a number that is not positive in a column on the log scale.
 Rows encode(const FamilyPlan& plan, const Table& table);
 
 /// Encoded rows back as columns of `like` (names, kinds, levels).

@@ -1,12 +1,17 @@
 // Poisson columns with Gamma priors: x ~ Poisson(lambda), lambda ~ Gamma(shape, rate).
 // log m = log Gamma(shape + s) - log Gamma(shape) + shape log rate - (shape + s) log(rate + n) - sum log x!.
+// Learned: log(shape / rate) ~ N(log of the column's mean, 1), log shape ~ N(0, 1.5^2).
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "coppice/base/math.hpp"
 #include "coppice/family/count_table.hpp"
+#include "coppice/family/hyper.hpp"
 #include "coppice/family/independent.hpp"
 #include "coppice/family/inputs.hpp"
 
@@ -14,7 +19,9 @@ namespace coppice {
 
 class PoissonCell {
  public:
-  PoissonCell(double shape, double rate) : shape_(shape), rate_(rate) {}
+  /// `column_mean`: what the learned prior mean is expected to be like; 0: nothing is learned.
+  PoissonCell(double shape, double rate, double column_mean = 0.0)
+      : shape_(shape), rate_(rate), column_mean_(column_mean) {}
 
   std::size_t stats_size() const { return 3; }  // cells, their sum, sum of log x!
   std::size_t theta_size() const { return 1; }
@@ -104,13 +111,57 @@ class PoissonCell {
     return {shape / rate, shape / rate * (1.0 + 1.0 / rate), {}};
   }
 
+  static std::vector<std::string> hyper_names() { return {"shape", "rate"}; }
+  std::size_t hyper_size() const { return column_mean_ > 0.0 ? 2 : 0; }
+  void get_hyper(double* values) const {
+    values[0] = shape_;
+    values[1] = rate_;
+  }
+  void set_hyper(const double* values) {
+    shape_ = values[0];
+    rate_ = values[1];
+    log_prior_ = shape_ * std::log(rate_) - log_gamma(shape_);
+  }
+  static bool is_valid_hyper(std::size_t, double value) { return value > 0.0; }
+  double log_hyper_prior() const {
+    // From (shape, mean = shape / rate) to (shape, rate).
+    return kShapePrior.log_density(shape_) + mean_prior().log_density(shape_ / rate_) + std::log(shape_) -
+           2.0 * std::log(rate_);
+  }
+  void draw_hyper_prior(Stream& stream) {
+    const double shape = kShapePrior.draw(stream);
+    set_mean(shape, mean_prior().draw(stream));
+  }
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+    const auto log_likelihood = [&](double shape, double mean) {
+      const double rate = shape / mean;
+      return sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
+        const Lanes posterior = shape + stats[1];
+        return coppice::log_gamma(posterior) - posterior * coppice::log(rate + stats[0]);
+      });
+    };
+    // The part shape log(rate) of each cluster is in the statistics of none, which are subtracted.
+    const double mean = mean_prior().update(
+        shape_ / rate_, [&](double value) { return log_likelihood(shape_, value); }, stream);
+    const double shape =
+        kShapePrior.update(shape_, [&](double value) { return log_likelihood(value, mean); }, stream);
+    set_mean(shape, mean);
+  }
+  static std::size_t hyper_table_size() { return 0; }
+
  private:
+  static constexpr LogNormal kShapePrior{1.0, 1.5};
+  LogNormal mean_prior() const { return {column_mean_, 1.0}; }
+  void set_mean(double shape, double mean) {
+    const double values[] = {shape, shape / mean};
+    set_hyper(values);
+  }
   static void change(double* stats, double x, double sign) {
     stats[0] += sign;
     stats[1] += sign * x;
     stats[2] += sign * log_factorial(x);
   }
-  double shape_, rate_;
+  double shape_, rate_, column_mean_;
   double log_prior_ = shape_ * std::log(rate_) - log_gamma(shape_);
 };
 

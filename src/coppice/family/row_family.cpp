@@ -1,12 +1,14 @@
 #include "coppice/family/row_family.hpp"
 
+#include <algorithm>
+
 namespace coppice {
 
 RowFamily::RowFamily(std::vector<std::unique_ptr<Family>> blocks) {
   for (std::unique_ptr<Family>& family : blocks) {
     const Family& added = *family;
     blocks_.push_back({std::move(family), width_, stats_size_, theta_size_, cache_size_ * kLanes,
-                       union_size_ * kLanes, single_size_, single_words_});
+                       union_size_ * kLanes, single_size_, single_words_, hyper_size_});
     width_ += added.width();
     stats_size_ += added.stats_size();
     theta_size_ += added.theta_size();
@@ -14,6 +16,7 @@ RowFamily::RowFamily(std::vector<std::unique_ptr<Family>> blocks) {
     union_size_ += added.union_size();
     single_size_ += added.single_size();
     single_words_ += added.single_words();
+    hyper_size_ += added.hyper_size();
   }
 }
 
@@ -153,6 +156,111 @@ bool RowFamily::restrict_to(std::span<const std::size_t> cells) {
     if (!block.family->restrict_to(local_)) return false;
   }
   return true;
+}
+
+CellPredictive RowFamily::predict_cell_given(const double* stats, const double* row,
+                                             std::size_t column) const {
+  const Block& block = block_of(column);
+  return block.family->predict_cell_given(stats + block.stats, row + block.column, column - block.column);
+}
+
+double RowFamily::cell_log_predictive_given(const double* stats, const double* row, std::size_t column,
+                                            double value) const {
+  const Block& block = block_of(column);
+  return block.family->cell_log_predictive_given(stats + block.stats, row + block.column,
+                                                 column - block.column, value);
+}
+
+bool RowFamily::must_fill(std::size_t column) const {
+  const Block& block = block_of(column);
+  return block.family->must_fill(column - block.column);
+}
+
+void RowFamily::draw_missing(const double* stats, Stream& stream, double* row) const {
+  for (const Block& block : blocks_)
+    block.family->draw_missing(stats + block.stats, stream, row + block.column);
+}
+
+void RowFamily::add_log_predictive_of_present(const double* row, const double* cache, std::size_t stride,
+                                              std::size_t chunks, double* out) const {
+  for (const Block& block : blocks_)
+    block.family->add_log_predictive_of_present(row + block.column, cache + block.cache, stride, chunks, out);
+}
+
+void RowFamily::log_marginals_alone(const double* rows, std::size_t count, double* out) const {
+  std::fill_n(out, count, 0.0);
+  constexpr std::size_t kRowsAtOnce = 64;
+  std::vector<double> cells;
+  double values[kRowsAtOnce];
+  for (const Block& block : blocks_) {
+    const std::size_t width = block.family->width();
+    cells.resize(kRowsAtOnce * width);
+    for (std::size_t begin = 0; begin < count; begin += kRowsAtOnce) {
+      const std::size_t used = std::min(kRowsAtOnce, count - begin);
+      for (std::size_t i = 0; i < used; ++i)
+        std::copy_n(rows + (begin + i) * width_ + block.column, width, cells.data() + i * width);
+      block.family->log_marginals_alone(cells.data(), used, values);
+      for (std::size_t i = 0; i < used; ++i) out[begin + i] += values[i];
+    }
+  }
+}
+
+std::unique_ptr<Family> RowFamily::clone() const {
+  std::vector<std::unique_ptr<Family>> copies;
+  for (const Block& block : blocks_) copies.push_back(block.family->clone());
+  return std::make_unique<RowFamily>(std::move(copies));
+}
+
+void RowFamily::get_hyper(double* values) const {
+  for (const Block& block : blocks_) block.family->get_hyper(values + block.hyper);
+}
+
+void RowFamily::set_hyper(const double* values) {
+  for (Block& block : blocks_) block.family->set_hyper(values + block.hyper);
+}
+
+std::vector<std::string> RowFamily::hyper_names() const {
+  std::vector<std::string> names;
+  for (const Block& block : blocks_)
+    for (std::string& name : block.family->hyper_names()) names.push_back(std::move(name));
+  return names;
+}
+
+double RowFamily::log_hyper_prior() const {
+  double total = 0.0;
+  for (const Block& block : blocks_) total += block.family->log_hyper_prior();
+  return total;
+}
+
+void RowFamily::draw_hyper_prior(Stream& stream) {
+  for (Block& block : blocks_) block.family->draw_hyper_prior(stream);
+}
+
+void RowFamily::update_hyper(std::span<const double* const> clusters, Stream& stream) {
+  for (Block& block : blocks_) {
+    if (block.family->hyper_size() == 0) continue;
+    of_block_.clear();
+    for (const double* stats : clusters) of_block_.push_back(stats + block.stats);
+    block.family->update_hyper(std::span<const double* const>(of_block_), stream);
+  }
+}
+
+void RowFamily::rebase(double* stats, const double* before) const {
+  for (const Block& block : blocks_) block.family->rebase(stats + block.stats, before + block.hyper);
+}
+
+std::vector<std::string> RowFamily::hyper_trace_names() const {
+  std::vector<std::string> names;
+  for (const Block& block : blocks_)
+    for (std::string& name : block.family->hyper_trace_names()) names.push_back(std::move(name));
+  return names;
+}
+
+void RowFamily::hyper_traces(double* values) const {
+  for (const Block& block : blocks_) {
+    block.family->hyper_traces(values);
+    values += block.family->hyper_trace_names().size();
+  }
 }
 
 }  // namespace coppice

@@ -47,18 +47,39 @@ class RowFamily final : public Family {
                                     double* out) const override;
   std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override;
   bool restrict_to(std::span<const std::size_t> cells) override;
+  CellPredictive predict_cell_given(const double* stats, const double* row,
+                                    std::size_t column) const override;
+  double cell_log_predictive_given(const double* stats, const double* row, std::size_t column,
+                                   double value) const override;
+  bool must_fill(std::size_t column) const override;
+  void draw_missing(const double* stats, Stream& stream, double* row) const override;
+  void add_log_predictive_of_present(const double* row, const double* cache, std::size_t stride,
+                                     std::size_t chunks, double* out) const override;
+  void log_marginals_alone(const double* rows, std::size_t count, double* out) const override;
+  std::unique_ptr<Family> clone() const override;
+  std::size_t hyper_size() const override { return hyper_size_; }
+  void get_hyper(double* values) const override;
+  void set_hyper(const double* values) override;
+  std::vector<std::string> hyper_names() const override;
+  double log_hyper_prior() const override;
+  void draw_hyper_prior(Stream& stream) override;
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) override;
+  void rebase(double* stats, const double* before) const override;
+  std::vector<std::string> hyper_trace_names() const override;
+  void hyper_traces(double* values) const override;
 
  private:
   struct Block {
     std::unique_ptr<Family> family;
-    std::size_t column, stats, theta, cache, joint, single, words;  // where its part begins
+    std::size_t column, stats, theta, cache, joint, single, words, hyper;  // where its part begins
   };
   const Block& block_of(std::size_t column) const;
 
   std::vector<Block> blocks_;
-  std::vector<std::size_t> local_;  // cells of a block, in restrict_to
+  std::vector<std::size_t> local_;       // cells of a block, in restrict_to
+  std::vector<const double*> of_block_;  // statistics of a block, in update_hyper
   std::size_t width_ = 0, stats_size_ = 1, theta_size_ = 0, cache_size_ = 0, union_size_ = 0,
-              single_size_ = 0, single_words_ = 0;
+              single_size_ = 0, single_words_ = 0, hyper_size_ = 0;
 };
 
 }  // namespace coppice

@@ -49,9 +49,6 @@ inline std::size_t draw_from_logs(std::span<const double> log_weights, Stream& s
   return draw_categorical(stream, weights);
 }
 
-/// Throws Error{configuration}, naming the models that can, if the predictor is not a NewCells.
-const NewCells& new_cells_of(const Predictor& predictor);
-
 /// Components first, first + 1, ... by their log weights, as a mixture. Returns the log of the weights' sum.
 inline double make_mixture(std::span<const double> log_weights, std::size_t first,
                            std::vector<CellComponent>& mixture) {

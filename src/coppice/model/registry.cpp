@@ -37,6 +37,15 @@ std::vector<std::string> models_that(bool (ModelEntry::*can)() const) {
   return names;
 }
 
+const NewCells& new_cells_of(const Predictor& predictor) {
+  const auto* known = dynamic_cast<const NewCells*>(&predictor);
+  if (known == nullptr)
+    fail(ErrorCode::configuration,
+         "this model does not draw new rows, nor predict cells of theirs or new columns; these models do: {}",
+         fmt::join(models_that(&ModelEntry::has_new_cells), ", "));
+  return *known;
+}
+
 const LabelBaseline* label_baseline_by_name(std::string_view name) {
   for (const ModelEntry& entry : all_models())
     for (const LabelBaseline& baseline : entry.label_baselines)

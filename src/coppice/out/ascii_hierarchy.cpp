@@ -40,8 +40,8 @@ class Drawing {
   }
 
   std::string text() {
-    const std::string heading =
-        fmt::format("{:<{}}{:>8}{:>7}{:>9}{:>9}", "", width_ - kColumns, "level", "rows", "support", "overlap");
+    const std::string heading = fmt::format("{:<{}}{:>8}{:>7}{:>9}{:>9}", "", width_ - kColumns, "level",
+                                            "rows", "support", "overlap");
     out_ = (options_.heading ? options_.heading(heading) : heading) + "\n";
     draw(0, "", "");
     return std::move(out_);

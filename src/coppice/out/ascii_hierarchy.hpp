@@ -13,13 +13,6 @@
 
 namespace coppice {
 
-/// What is known of a node beside its place in the tree.
-struct NodeCaption {
-  std::string name;
-  double exact = 0.0;    // share of draws with exactly this cluster
-  double overlap = 0.0;  // mean overlap with the most similar cluster of a draw
-};
-
 struct AsciiHierarchyOptions {
   std::size_t width = 100;    // of a line, in columns; at least 60 is used
   std::size_t max_lines = 0;  // draw the smallest nodes of a parent as one line until the tree fits; 0: never

@@ -19,11 +19,10 @@
 #include <span>
 #include <vector>
 
+#include "coppice/post/loss.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
-
-enum class Loss { vi, binder };
 
 struct ConsensusOptions {
   Loss loss = Loss::vi;

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
-#include "coppice/post/consensus.hpp"
 #include "coppice/post/contingency.hpp"
 #include "coppice/post/draw_set.hpp"
 #include "coppice/post/linkage.hpp"
+#include "coppice/post/loss.hpp"
 
 namespace coppice {
 

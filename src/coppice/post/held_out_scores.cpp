@@ -8,6 +8,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/stats_predictor.hpp"
+#include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 
@@ -34,7 +35,7 @@ struct ColumnForecast {
 class HeldOutScorer {
  public:
   HeldOutScorer(const FamilyPlan& plan, const Table& table, std::span<const HeldOutCell> cells)
-      : family_(plan.family.get()), table_(&table), places_(table.columns.size()) {
+      : plan_(&plan), family_(plan.family.get()), table_(&table), places_(table.columns.size()) {
     for (std::size_t place = 0; place < plan.order.size(); ++place) places_[plan.order[place]] = place;
     columns_.resize(table.columns.size());
     for (const HeldOutCell& cell : cells) columns_[cell.column].push_back({cell, kMinusInfinity, 0.0, {}});
@@ -109,12 +110,20 @@ class HeldOutScorer {
   double log_predictive(const Predictor& predictor, std::size_t component, std::size_t column,
                         double value) const {
     const std::size_t place = places_[column];
-    return predictor.log_cell(component, place, value - family_->origin(place));
+    const Encoding& encoding = plan_->encodings[place];
+    const double number = encoding.encode(value);
+    const double log_density = predictor.log_cell(component, place, number - family_->origin(place));
+    return encoding.log && std::isfinite(number) ? log_density - number : log_density;
   }
 
   ColumnForecast forecast_of(const Predictor& predictor, std::size_t component, std::size_t column,
                              std::size_t values) const {
-    ColumnForecast forecast{predictor.predict_cell(component, places_[column]).mean, {}};
+    const std::size_t place = places_[column];
+    const NumberComponent predicted(predictor.predict_cell(component, place));
+    const MixturePart whole{0, 1.0};
+    const CellMixture mixture({&predicted, 1}, {&whole, 1}, plan_->encodings[place]);
+    // Averages need not exist on the log scale.
+    ColumnForecast forecast{plan_->encodings[place].log ? mixture.quantile(0.5) : mixture.mean(), {}};
     for (std::size_t value = 0; value < values; ++value)
       forecast.probabilities.push_back(
           std::exp(log_predictive(predictor, component, column, static_cast<double>(value))));
@@ -141,6 +150,7 @@ class HeldOutScorer {
     }
   }
 
+  const FamilyPlan* plan_;
   const Family* family_;
   const Table* table_;
   std::vector<std::size_t> places_;             // encoded cell of each column of the table

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "coppice/shape/partition.hpp"
@@ -34,6 +35,13 @@ struct Hierarchy {
   std::vector<HierarchyNode> nodes;  // the root first, then by level and cluster number
 
   const HierarchyNode& root() const { return nodes.front(); }
+};
+
+/// What is known of a node beside its place in the tree.
+struct NodeCaption {
+  std::string name;
+  double exact = 0.0;    // share of draws with exactly this cluster
+  double overlap = 0.0;  // mean overlap with the most similar cluster of a draw
 };
 
 /// The labels of one level (1 = coarsest) within the labels of all levels, coarsest first.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <span>
 
 #include "coppice/base/error.hpp"
@@ -12,6 +11,7 @@
 #include "coppice/base/parallel.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
@@ -24,101 +24,9 @@ constexpr std::size_t kLeastDraws = 100;
 /// Counts are given a most probable value if no value in the data is larger, and if that takes no more
 /// numbers.
 constexpr double kLargestMode = 1024.0;
+constexpr std::size_t kMoreValues = 10;
 constexpr std::size_t kMassBudget = 20'000'000;
-constexpr double kTail = 0.05;                        // below and above the interval
-constexpr double kTailQuantile = 1.6448536269514722;  // of the standard normal: P(z > this) = kTail
-
-/// What one component of one draw predicts for a column of numbers.
-struct Component {
-  double mean = 0.0;
-  double sd = 0.0;
-};
-
-/// A component's share in the predictive of a cell.
-struct Part {
-  std::uint32_t component;
-  double weight;
-};
-
-/// A weighted average of normal distributions.
-class NormalMixture {
- public:
-  NormalMixture(std::span<const Component> components, std::span<const Part> parts)
-      : components_(components), parts_(parts) {
-    for (const Part& part : parts_) total_ += part.weight;
-    for (const Part& part : parts_) mean_ += part.weight * of(part).mean;
-    mean_ /= total_;
-    double within = 0.0;
-    double between = 0.0;
-    for (const Part& part : parts_) {
-      within += part.weight * of(part).sd * of(part).sd;
-      between += part.weight * (of(part).mean - mean_) * (of(part).mean - mean_);
-      if (std::isinf(of(part).sd)) boundless_ += part.weight;
-    }
-    sd_ = std::sqrt((within + between) / total_);
-  }
-
-  double weight() const { return total_; }
-  double mean() const { return mean_; }
-  double sd() const { return sd_; }
-  double low() const { return quantile(kTail, -kTailQuantile); }
-  double high() const { return quantile(1.0 - kTail, kTailQuantile); }
-
- private:
-  const Component& of(const Part& part) const { return components_[part.component]; }
-
-  /// Newton's method inside a bracket that halves where Newton leaves it; `z` is the standard normal quantile
-  /// of p.
-  double quantile(double p, double z) const {
-    // A normal of infinite variance has half its mass at either end.
-    if (0.5 * boundless_ >= p * total_) return -std::numeric_limits<double>::infinity();
-    if (0.5 * boundless_ >= (1.0 - p) * total_) return std::numeric_limits<double>::infinity();
-    // The mixture's quantile lies between those of its components.
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    for (const Part& part : parts_) {
-      if (std::isinf(of(part).sd)) continue;
-      low = std::min(low, of(part).mean + z * of(part).sd);
-      high = std::max(high, of(part).mean + z * of(part).sd);
-    }
-    if (boundless_ > 0.0) widen(p, low, high);
-    double x = 0.5 * (low + high);
-    if (const double guess = mean_ + z * sd_; guess > low && guess < high) x = guess;
-    for (int step = 0; step < 200 && high - low > 1e-14 * std::max(std::abs(low), std::abs(high)); ++step) {
-      double density = 0.0;
-      const double excess = cdf(x, density) - p;
-      if (std::abs(excess) < 1e-12) break;
-      (excess < 0.0 ? low : high) = x;
-      const double next = x - excess / density;
-      x = next > low && next < high ? next : 0.5 * (low + high);
-    }
-    return x;
-  }
-
-  /// With boundless components the others have to reach another share than p.
-  void widen(double p, double& low, double& high) const {
-    double density = 0.0;
-    double step = std::max(high - low, 1e-9 * std::max({std::abs(low), std::abs(high), 1.0}));
-    for (; cdf(low, density) > p; step *= 2.0) low -= step;
-    for (; cdf(high, density) < p; step *= 2.0) high += step;
-  }
-
-  double cdf(double x, double& density) const {
-    double total = 0.0;
-    density = 0.0;
-    for (const Part& part : parts_) {
-      const double z = (x - of(part).mean) / of(part).sd;
-      total += part.weight * 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2.0);
-      density += part.weight * std::exp(-0.5 * z * z) / of(part).sd;
-    }
-    density *= std::numbers::inv_sqrtpi / std::numbers::sqrt2 / total_;
-    return total / total_;
-  }
-
-  std::span<const Component> components_;
-  std::span<const Part> parts_;
-  double total_ = 0.0, mean_ = 0.0, sd_ = 0.0, boundless_ = 0.0;
-};
+constexpr double kTail = 0.05;  // below and above the interval
 
 bool has_levels(Kind kind) { return kind == Kind::binary || kind == Kind::category; }
 
@@ -190,20 +98,23 @@ class CellCollector {
       cell.sd = std::sqrt(cell.mean * (1.0 - cell.mean));
       return;
     }
-    const NormalMixture mixture(components_, parts_[number_[k]]);
+    const Encoding& encoding = run_.setup().plan.encodings[place_[cell.column]];
+    const CellMixture mixture(components_, parts_[number_[k]], encoding);
     cell.mean = units.location(mixture.mean());
     cell.sd = units.spread(mixture.sd());
-    cell.low = units.location(mixture.low());
-    cell.high = units.location(mixture.high());
-    if (column.kind != Kind::count) return;
-    if (const std::vector<double>& mass = mass_[number_[k]]; !mass.empty()) {
-      const auto best = std::max_element(mass.begin(), mass.end());
-      cell.level = fmt::format("{}", best - mass.begin());
-      cell.probability = *best / mixture.weight();
-    }
-    // The least whole number whose cdf, with the usual correction of one half, reaches the quantile.
-    cell.low = std::max(0.0, std::ceil(cell.low - 0.5));
-    cell.high = std::max(0.0, std::ceil(cell.high - 0.5));
+    const std::vector<double>& mass = mass_[number_[k]];
+    const auto quantile = [&](double p) {
+      return column.kind == Kind::count ? count_quantile(mixture, mass, p)
+                                        : units.location(mixture.quantile(p));
+    };
+    cell.median = quantile(0.5);
+    cell.low = quantile(kTail);
+    cell.high = quantile(1.0 - kTail);
+    if (encoding.spike) cell.probability_of_spike = mixture.spike_probability();
+    if (mass.empty()) return;
+    const auto best = std::max_element(mass.begin(), mass.end());
+    cell.level = fmt::format("{}", best - mass.begin());
+    cell.probability = *best / mixture.weight();
   }
 
  private:
@@ -221,12 +132,25 @@ class CellCollector {
   };
   using Mixture = std::vector<CellComponent>;
 
-  /// Which columns have counts of a discrete family, and how many values these take.
+  /// The least whole number with probability p up to it: from the values' probabilities as far as they are
+  /// known, otherwise by mean and variance with the usual correction of one half.
+  static double count_quantile(const CellMixture& mixture, std::span<const double> mass, double p) {
+    double sum = 0.0;
+    for (std::size_t x = 0; x < mass.size(); ++x) {
+      sum += mass[x];
+      if (sum >= p * mixture.weight()) return static_cast<double>(x);
+    }
+    return std::max({0.0, static_cast<double>(mass.size()), std::ceil(mixture.quantile(p) - 0.5)});
+  }
+
+  /// Which columns have counts of a discrete family, and how many values these take: more than were seen, so
+  /// that quantiles are among them.
   void find_masses() {
     mass_.resize(parts_.size());
     values_.assign(columns_.size(), 0);
     for (const FamilyPlan::Block& block : run_.setup().plan.blocks) {
-      if (block.family != "poisson" && block.family != "binomial") continue;
+      if (const FamilyEntry& entry = family_by_name(block.family); entry.joint || !entry.is_discrete())
+        continue;
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (std::find(block.columns.begin(), block.columns.end(), columns_[i]) == block.columns.end())
           continue;
@@ -235,7 +159,7 @@ class CellCollector {
         for (const double value : column.values)
           if (!is_missing(value)) largest = std::max(largest, value);
         if (column.kind == Kind::count && largest <= kLargestMode)
-          values_[i] = static_cast<std::size_t>(largest) + 1;
+          values_[i] = 2 * static_cast<std::size_t>(largest) + kMoreValues;
       }
     }
     std::vector<std::size_t> values_of(place_.size(), 0);  // by column of the table
@@ -251,11 +175,13 @@ class CellCollector {
         mass_[number_[k]].assign(values, 0.0);
   }
 
-  static std::vector<double> masses_of(const Predictor& predictor, std::size_t component, std::size_t place,
-                                       std::size_t values) {
+  std::vector<double> masses_of(const Predictor& predictor, std::size_t component, std::size_t place,
+                                std::size_t values) const {
+    const Encoding& encoding = run_.setup().plan.encodings[place];
     std::vector<double> masses;
     for (std::size_t x = 0; x < values; ++x)
-      masses.push_back(std::exp(predictor.log_cell(component, place, static_cast<double>(x))));
+      masses.push_back(
+          std::exp(predictor.log_cell(component, place, encoding.encode(static_cast<double>(x)))));
     return masses;
   }
 
@@ -330,7 +256,7 @@ class CellCollector {
       if (factor == 1.0) continue;
       for (double& p : cells_[k].probabilities) p *= factor;
       if (!cells_[k].probabilities.empty()) continue;
-      for (Part& part : parts_[number_[k]]) part.weight *= factor;
+      for (MixturePart& part : parts_[number_[k]]) part.weight *= factor;
       for (double& p : mass_[number_[k]]) p *= factor;
     }
   }
@@ -343,8 +269,7 @@ class CellCollector {
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       first[i] = components_.size();
       if (has_levels(run_.table().columns[columns_[i]].kind)) continue;
-      for (const CellPredictive& predictive : drawn[i].predictives)
-        components_.push_back({predictive.mean, std::sqrt(predictive.variance)});
+      for (const CellPredictive& predictive : drawn[i].predictives) components_.emplace_back(predictive);
     }
     if (components_.size() > std::numeric_limits<std::uint32_t>::max())
       fail(ErrorCode::usage, "impute: too many clusters, columns and draws; use fewer draws");
@@ -381,8 +306,8 @@ class CellCollector {
   std::vector<std::vector<double>> mass_;           // of each cell of numbers: weights of the values
   std::vector<std::vector<std::size_t>> cells_of_;  // of each of these columns
   std::vector<std::size_t> number_;                 // of each cell among those of numbers
-  std::vector<Component> components_;               // of all draws
-  std::vector<std::vector<Part>> parts_;            // of each cell of numbers, draw after draw
+  std::vector<NumberComponent> components_;         // of all draws
+  std::vector<std::vector<MixturePart>> parts_;     // of each cell of numbers, draw after draw
 };
 
 /// The table in the units of the data, with every cell filled in.
@@ -392,8 +317,9 @@ Table complete(const Table& table, std::span<const ImputedCell> cells, std::span
     for (double& value : completed.columns[j].values) value = units[j].cell(value);
   for (const ImputedCell& cell : cells) {
     Column& column = completed.columns[cell.column];
-    double value = cell.mean;
-    if (column.kind == Kind::count) value = std::max(0.0, std::round(cell.mean));
+    // On the log scale, and beside a spike, the average is no good guess.
+    double value = is_missing(cell.mean) || !is_missing(cell.probability_of_spike) ? cell.median : cell.mean;
+    if (column.kind == Kind::count) value = std::max(0.0, std::round(value));
     if (has_levels(column.kind)) {
       const auto best = std::max_element(cell.probabilities.begin(), cell.probabilities.end());
       value = static_cast<double>(best - cell.probabilities.begin());
@@ -455,8 +381,8 @@ Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& o
     fail(ErrorCode::configuration,
          "cells of new rows are predicted from the others only where their columns are independent of the "
          "others "
-         "within a cluster, but the family here is {}: fit with --family gaussian-diagonal",
-         run.setup().plan.description());
+         "within a cluster, but the family here is {}: fit with --family {}",
+         run.setup().plan.description(), automatic_family(Kind::real, false).name);
   }
   return impute_cells(run, rows, &encoded, options);
 }

@@ -1,10 +1,10 @@
 // What stands in the missing cells: the predictive of the cell given the row's cluster, averaged over the
 // stored draws. Families that take missing cells have independent columns given the cluster, so the cell's
 // predictive is that of its cluster, and a cell that is missing adds nothing to it. Mean and variance of the
-// average are exact (law of total variance). The 90 % interval is that of the average of normal distributions
-// with the mean and variance of each draw's predictive: an approximation where that predictive is a t, a
-// beta-binomial or a negative binomial, close unless its cluster has only a few rows. Binary and category
-// cells have exact averaged probabilities.
+// average are exact (law of total variance). Median and 90 % interval are those of the average of the draws'
+// predictives: t distributions, also on the log scale, and probabilities of counts (up to twice the largest
+// that was seen; beyond, and where a family knows only mean and variance, normal distributions). Binary and
+// category cells have exact averaged probabilities.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,22 @@ struct ImputeOptions {
 /// In the units of the data as read. What does not apply is NaN or empty.
 struct ImputedCell {
   std::size_t row = 0;
-  std::size_t column = 0;             // of the table
-  double mean = kMissing;             // of numbers; of binary cells the probability of 1
-  double sd = kMissing;               // infinite if a predictive has no variance
-  double low = kMissing;              // 5 % quantile of numbers; whole for counts
-  double high = kMissing;             // 95 % quantile
-  std::vector<double> probabilities;  // of each level of binary and category columns
-  std::string level;                  // the most probable one; of counts of a discrete family the value
-  double probability = kMissing;      // its probability
+  std::size_t column = 0;                  // of the table
+  double mean = kMissing;                  // of numbers (none on the log scale); of binary cells P(1)
+  double sd = kMissing;                    // infinite if a predictive has no variance
+  double median = kMissing;                // of numbers
+  double probability_of_spike = kMissing;  // of columns with a hurdle
+  double low = kMissing;                   // 5 % quantile of numbers; whole for counts
+  double high = kMissing;                  // 95 % quantile
+  std::vector<double> probabilities;       // of each level of binary and category columns
+  std::string level;                       // the most probable one; of counts of a discrete family the value
+  double probability = kMissing;           // its probability
 };
 
 struct Imputation {
   std::vector<ImputedCell> cells;  // row after row, columns in the table's order
-  Table completed;        // means (whole for counts) and most probable levels filled in; original units
+  Table completed;  // means (medians on the log scale and of columns with a hurdle; whole for counts) and
+                    // most probable levels filled in; original units
   std::size_t draws = 0;  // that were averaged
 };
 

@@ -156,4 +156,16 @@ LabelScores label_scores(const LabeledPredictions& p, std::span<const std::size_
   return result;
 }
 
+std::vector<std::pair<std::string, double>> named_measures(const LabelScores& scores) {
+  std::vector<std::pair<std::string, double>> measures{
+      {"micro_f1", scores.micro_f1},         {"macro_f1", scores.macro_f1},
+      {"example_f1", scores.example_f1},     {"example_jaccard", scores.example_jaccard},
+      {"hamming_loss", scores.hamming_loss}, {"subset_accuracy", scores.subset_accuracy},
+      {"ranking_loss", scores.ranking_loss}, {"lrap", scores.lrap},
+      {"coverage", scores.coverage},         {"log_loss", scores.log_loss}};
+  for (const auto& [k, value] : scores.precision_at)
+    measures.emplace_back("precision_at_" + std::to_string(k), value);
+  return measures;
+}
+
 }  // namespace coppice

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,5 +67,8 @@ std::vector<ReliabilityBin> reliability(const LabeledPredictions& predictions, s
 double calibration_error(std::span<const ReliabilityBin> bins);
 
 LabelScores label_scores(const LabeledPredictions& predictions, std::span<const std::size_t> precision_at);
+
+/// The measures under the names that every answer gives them: micro_f1, ..., precision_at_3.
+std::vector<std::pair<std::string, double>> named_measures(const LabelScores& scores);
 
 }  // namespace coppice

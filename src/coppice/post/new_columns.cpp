@@ -6,6 +6,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 
@@ -46,7 +47,10 @@ std::vector<NewColumnAnswer> score_new_columns(const SavedRun& run, const Table&
   std::vector<NewColumnAnswer> answers;
   for (std::size_t c = 0; c < alone.size(); ++c) {
     const double log_total = log_sum_exp(log_whole[c]);
-    answers.push_back({log_total - std::log(static_cast<double>(log_whole[c].size())),
+    double log_jacobian = 0.0;
+    for (std::size_t row = 0; row < alone[c].rows.size(); ++row)
+      log_jacobian += alone[c].plan.log_jacobian(alone[c].rows[row]);
+    answers.push_back({log_total - std::log(static_cast<double>(log_whole[c].size())) + log_jacobian,
                        std::exp(log_sum_exp(log_new[c]) - log_total)});
   }
   return answers;

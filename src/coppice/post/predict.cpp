@@ -79,7 +79,7 @@ struct RunningLogSum {
   double value() const { return sum > 0.0 ? largest + std::log(sum) : kMinusInfinity; }
 };
 
-/// All families judge a row by its present cells but one.
+/// Most families judge a row by its present cells.
 void check_rows(const SavedRun& run, const Rows& rows) {
   if (rows.size() == 0) return;
   if (rows.width != run.setup().rows.width)
@@ -87,12 +87,12 @@ void check_rows(const SavedRun& run, const Rows& rows) {
          run.setup().rows.width);
   std::size_t place = 0;
   for (const FamilyPlan::Block& block : run.setup().plan.blocks) {
+    const bool must_be_complete = !family_by_name(block.family).gaps_in_new_rows;
     for (const std::size_t column : block.columns) {
-      for (std::size_t i = 0; block.family == "multinomial" && i < rows.size(); ++i)
+      for (std::size_t i = 0; must_be_complete && i < rows.size(); ++i)
         if (is_missing(rows[i][place]))
-          fail(ErrorCode::bad_data,
-               "new row {}: column '{}' is missing, but family multinomial needs complete rows", i + 1,
-               run.table().columns[column].name);
+          fail(ErrorCode::bad_data, "new row {}: column '{}' is missing, but family {} needs complete rows",
+               i + 1, run.table().columns[column].name, block.family);
       ++place;
     }
   }
@@ -184,8 +184,10 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
       }
     });
   });
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     finish(predictions[i], densities[i], static_cast<double>(draws));
+    predictions[i].log_density += run.setup().plan.log_jacobian(rows[i]);
+  }
   return predictions;
 }
 

@@ -6,6 +6,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/trait_words.hpp"
 #include "coppice/post/units.hpp"
 
@@ -78,35 +79,89 @@ NormalDivergence divergence_of_normals(double mean_p, double variance_p, double 
           0.25 * (variance_p / variance_q + variance_q / variance_p - 2.0)};
 }
 
-std::string family_of(const FamilyPlan& plan, std::size_t column) {
+const FamilyEntry& family_of(const FamilyPlan& plan, std::size_t column) {
   for (const FamilyPlan::Block& block : plan.blocks)
     if (std::find(block.columns.begin(), block.columns.end(), column) != block.columns.end())
-      return block.family;
-  return {};
+      return family_by_name(block.family);
+  fail(ErrorCode::bug, "no family models column {}", column + 1);
 }
 
+/// How one column is modeled, and how its numbers are given back.
+struct ColumnModel {
+  const FamilyEntry* entry;
+  const Family* family;
+  std::size_t place;  // encoded cell
+  Encoding encoding;
+  OriginalUnits units;
+
+  double location(double number) const { return units.location(encoding.decode(number)); }
+  double spread(double variance) const { return encoding.log ? kMissing : units.spread(std::sqrt(variance)); }
+
+  /// Of all numbers that the rows of the statistics predict, spike included.
+  Range range(const double* stats, const CellPredictive& predictive) const {
+    constexpr double kTail = 0.05;
+    const NumberComponent component(predictive);
+    const MixturePart whole{0, 1.0};
+    const CellMixture mixture({&component, 1}, {&whole, 1}, encoding);
+    if (!entry->is_discrete())
+      return {units.location(mixture.quantile(kTail)), units.location(mixture.quantile(1.0 - kTail))};
+    Range range;
+    double sum = 0.0;
+    constexpr double kMostValues = 2000.0;
+    for (double x = 0.0; !entry->joint && x < kMostValues && is_missing(range.high); ++x) {
+      sum += std::exp(family->cell_log_predictive(stats, place, encoding.encode(x)));
+      if (is_missing(range.low) && sum >= kTail) range.low = x;
+      if (sum >= 1.0 - kTail) range.high = x;
+    }
+    // Beyond, and where cells have no probabilities of their own, by mean and variance.
+    const auto whole_number = [&](double p) { return std::max(0.0, std::ceil(mixture.quantile(p) - 0.5)); };
+    if (is_missing(range.low)) range.low = whole_number(kTail);
+    if (is_missing(range.high)) range.high = std::max(range.low, whole_number(1.0 - kTail));
+    return range;
+  }
+};
+
 /// What the two predictives of one column differ in; inside and outside in the data's units.
-Trait make_trait(const Column& column, const std::string& family, const OriginalUnits& units,
-                 const CellPredictive& inside, const CellPredictive& outside) {
+Trait make_trait(const Column& column, const ColumnModel& model, const double* inside_stats,
+                 const double* outside_stats) {
+  const CellPredictive inside = model.family->predict_cell(inside_stats, model.place);
+  const CellPredictive outside = model.family->predict_cell(outside_stats, model.place);
+  const FamilyEntry& family = *model.entry;
   Trait trait;
   trait.column = column.name;
   trait.kind = column.kind;
-  trait.inside = units.location(inside.mean);
-  trait.outside = units.location(outside.mean);
-  trait.inside_sd = units.spread(std::sqrt(inside.variance));
-  trait.outside_sd = units.spread(std::sqrt(outside.variance));
+  trait.inside = model.location(inside.mean);
+  trait.outside = model.location(outside.mean);
+  trait.inside_sd = model.spread(inside.variance);
+  trait.outside_sd = model.spread(outside.variance);
   trait.inside_probabilities = inside.probabilities;
   trait.outside_probabilities = outside.probabilities;
+  if (inside.probabilities.empty()) {
+    trait.inside_range = model.range(inside_stats, inside);
+    trait.outside_range = model.range(outside_stats, outside);
+  }
   bool by_spread = false;
   if (!inside.probabilities.empty()) {
     trait.divergence = divergence_of_levels(inside.probabilities, outside.probabilities);
-  } else if (family == "poisson" || family == "multinomial") {
+  } else if (family.rate_like) {
     trait.divergence = 0.5 * (inside.mean - outside.mean) * (std::log(inside.mean) - std::log(outside.mean));
   } else {
     const NormalDivergence parts =
         divergence_of_normals(inside.mean, inside.variance, outside.mean, outside.variance);
     trait.divergence = parts.means + parts.variances;
     by_spread = parts.variances > parts.means;
+  }
+  if (model.encoding.spike) {
+    trait.inside_spike = inside.spike;
+    trait.outside_spike = outside.spike;
+    const double of_spike =
+        divergence_of_levels({1.0 - inside.spike, inside.spike}, {1.0 - outside.spike, outside.spike});
+    const double of_numbers = trait.divergence * (1.0 - 0.5 * (inside.spike + outside.spike));
+    trait.divergence = of_spike + of_numbers;
+    if (of_spike > of_numbers) {
+      put_spike_into_words(trait, model.units.location(*model.encoding.spike));
+      return trait;
+    }
   }
   put_into_words(trait, column, by_spread);
   return trait;
@@ -252,10 +307,13 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
     for (std::size_t j = 0; j < counts.size(); ++j) present_in_all[j] += counts[j];
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), table);
-  std::vector<std::string> families;
+  std::vector<ColumnModel> models(table.columns.size());
+  for (std::size_t place = 0; place < plan.order.size(); ++place) {
+    const std::size_t j = plan.order[place];
+    models[j] = {&family_of(plan, j), plan.family.get(), place, plan.encodings[place], units[j]};
+  }
   std::vector<bool> varies;
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
-    families.push_back(family_of(plan, j));
     varies.push_back(has_variation(table.columns[j], members));
   }
 
@@ -271,9 +329,8 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
       // In a column that is the same everywhere, clusters differ only by how much the prior pulls at them.
       if (!varies[j]) continue;
       if (present[c][j] == 0 || present[c][j] == present_in_all[j]) continue;
-      profile.traits.push_back(make_trait(table.columns[j], families[j], units[j],
-                                          plan.family->predict_cell(statistics.inside(c), place),
-                                          plan.family->predict_cell(statistics.outside(c), place)));
+      profile.traits.push_back(
+          make_trait(table.columns[j], models[j], statistics.inside(c), statistics.outside(c)));
     }
     std::stable_sort(profile.traits.begin(), profile.traits.end(),
                      [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
@@ -307,6 +364,12 @@ std::vector<ClusterProfile> profile_groups(const SavedRun& run,
                                            std::span<const std::vector<std::uint32_t>> groups,
                                            std::size_t most_traits) {
   return make_profiles(run, groups, {}, false, most_traits);
+}
+
+std::string join_traits(const ClusterProfile& profile) {
+  std::string text;
+  for (const Trait& trait : profile.traits) text += (text.empty() ? "" : ", ") + trait.short_words;
+  return text;
 }
 
 }  // namespace coppice

@@ -1,8 +1,10 @@
 // What makes a cluster different: every modeled column's predictive inside the cluster against that of all
 // other rows, both given the consensus labels and the run's family. Columns are sorted by the symmetrized
 // Kullback-Leibler divergence, the mean of both directions in nats: exact for binary and category columns,
-// between Poisson distributions of the predictive rates for poisson and multinomial, otherwise between normal
-// distributions of the predictive means and variances. Joint gaussians are compared by their marginals.
+// between Poisson distributions of the predictive rates for families of rates (poisson, multinomial),
+// otherwise between normal distributions of the predictive means and variances. Columns on the log scale are
+// compared there; those with a hurdle by how often they are at it, and by the other numbers as far as there
+// are any. Joint gaussians are compared by their marginals.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "coppice/data/table.hpp"
+#include "coppice/post/trait_words.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
-
-/// Inside is the cluster, outside the rows it is compared with. Numbers are in the units of the data as read.
-struct Trait {
-  std::string column;
-  Kind kind = Kind::real;
-  std::string words;        // "has_feathers (96 % against 3 %)", "visits higher: 12.3 against 4.1"
-  std::string short_words;  // "has_feathers", "visits higher": for names
-  double divergence = 0.0;
-  double inside =
-      0.0;  // mean of numbers, probability of 1 of binary columns, probability of `level` of categories
-  double outside = 0.0;
-  double inside_sd = 0.0;  // of the predictive
-  double outside_sd = 0.0;
-  std::string level;                         // of category columns, the level the words are about
-  std::vector<double> inside_probabilities;  // of each level of binary and category columns
-  std::vector<double> outside_probabilities;
-};
 
 struct ClusterProfile {
   Label cluster = 0;
@@ -57,5 +42,8 @@ std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<cons
 std::vector<ClusterProfile> profile_groups(const SavedRun& run,
                                            std::span<const std::vector<std::uint32_t>> groups,
                                            std::size_t most_traits);
+
+/// "has_feathers, visits higher": all traits of a profile in few words.
+std::string join_traits(const ClusterProfile& profile);
 
 }  // namespace coppice

@@ -3,6 +3,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"

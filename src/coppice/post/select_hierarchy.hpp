@@ -16,28 +16,11 @@
 
 #include "coppice/post/consensus.hpp"
 #include "coppice/post/hierarchy.hpp"
+#include "coppice/post/tree_draws.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
-
-/// Draws of nested partitions, level by level.
-struct TreeDraws {
-  struct Origin {
-    std::size_t chain = 0;
-    std::size_t draw = 0;
-  };
-  std::vector<LabelMatrix> levels;  // coarsest first
-  std::vector<Origin> origins;
-
-  std::size_t rows() const { return levels.front().rows; }
-  std::size_t draws() const { return levels.front().draws(); }
-  /// The labels of all levels of one draw, coarsest first.
-  Labels tree(std::size_t draw) const;
-};
-
-/// Evenly spaced draws of all chains, at most `label_budget` labels in all.
-TreeDraws tree_draws(const SavedRun& run, std::size_t label_budget = 100'000'000);
 
 /// How the hierarchy is selected: the tree of least expected loss, or the draw in which a trace is highest
 /// that some model offers (ModelEntry::selections).

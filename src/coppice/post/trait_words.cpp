@@ -92,7 +92,21 @@ void describe_levels(Trait& trait, const Column& column) {
   trait.words = trait.short_words + against(inside, outside);
 }
 
+/// "5 to 80 against 10 to 30", where there is no standard deviation.
+std::string ranges(const Trait& trait) {
+  const auto [low, outside_low] = tell_apart(trait.inside_range.low, trait.outside_range.low);
+  const auto [high, outside_high] = tell_apart(trait.inside_range.high, trait.outside_range.high);
+  return fmt::format("{} to {} against {} to {}", low, high, outside_low, outside_high);
+}
+
 void describe_numbers(Trait& trait, bool by_spread) {
+  if (by_spread && is_missing(trait.inside_sd)) {
+    const double inside = trait.inside_range.high / trait.inside_range.low;
+    const double outside = trait.outside_range.high / trait.outside_range.low;
+    trait.short_words = trait.column + (inside > outside ? " more varied" : " less varied");
+    trait.words = fmt::format("{}: {}", trait.short_words, ranges(trait));
+    return;
+  }
   const double inside = by_spread ? trait.inside_sd : trait.inside;
   const double outside = by_spread ? trait.outside_sd : trait.outside;
   const auto [a, b] = tell_apart(inside, outside);
@@ -111,6 +125,12 @@ std::string percent(double probability) {
   if (probability > 0.0 && probability < 0.005) return "<1 %";
   if (probability < 1.0 && probability >= 0.995) return ">99 %";
   return fmt::format("{:.0f} %", 100.0 * probability);
+}
+
+void put_spike_into_words(Trait& trait, double spike) {
+  trait.short_words =
+      fmt::format("{} {} {}", trait.column, level_adverb(trait.inside_spike, trait.outside_spike), spike);
+  trait.words = trait.short_words + against(trait.inside_spike, trait.outside_spike);
 }
 
 void put_into_words(Trait& trait, const Column& column, bool by_spread) {

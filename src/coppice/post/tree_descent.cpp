@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "coppice/post/hierarchy.hpp"
-#include "coppice/post/select_hierarchy.hpp"
 
 namespace coppice {
 namespace {

@@ -10,14 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "coppice/post/consensus.hpp"
 #include "coppice/post/descent.hpp"
 #include "coppice/post/draw_set.hpp"
+#include "coppice/post/tree_draws.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
-
-struct TreeDraws;
 
 /// Average over levels of the expected loss under evenly spaced draws. `draws` must outlive it.
 class TreeLoss {

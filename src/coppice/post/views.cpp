@@ -136,4 +136,23 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
   return report;
 }
 
+std::vector<std::string> column_names(const SavedRun& run, const ReportedView& view) {
+  std::vector<std::string> names;
+  for (const std::size_t column : view.columns) names.push_back(run.table().columns[column].name);
+  return names;
+}
+
+std::vector<ClusterProfile> profile_view(const SavedRun& run, const ReportedView& view,
+                                         std::size_t most_traits) {
+  std::vector<ClusterProfile> profiles = profile_clusters(run, view.rows.labels, view.rows.row_confidence, 0);
+  const std::vector<std::string> names = column_names(run, view);
+  for (ClusterProfile& profile : profiles) {
+    std::erase_if(profile.traits, [&](const Trait& trait) {
+      return std::find(names.begin(), names.end(), trait.column) == names.end();
+    });
+    profile.traits.resize(std::min(profile.traits.size(), most_traits));
+  }
+  return profiles;
+}
+
 }  // namespace coppice

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "coppice/post/consensus.hpp"
+#include "coppice/post/profile.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/dendrogram.hpp"
 
@@ -32,6 +34,12 @@ struct ReportedViews {
 
 /// Error{configuration} if the model has no views.
 ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads = 0);
+
+/// Names of the columns of a view.
+std::vector<std::string> column_names(const SavedRun& run, const ReportedView& view);
+/// What tells the clusters of a view apart in the columns of that view: at most so many traits of each.
+std::vector<ClusterProfile> profile_view(const SavedRun& run, const ReportedView& view,
+                                         std::size_t most_traits);
 
 /// The matrix alone.
 std::vector<double> column_coassignment(const SavedRun& run);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "coppice/run/run_file.hpp"
+#include "coppice/run/draw_block.hpp"
 
 namespace coppice {
 

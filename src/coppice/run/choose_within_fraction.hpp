@@ -3,17 +3,16 @@
 // under which the model's lower bound of the evidence is largest.
 #pragma once
 
-#include <atomic>
+#include <functional>
 
-#include "coppice/data/codebook.hpp"
-#include "coppice/data/table.hpp"
-#include "coppice/run/config.hpp"
+#include "coppice/run/run_file.hpp"
 
 namespace coppice {
 
 /// Adds the share to the settings of the families and a note for people. False if the model has no bound to
-/// go by, or there is nothing to choose.
-bool choose_within_fraction(RunConfig& config, const Codebook& codebook, const Table& table,
-                            std::size_t threads, const std::atomic<bool>* stop);
+/// go by, or there is nothing to choose. `evidence_bound` is the model's bound under a configuration, and may
+/// be asked for several at the same time.
+bool choose_within_fraction(RunContents& contents, std::size_t threads,
+                            const std::function<double(const RunConfig&)>& evidence_bound);
 
 }  // namespace coppice

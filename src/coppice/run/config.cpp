@@ -1,5 +1,6 @@
 #include "coppice/run/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -44,6 +45,12 @@ const std::vector<Parameter>& run_parameters() {
        9007199254740992.0},
   };
   return table;
+}
+
+const Parameter& run_parameter(std::string_view name) {
+  for (const Parameter& parameter : run_parameters())
+    if (parameter.name == name) return parameter;
+  fail(ErrorCode::bug, "there is no run parameter '{}'", name);
 }
 
 std::string to_json(const RunConfig& config) {
@@ -93,6 +100,10 @@ RunConfig config_from_json(std::string_view text) {
   } catch (const json::exception& problem) {
     fail(ErrorCode::bad_data, "the run's configuration cannot be read: {}", problem.what());
   }
+}
+
+std::size_t sweeps_per_block(std::size_t rows) {
+  return std::clamp<std::size_t>(1'000'000 / std::max<std::size_t>(rows, 1), 1, 100);
 }
 
 double parse_duration(std::string_view text) {

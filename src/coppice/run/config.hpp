@@ -39,10 +39,16 @@ struct RunConfig {
 
 /// chains, warmup, draws, thin, seed: what decides the draws beside model and data.
 const std::vector<Parameter>& run_parameters();
+/// The one of that name.
+const Parameter& run_parameter(std::string_view name);
 
 std::string to_json(const RunConfig& config);
 /// Throws Error{bad_data} if the text is not a configuration.
 RunConfig config_from_json(std::string_view text);
+
+/// Sweeps in a block of draws; a function of the number of rows alone, because it decides when statistics are
+/// rebuilt.
+std::size_t sweeps_per_block(std::size_t rows);
 
 /// "90", "90s", "15m", "2h", "1d" in seconds; throws Error{usage}.
 double parse_duration(std::string_view text);

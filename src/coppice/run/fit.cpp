@@ -286,10 +286,6 @@ class Scheduler {
 
 }  // namespace
 
-std::size_t sweeps_per_block(std::size_t rows) {
-  return std::clamp<std::size_t>(1'000'000 / std::max<std::size_t>(rows, 1), 1, 100);
-}
-
 FitEnd continue_run(RunFile& file, const ProblemSetup& setup, const FitOptions& options) {
   return Scheduler(file, setup, options).run();
 }

@@ -13,9 +13,6 @@
 
 namespace coppice {
 
-/// Sweeps in a block; a function of the number of rows alone, because it decides when statistics are rebuilt.
-std::size_t sweeps_per_block(std::size_t rows);
-
 struct ChainProgress {
   std::size_t sweeps = 0;
   double log_joint = 0.0;

@@ -48,6 +48,11 @@ void name_rows(const RunContents& contents, Table& added) {
            contents.config.id);
 }
 
+/// The model keeps its parameters, but hyper-parameters follow the scale of all rows.
+void leave_families_open(RunContents& contents) {
+  if (contents.effective) contents.effective->blocks.clear();
+}
+
 /// Whether the cells could stand in a column of that kind.
 void check_cells(const Column& column, Kind kind) {
   for (const double value : column.values) {
@@ -91,6 +96,7 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool 
   if (contents.config.standardize || contents.config.pca != 0)
     fail(ErrorCode::configuration,
          "--standardize and --pca fix the columns of a run; fit it again with all of the rows");
+  leave_families_open(contents);
   Table added = more.table;
   name_rows(contents, added);
   append_by_name(contents.table, added, [&](const Column& column) {
@@ -134,6 +140,7 @@ std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
 
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {
   RunContents contents = run.contents();
+  leave_families_open(contents);
   Table added = more;
   name_rows(contents, added);
   append_rows(contents.table, added);

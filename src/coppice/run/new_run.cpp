@@ -31,8 +31,8 @@ RunContents contents_of(RunConfig config, Dataset data) {
   contents.truth = std::move(data.truth);
   contents.labels = std::move(data.labels);
   contents.data_digest = std::move(data.digest);
-  contents.transform =
-      to_json(fit_transform(contents.table, contents.config.standardize, contents.config.pca));
+  contents.transform = to_json(
+      fit_transform(contents.table, contents.config.standardize, contents.config.pca, contents.codebook));
   return contents;
 }
 

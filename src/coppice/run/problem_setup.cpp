@@ -5,7 +5,6 @@
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
-#include "coppice/run/fit.hpp"
 
 namespace coppice {
 
@@ -39,6 +38,13 @@ Settings in_order_of_cells(Settings given, const std::vector<std::size_t>& order
   return given;
 }
 
+/// What was given, over what the run was made with.
+Settings parameters_of(const RunContents& contents, const RunConfig& config) {
+  Settings parameters = contents.effective ? contents.effective->parameters : Settings();
+  for (const auto& [name, value] : config.parameters) parameters.insert_or_assign(name, value);
+  return parameters;
+}
+
 }  // namespace
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
@@ -47,28 +53,35 @@ void check_family(const ModelEntry& model, const FamilyPlan& plan) {
          model.family, plan.description());
 }
 
-std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
-                                             const Table& table, const Table& labels) {
+std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents) {
+  return set_up_problem(contents, contents.config);
+}
+
+std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const RunConfig& config) {
+  const Table& table = contents.table;
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
-  setup->plan = plan_family(table, codebook, family_for(*setup->model, config.family, table),
-                            config.family_settings, setup->model->independent_columns);
+  if (contents.effective && !contents.effective->blocks.empty())
+    setup->plan = rebuild_plan(table, contents.effective->blocks);
+  else
+    setup->plan = plan_family(table, contents.codebook, family_for(*setup->model, config.family, table),
+                              config.family_settings, setup->model->independent_columns);
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
-  setup->problem = {
-      setup->plan.family.get(), &setup->rows,
-      ParameterValues(setup->model->parameters, in_order_of_cells(config.parameters, setup->plan.order))};
+  setup->problem = {setup->plan.family.get(), &setup->rows,
+                    ParameterValues(setup->model->parameters,
+                                    in_order_of_cells(parameters_of(contents, config), setup->plan.order))};
   const bool learns = setup->model->learns_labels();
-  if (learns && labels.columns.empty())
+  if (learns && contents.labels.columns.empty())
     fail(ErrorCode::configuration,
          "the model {} learns labels: name their columns with --labels, or a file of them with --labels-file",
          config.model);
-  if (!learns && !labels.columns.empty())
+  if (!learns && !contents.labels.columns.empty())
     fail(ErrorCode::configuration,
          "the model {} learns no labels; --labels and --labels-file belong to classifiers", config.model);
   if (learns) {
-    setup->labeled = labeled_rows(table, labels);
+    setup->labeled = labeled_rows(table, contents.labels);
     setup->problem.labeled = &setup->labeled;
   }
   for (const std::size_t column : setup->plan.order) {
@@ -80,15 +93,24 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Code
   return setup;
 }
 
-bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
-                      std::unique_ptr<ProblemSetup>& setup) {
+EffectiveConfig effective_config(const RunContents& contents, const ProblemSetup& setup) {
+  return {ParameterValues(setup.model->parameters, parameters_of(contents, contents.config)).settings(),
+          setup.plan.blocks};
+}
+
+bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_ptr<ProblemSetup>& setup) {
+  RunConfig& config = contents.config;
   config.notes.clear();
   const std::atomic<bool>* stop = setup->problem.stop;
   const auto set_up_again = [&] {
-    setup = set_up_problem(config, codebook, table);
+    setup = set_up_problem(contents);
     setup->problem.stop = stop;
   };
-  const bool has_share = choose_within_fraction(config, codebook, table, threads, stop);
+  const bool has_share = choose_within_fraction(contents, threads, [&](const RunConfig& trial) {
+    const std::unique_ptr<ProblemSetup> tried = set_up_problem(contents, trial);
+    tried->problem.stop = stop;
+    return tried->model->evidence_bound(tried->problem);
+  });
   if (has_share) set_up_again();
   if (!setup->model->resolves_settings()) return has_share;
   Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);

@@ -27,17 +27,22 @@ struct ProblemSetup {
 /// Throws Error{configuration} if the model does not work with these families.
 void check_family(const ModelEntry& model, const FamilyPlan& plan);
 
-/// Throws Error{usage or configuration} if settings, model and data do not fit together.
-std::unique_ptr<ProblemSetup> set_up_problem(const RunConfig& config, const Codebook& codebook,
-                                             const Table& table, const Table& labels = Table());
+/// The problem of a run that is about to begin, or of one that was kept: where the contents say what the run
+/// was made with, that holds, and defaults fill in only what they leave open. Throws Error{usage or
+/// configuration} if settings, model and data do not fit together.
+std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents);
+/// The same as if the contents had this configuration.
+std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const RunConfig& config);
+
+/// What the problem was made with, for the run that is to keep it.
+EffectiveConfig effective_config(const RunContents& contents, const ProblemSetup& setup);
 
 /// A model that runs once has one chain and one draw, after as many steps as it takes.
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);
 
 /// Fills in what the settings leave to the model, from the data; the setup follows. True if there was
 /// anything. Error{stopped} when the problem's `stop` is set meanwhile.
-bool resolve_settings(RunConfig& config, const Codebook& codebook, const Table& table, std::size_t threads,
-                      std::unique_ptr<ProblemSetup>& setup);
+bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_ptr<ProblemSetup>& setup);
 
 /// Bytes a fit will hold: the table, the encoded rows, the chains and the blocks waiting to be written.
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table);

@@ -55,6 +55,26 @@ std::string now_utc() {
   return text;
 }
 
+void write_new_run(Database& database, const RunContents& contents) {
+  database.execute(
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kRunFormat));
+  Transaction transaction(database);
+  database.execute(kSchema);
+  put_meta(database, "config", to_json(contents.config));
+  if (contents.effective) put_meta(database, "effective", to_json(*contents.effective));
+  put_meta(database, "codebook", to_toml(contents.codebook));
+  put_meta(database, "input_codebook", to_toml(contents.input_codebook));
+  put_meta(database, "transform", contents.transform);
+  put_meta(database, "data_digest", contents.data_digest);
+  put_meta(database, "table", serialize(contents.table));
+  put_meta(database, "truth", serialize(contents.truth));
+  if (!contents.labels.columns.empty()) put_meta(database, "labels", serialize(contents.labels));
+  put_meta(database, "coppice_version", kVersion);
+  put_meta(database, "compiler", kCompiler);
+  put_meta(database, "created_at", now_utc());
+  transaction.commit();
+}
+
 void check_format(Database& database, const std::string& path) {
   if (database.integer("PRAGMA application_id") != kApplicationId)
     fail(ErrorCode::bad_data, "{}: this is not a run of Coppice", path);
@@ -114,22 +134,7 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   ::close(made);
   try {
     Database database(temporary, Database::Mode::create);
-    database.execute(
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kRunFormat));
-    Transaction transaction(database);
-    database.execute(kSchema);
-    put_meta(database, "config", to_json(contents.config));
-    put_meta(database, "codebook", to_toml(contents.codebook));
-    put_meta(database, "input_codebook", to_toml(contents.input_codebook));
-    put_meta(database, "transform", contents.transform);
-    put_meta(database, "data_digest", contents.data_digest);
-    put_meta(database, "table", serialize(contents.table));
-    put_meta(database, "truth", serialize(contents.truth));
-    if (!contents.labels.columns.empty()) put_meta(database, "labels", serialize(contents.labels));
-    put_meta(database, "coppice_version", kVersion);
-    put_meta(database, "compiler", kCompiler);
-    put_meta(database, "created_at", now_utc());
-    transaction.commit();
+    write_new_run(database, contents);
   } catch (...) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
@@ -147,6 +152,12 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   }
   fs::remove(temporary, problem);
   return open(path, true);
+}
+
+RunFile RunFile::create_unnamed(const RunContents& contents) {
+  auto database = std::make_unique<Database>("", Database::Mode::create);
+  write_new_run(*database, contents);
+  return {"(a run without a file)", std::move(database)};
 }
 
 void RunFile::replace(const std::string& from, const std::string& to) {
@@ -218,6 +229,8 @@ RunContents RunFile::contents() const {
   contents.table = deserialize_table(meta("table"));
   contents.truth = deserialize_table(meta("truth"));
   if (has_meta("labels")) contents.labels = deserialize_table(meta("labels"));
+  if (has_meta("effective"))
+    contents.effective = effective_from_json(meta("effective"), contents.table.columns.size());
   return contents;
 }
 

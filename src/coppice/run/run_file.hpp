@@ -16,6 +16,8 @@
 #include "coppice/model/model.hpp"
 #include "coppice/run/config.hpp"
 #include "coppice/run/database.hpp"
+#include "coppice/run/draw_block.hpp"
+#include "coppice/run/effective_config.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {
@@ -33,23 +35,8 @@ struct RunContents {
   std::string transform;    // JSON of the Transform
   Codebook input_codebook;  // of the table before the transform: what new rows look like
   std::string data_digest;
-};
-
-/// Consecutive draws of one chain: `count` of them, beginning with draw `first`.
-struct DrawBlock {
-  std::size_t chain = 0;
-  std::size_t block = 0;
-  std::size_t first = 0;
-  std::size_t count = 0;
-  std::vector<double> traces;             // count x traces
-  std::vector<Label> labels;              // count x levels x rows
-  std::vector<std::string> payload = {};  // of each draw; none at all if the model has none
-};
-
-struct Checkpoint {
-  std::size_t chain = 0;
-  std::size_t sweep = 0;
-  std::string state;
+  /// None: the run was made before such configurations were kept, or its problem has not been set up yet.
+  std::optional<EffectiveConfig> effective = {};
 };
 
 struct ChainStatus {
@@ -63,6 +50,9 @@ class RunFile {
   /// Creates a new run. The file appears complete or not at all; an existing one is refused, or, with
   /// `replace`, takes its place only once the new one is complete, and only if it is a run itself.
   static RunFile create(const std::string& path, const RunContents& contents, bool replace = false);
+  /// A run without a file, gone with this object; what does not fit into SQLite's cache is in a temporary
+  /// file that has no name.
+  static RunFile create_unnamed(const RunContents& contents);
   /// Throws what create would throw because of what is at the path now.
   static void check_creatable(const std::string& path, bool replace);
   static RunFile open(const std::string& path, bool writing);

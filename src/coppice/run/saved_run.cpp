@@ -9,8 +9,10 @@
 
 namespace coppice {
 
-SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)), contents_(file_.contents()) {
-  setup_ = set_up_problem(contents_.config, contents_.codebook, contents_.table, contents_.labels);
+SavedRun::SavedRun(const std::string& path) : SavedRun(RunFile::open(path, false)) {}
+
+SavedRun::SavedRun(RunFile file) : file_(std::move(file)), contents_(file_.contents()) {
+  setup_ = set_up_problem(contents_);
   const std::size_t width = trace_names().size();
   const std::size_t chains = config().chains;
   traces_.assign(width, std::vector<std::vector<double>>(chains));
@@ -19,7 +21,8 @@ SavedRun::SavedRun(const std::string& path) : file_(RunFile::open(path, false)),
     std::size_t count = 0;
     file_.for_each_block(chain, false, [&](const DrawBlock& block) {
       if (block.traces.size() != block.count * width)
-        fail(ErrorCode::bad_data, "{}: the run file is damaged: its traces do not fit the model", path);
+        fail(ErrorCode::bad_data, "{}: the run file is damaged: its traces do not fit the model",
+             file_.path());
       for (std::size_t draw = 0; draw < block.count; ++draw)
         for (std::size_t trace = 0; trace < width; ++trace)
           traces_[trace][chain].push_back(block.traces[draw * width + trace]);
@@ -90,7 +93,7 @@ Table SavedRun::read_new_rows(const std::string& path, const std::string& id) co
 Table SavedRun::read_new_rows_bytes(std::string_view bytes, const std::string& name,
                                     const std::string& id) const {
   return apply(transform_from_json(contents_.transform),
-               read_like_bytes(bytes, name, empty_table(contents_.input_codebook),
+               read_like_bytes(bytes, name, contents_.input_codebook,
                                id.empty() ? config().id : id, !id.empty()));
 }
 

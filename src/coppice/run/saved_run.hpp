@@ -22,6 +22,8 @@ struct SavedDraw {
 class SavedRun {
  public:
   explicit SavedRun(const std::string& path);
+  /// A run that has no name, or is open already.
+  explicit SavedRun(RunFile file);
 
   const RunFile& file() const { return file_; }
   const RunContents& contents() const { return contents_; }

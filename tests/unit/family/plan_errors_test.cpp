@@ -21,10 +21,8 @@ Codebook codebook_for(const std::string& column, const std::string& family,
 TEST(PlanErrors, NoColumn) { EXPECT_EQ(refusal({}, "auto"), "there is no column left to model"); }
 
 TEST(PlanErrors, UnknownFamily) {
-  const std::string families =
-      "the families are auto, gaussian, gaussian-diagonal, gaussian-known, bernoulli, binomial, categorical, "
-      "multinomial, "
-      "poisson";
+  std::string families = "the families are auto";
+  for (const FamilyEntry& entry : all_families()) families += ", " + entry.name;
   EXPECT_EQ(refusal(two_reals(), "gausian"), "family gausian: there is none of that name; " + families);
   EXPECT_EQ(refusal(two_reals(), "auto", {}, codebook_for("x1", "normal", {})),
             "family normal: there is none of that name; " + families);

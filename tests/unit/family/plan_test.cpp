@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coppice/family/all.hpp"
+#include "coppice/family/registry.hpp"
 #include "unit/family/tables.hpp"
 
 namespace coppice::test {

@@ -226,6 +226,27 @@ TEST_F(PredictTest, UsesAsManyDrawsAsAskedFor) {
   EXPECT_NEAR(std::exp(predict(*run, rows, consensus, {.most_draws = 20})[0].log_density), density, 1e-12);
 }
 
+/// Densities of columns on the log scale are those of the numbers themselves: they integrate to one.
+TEST_F(PredictTest, DensitiesOnTheLogScaleAreInTheUnitsOfTheData) {
+  std::string csv = "x\n";
+  for (int i = 0; i < 30; ++i)
+    csv += fmt::format("{}\n", std::exp((i % 2 == 0 ? 0.5 : 3.0) + 0.4 * std::sin(5.0 * i)));
+  const auto run = make_run(
+      {.csv = csv, .codebook = "[[column]]\nname=\"x\"\nkind=\"real\"\ntransform=\"log\"\n", .draws = 20});
+  constexpr double kStep = 0.02;
+  std::string grid = "x\n";
+  std::vector<double> logs;
+  for (double log_x = -14.0; log_x < 18.0; log_x += kStep) {
+    logs.push_back(log_x);
+    grid += fmt::format("{:.17g}\n", std::exp(log_x));
+  }
+  const std::vector<Prediction> predictions = predict(*run, new_rows(*run, grid), Labels(30, 0), {0, 1, 1});
+  double total = 0.0;
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    total += std::exp(predictions[i].log_density + logs[i]) * kStep;  // dx = x d log x
+  EXPECT_NEAR(total, 1.0, 2e-3);
+}
+
 TEST_F(PredictTest, RefusesWhatDoesNotFit) {
   const auto run = make_run(
       {.csv = "w1,w2\n3,0\n2,1\n0,4\n1,5\n",

@@ -139,6 +139,44 @@ TEST_F(ProfileTest, NormalDivergenceAgreesWithQuadratureInTheUnitsOfTheData) {
   }
 }
 
+TEST_F(ProfileTest, RangesAreThoseOfTheFamily) {
+  std::string csv = "fare,weight,visits,free\n";
+  for (int i = 0; i < 60; ++i) {
+    const bool first = i < 20;
+    csv += fmt::format("{},{},{},{}\n", (first ? 3.0 : 50.0) * std::exp(std::sin(7.0 * i)),
+                       (first ? 10.0 : 30.0) + std::cos(5.0 * i), first ? i % 3 : 5 + i % 9,
+                       first && i % 4 != 0 ? 0.0 : 1.0 + 0.1 * i);
+  }
+  const std::string codebook =
+      "[[column]]\nname=\"fare\"\nkind=\"real\"\ntransform=\"log\"\n"
+      "[[column]]\nname=\"visits\"\nkind=\"count\"\nfamily=\"negative-binomial\"\n"
+      "[[column]]\nname=\"free\"\nkind=\"real\"\nhurdle=0\n";
+  const auto run = family_run({.csv = csv, .family = "auto", .codebook = codebook});
+  const std::vector<ClusterProfile> profiles = profile_clusters(*run, blocks({20, 40}), {}, 0);
+  const Trait& fare = trait_of(profiles[0], "fare");
+  EXPECT_GT(fare.inside_range.low, 0.0);
+  EXPECT_NEAR(fare.inside, 3.0, 1.5);  // a median, not the average of logarithms
+  EXPECT_NEAR(fare.outside, 50.0, 20.0);
+  EXPECT_TRUE(is_missing(fare.inside_sd));
+  EXPECT_LT(fare.inside_range.high, 40.0);
+  const Trait& visits = trait_of(profiles[0], "visits");
+  EXPECT_EQ(visits.inside_range.low, 0.0);
+  EXPECT_EQ(visits.outside_range.high, std::floor(visits.outside_range.high));
+  EXPECT_GT(visits.outside_range.high, 10.0);
+  const Trait& free = trait_of(profiles[0], "free");
+  EXPECT_NEAR(free.inside_spike, 0.75, 0.05);
+  EXPECT_LT(free.outside_spike, 0.05);
+  EXPECT_EQ(free.short_words, "free mostly 0");
+  // Nine rows in ten are in the range.
+  std::size_t within = 0;
+  for (std::size_t i = 20; i < 60; ++i) {
+    const double value = run->table().columns[1].values[i];
+    const Trait& weight = trait_of(profiles[0], "weight");
+    within += value >= weight.outside_range.low && value <= weight.outside_range.high ? 1 : 0;
+  }
+  EXPECT_GE(within, 34u);
+}
+
 TEST_F(ProfileTest, OutsideIsAllOtherClusters) {
   const auto run = family_run({.csv = animals(), .codebook = kVisitsAreCounts});
   const Labels labels = blocks({10, 7, 1, 12});

@@ -47,8 +47,9 @@ class RunTest : public testing::Test {
     contents.input_codebook = data.codebook;
     contents.codebook = data.codebook;
     contents.table = std::move(data.table);
-    contents.transform = to_json(fit_transform(contents.table, request.standardize, request.pca));
-    const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    contents.transform =
+        to_json(fit_transform(contents.table, request.standardize, request.pca, contents.codebook));
+    const auto setup = set_up_problem(contents);
     const std::string path = folder_.file("run" + std::to_string(++runs_) + ".coppice");
     RunFile file = RunFile::create(path, contents);
     continue_run(file, *setup, {});

@@ -62,7 +62,7 @@ TEST_P(ContinueRun, SamplerDrawsWhatTheFileHolds) {
   const ScratchFolder folder;
   const RunContents contents = contents_of(GetParam(), 1);
   const std::vector<ChainDraws> stored = uninterrupted(folder, contents);
-  const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  const auto setup = set_up_problem(contents);
   const auto sampler = setup->model->make_inference(setup->problem);
   ChainDraws drawn;
   Labels labels(setup->levels * kRows);
@@ -206,7 +206,7 @@ TEST(Interrupt, OfAStartKeepsNothingOfIt) {
   RunFile::create(path, contents);
   {
     RunFile file = RunFile::open(path, true);
-    const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    const auto setup = set_up_problem(contents);
     const std::atomic<bool> stop{true};
     setup->problem.stop = &stop;  // chains begin, and their guides are asked to stop
     EXPECT_NE(continue_run(file, *setup, {}), FitEnd::finished);

@@ -12,7 +12,7 @@ constexpr std::size_t kRows = 90;
 
 RunContents greedy_contents(const Variant& variant) {
   RunContents contents = small_contents(variant.model, settings_from(variant.settings), kRows, 1, 0, 1);
-  settle_run_length(contents.config, *set_up_problem(contents.config, contents.codebook, contents.table));
+  settle_run_length(contents.config, *set_up_problem(contents));
   return contents;
 }
 
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Models, GreedyRun, ::testing::ValuesIn(greedy_variants(
 
 TEST(GreedyRunLength, SamplersKeepTheirs) {
   RunContents contents = small_contents("nrmm", {}, 10, 3, 5, 7, 2);
-  settle_run_length(contents.config, *set_up_problem(contents.config, contents.codebook, contents.table));
+  settle_run_length(contents.config, *set_up_problem(contents));
   EXPECT_EQ(contents.config.chains, 3u);
   EXPECT_EQ(contents.config.thin, 2u);
 }
@@ -104,8 +104,8 @@ TEST(ChosenShare, FollowsTheData) {
         column.values.push_back(static_cast<double>(row % 3) * separation + draw_normal(stream));
       contents.table.columns.push_back(column);
     }
-    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
-    EXPECT_TRUE(resolve_settings(contents.config, contents.codebook, contents.table, 1, setup));
+    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
+    EXPECT_TRUE(resolve_settings(contents, 1, setup));
     EXPECT_EQ(contents.config.notes.size(), 1u);
     const std::unique_ptr<Inference> fit = setup->model->make_inference(setup->problem);
     while (!fit->finished()) fit->step({1, 0, 0});
@@ -120,8 +120,8 @@ TEST(ChosenShare, FollowsTheData) {
 TEST(ChosenShare, IsLeftAloneWhereAnythingWasGiven) {
   RunContents contents = small_contents("bhc", {}, 20, 1, 0, 1);
   contents.config.family_settings.emplace("mean_strength", Setting::number(0.1));
-  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents.config, contents.codebook, contents.table);
-  EXPECT_FALSE(resolve_settings(contents.config, contents.codebook, contents.table, 1, setup));
+  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
+  EXPECT_FALSE(resolve_settings(contents, 1, setup));
   EXPECT_EQ(contents.config.family_settings.count("share"), 0u);
 }
 

@@ -55,7 +55,7 @@ TEST_P(InsertRows, GivesSoundStatesWhateverTheBatches) {
       EXPECT_EQ(contents.table.columns[column].text(row), old.all.table.columns[column].text(row));
   EXPECT_TRUE(is_missing(contents.truth.columns[0].values.back()));
   EXPECT_NE(contents.config.seed, run.config().seed);
-  const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  const auto setup = set_up_problem(contents);
   const std::vector<Checkpoint> states = insert_rows(run, *setup, {.batch = 1, .threads = 1});
   ASSERT_EQ(states.size(), 2u);
   for (const Checkpoint& state : states) {
@@ -83,7 +83,7 @@ TEST(InsertRows, TheUpdatedRunGoesOnAndResumes) {
   const OldRun old({});
   const SavedRun run(old.path);
   const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, kNew), {});
-  const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  const auto setup = set_up_problem(contents);
   const std::vector<Checkpoint> states = insert_rows(run, *setup, {});
   std::vector<std::vector<ChainDraws>> draws;
   for (const char* name : {"a.coppice", "b.coppice"}) {
@@ -110,7 +110,7 @@ TEST(InsertRows, BeginsAfterTheLastSweep) {
       if (draw.chain == 1) last.assign(draw.labels.begin(), draw.labels.end());
     });
     const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, 0), {});
-    const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+    const auto setup = set_up_problem(contents);
     const std::vector<Checkpoint> states = insert_rows(run, *setup, {});
     const auto sampler = setup->model->make_inference(setup->problem);
     sampler->load(states[1].state);
@@ -132,7 +132,7 @@ TEST(InsertRows, RefusesNamesThatAreTaken) {
   const SavedRun run(old.path);
   EXPECT_THROW(contents_with(run, rows_of(old.all.table, kOld - 1, 2), {}), Error);
   const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, 2), {});
-  const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  const auto setup = set_up_problem(contents);
   EXPECT_THROW(insert_rows(run, *setup, {}), Error) << "a run that is not complete";
 }
 
@@ -140,7 +140,7 @@ TEST(InsertRows, RefusesModelsThatDoNotGrow) {
   const OldRun old(settings_from({"penalty=0"}), "rbhmc");
   const SavedRun run(old.path);
   const RunContents contents = contents_with(run, rows_of(old.all.table, kOld, kNew), {});
-  const auto setup = set_up_problem(contents.config, contents.codebook, contents.table);
+  const auto setup = set_up_problem(contents);
   EXPECT_THROW(insert_rows(run, *setup, {}), Error);
 }
 

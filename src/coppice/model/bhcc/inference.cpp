@@ -8,6 +8,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/cluster/best_pairs.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/bhcc/column_division.hpp"
 #include "coppice/model/bhcc/column_forest.hpp"
 #include "coppice/model/bhcc/column_merging.hpp"
@@ -243,7 +244,8 @@ std::vector<std::size_t> columns_of_bound(const Family& family) {
   for (std::size_t cell = 0; cell < family.width(); ++cell) {
     const std::size_t alone[] = {cell};
     const std::unique_ptr<Family> own = family.of_cells(alone);
-    (own != nullptr && own->name() == "gaussian-diagonal" ? real : others).push_back(cell);
+    const bool has_share = own != nullptr && family_by_name(own->name()).has_parameter("share");
+    (has_share ? real : others).push_back(cell);
   }
   std::vector<std::size_t> chosen;
   const auto take = [&](const std::vector<std::size_t>& from, std::size_t most) {

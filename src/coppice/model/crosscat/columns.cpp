@@ -1,6 +1,7 @@
 #include "coppice/model/crosscat/columns.hpp"
 
 #include "coppice/base/error.hpp"
+#include "coppice/family/registry.hpp"
 
 namespace coppice::crosscat {
 
@@ -10,9 +11,8 @@ Columns::Columns(const Family& family, const Rows& rows) : family_(&family), row
     families_.push_back(family.of_cells(alone));
     if (families_.back() == nullptr)
       fail(ErrorCode::configuration,
-           "crosscat divides columns into views, but the family {} joins them: use --family auto or "
-           "gaussian-diagonal",
-           family.name());
+           "crosscat divides columns into views, but the family {} joins them: use --family auto or {}",
+           family.name(), automatic_family(Kind::real, false).name);
   }
   columns_.resize(family.width());
   data_changed();

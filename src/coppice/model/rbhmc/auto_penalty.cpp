@@ -10,7 +10,6 @@
 #include "coppice/base/parallel.hpp"
 #include "coppice/base/stop.hpp"
 #include "coppice/model/rbhmc/margins.hpp"
-#include "coppice/model/rbhmc/rbhmc.hpp"
 
 namespace coppice::rbhmc {
 namespace {
@@ -60,9 +59,8 @@ std::vector<Fold> make_folds(const Rows& rows, std::uint64_t seed) {
 }
 
 /// Log predictive density of each held-out row, averaged over the draws of one short chain.
-std::vector<double> held_out_density(const Problem& whole, const Fold& fold, const Settings& settings,
-                                     std::uint64_t seed, std::uint64_t chain) {
-  const ModelEntry model = rbhmc_entry();
+std::vector<double> held_out_density(const ModelEntry& model, const Problem& whole, const Fold& fold,
+                                     const Settings& settings, std::uint64_t seed, std::uint64_t chain) {
   const Problem problem{whole.family, &fold.train, ParameterValues(model.parameters, settings),
                         whole.category_levels};
   const std::unique_ptr<Inference> sampler = model.make_inference(problem);
@@ -145,8 +143,8 @@ std::vector<std::string> idle_without_penalty(const Settings& given, const Param
 
 }  // namespace
 
-Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,
-                           std::size_t threads) {
+Resolution resolve_penalty(const ModelEntry& model, const Problem& problem, const Settings& given,
+                           std::uint64_t seed, std::size_t threads) {
   Resolution resolution;
   if (!problem.parameters.is_word("penalty")) {
     if (problem.parameters.real("penalty") > 0.0) return {};
@@ -184,7 +182,7 @@ Resolution resolve_penalty(const Problem& problem, const Settings& given, std::u
     settings.insert_or_assign("margin", Setting::number(margin));
     settings.insert_or_assign("penalty", Setting::number(candidate.strength / margin));
     settings.insert_or_assign("replicas", Setting::number(0.0));
-    densities[task / kFolds][fold] = held_out_density(problem, folds[fold], settings, seed, fold);
+    densities[task / kFolds][fold] = held_out_density(model, problem, folds[fold], settings, seed, fold);
   });
   std::size_t best = 0;
   Comparison evidence;

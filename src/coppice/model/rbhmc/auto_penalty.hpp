@@ -11,8 +11,8 @@ namespace coppice::rbhmc {
 
 /// Replaces `--penalty auto` by numbers, and sets regularizer and margin unless they were given. With
 /// `--penalty 0` it only notes which of the given settings do nothing.
-/// Deterministic in the seed, whatever the number of threads.
-Resolution resolve_penalty(const Problem& problem, const Settings& given, std::uint64_t seed,
-                           std::size_t threads);
+/// Deterministic in the seed, whatever the number of threads. `model` is the entry whose chains are run.
+Resolution resolve_penalty(const ModelEntry& model, const Problem& problem, const Settings& given,
+                           std::uint64_t seed, std::size_t threads);
 
 }  // namespace coppice::rbhmc

@@ -35,7 +35,7 @@ void Margins::row_changed(std::size_t row) {
     const std::size_t levels = category_levels_[cell];
     const double value = (*rows_)[row][cell];
     if (levels == 0) {
-      *feature++ = is_missing(value) ? 0.0 : value + family_->origin(cell);
+      *feature++ = std::isfinite(value) ? value + family_->origin(cell) : 0.0;  // neither missing nor a spike
       continue;
     }
     std::fill_n(feature, levels, 0.0);

@@ -21,7 +21,10 @@ ModelEntry rbhmc_entry() {
           .chain_bytes = rbhmc::chain_bytes,
           .check_given = rbhmc::check_given,
           .inexactness_note = rbhmc::inexactness_note,
-          .resolve = rbhmc::resolve_penalty,
+          .resolve =
+              [](const Problem& problem, const Settings& given, std::uint64_t seed, std::size_t threads) {
+                return rbhmc::resolve_penalty(rbhmc_entry(), problem, given, seed, threads);
+              },
           .selections = {{"rcdll", "rcdll"}, {"cdll", "cdll"}, {"rcdll_c", "log_joint"}}};
 }
 

@@ -1,0 +1,131 @@
+#include "coppice/app/preflight.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "coppice/data/kinds/missingness.hpp"
+#include "coppice/data/text.hpp"
+
+namespace coppice::app {
+namespace {
+
+/// Known labels that were not declared are modeled, and then found again.
+std::vector<Finding> undeclared_labels(const Dataset& data) {
+  std::vector<Finding> found;
+  for (const ColumnSpec& spec : data.codebook.columns) {
+    std::string name = spec.name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool is_usual =
+        name == "label" || name == "labels" || name == "class" || name == "truth" || name == "target";
+    const bool can_be_class = spec.kind == Kind::category || spec.kind == Kind::binary;
+    if (is_usual && can_be_class && spec.inferred)
+      found.push_back(
+          {Severity::warning,
+           "label",
+           {spec.name},
+           "is modeled like the others",
+           fmt::format("if it holds known labels, keep it for scores with --truth {}", spec.name)});
+  }
+  return found;
+}
+
+std::string more(std::size_t count, std::string_view what, const std::string& file) {
+  return fmt::format("and {} more {}{}: coppice check {}", count, what, count == 1 ? "" : "s", file);
+}
+
+}  // namespace
+
+std::string kinds_in_words(const Codebook& codebook) {
+  std::vector<std::string> parts;
+  for (const Kind kind : {Kind::real, Kind::count, Kind::binary, Kind::category}) {
+    std::size_t columns = 0;
+    std::size_t logs = 0;
+    std::size_t spikes = 0;
+    std::size_t rounded = 0;
+    std::size_t dates = 0;
+    std::size_t wide = 0;
+    for (const ColumnSpec& spec : codebook.columns) {
+      if (spec.kind != kind) continue;
+      ++columns;
+      logs += spec.transform == "log" ? 1 : 0;
+      spikes += spec.hurdle ? 1 : 0;
+      rounded += spec.resolution ? 1 : 0;
+      dates += spec.unit.find(" since ") != std::string::npos ? 1 : 0;
+      wide += spec.family == "negative-binomial" ? 1 : 0;
+    }
+    if (columns == 0) continue;
+    std::vector<std::string> details;
+    const auto add = [&](std::size_t number, std::string_view what) {
+      if (number > 0) details.push_back(fmt::format("{} {}", number, what));
+    };
+    add(logs, "on the log scale");
+    add(spikes, "with a spike");
+    add(rounded, "rounded");
+    add(dates, dates == 1 ? "date" : "dates");
+    add(wide, "overdispersed");
+    parts.push_back(fmt::format("{} {}{}", columns, kind_name(kind),
+                                details.empty() ? "" : fmt::format(" ({})", fmt::join(details, ", "))));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string sentence_of(const Finding& finding) {
+  return fmt::format("column {} {}", text::list_names(finding.columns), finding.what);
+}
+
+std::vector<std::string> first_lines(const Dataset& data, const std::string& file, bool learns_labels) {
+  std::vector<std::string> lines;
+  if (learns_labels) {
+    for (const std::string& note : data.notes) lines.push_back("note: " + note);
+    return lines;
+  }
+  constexpr std::size_t kMostNotes = 2;
+  lines.push_back(fmt::format("columns: {}; coppice codebook {} says why, --codebook changes it",
+                              kinds_in_words(data.codebook), file));
+  const std::size_t shown = data.notes.size() > kMostNotes ? kMostNotes - 1 : data.notes.size();
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back("note: " + data.notes[i]);
+  if (shown < data.notes.size())
+    lines.push_back(
+        fmt::format("note: {} ({})", data.notes[shown], more(data.notes.size() - shown - 1, "remark", file)));
+  if (shown + 1 == data.notes.size()) lines.back() = "note: " + data.notes[shown];
+  std::vector<Finding> warnings = undeclared_labels(data);
+  std::vector<std::string> ambiguous;
+  for (const Finding& finding : data.findings) {
+    if (finding.severity == Severity::warning) warnings.push_back(finding);
+    if (finding.severity == Severity::ambiguous)
+      ambiguous.insert(ambiguous.end(), finding.columns.begin(), finding.columns.end());
+  }
+  if (!warnings.empty())
+    lines.push_back(fmt::format(
+        "note: {}; {}{}", sentence_of(warnings[0]), warnings[0].remedy,
+        warnings.size() == 1 ? "" : fmt::format(" ({})", more(warnings.size() - 1, "warning", file))));
+  if (!ambiguous.empty())
+    lines.push_back(fmt::format(
+        "ambiguous: {} ({}); coppice check {} says how to decide", text::list_names(ambiguous),
+        ambiguous.size() == 1 ? "it could be of another kind" : "they could be of other kinds", file));
+  return lines;
+}
+
+void look_closer(Dataset& data) {
+  for (Finding& finding : undeclared_labels(data)) data.findings.push_back(std::move(finding));
+  for (const InformativeGaps& gaps : find_informative_gaps(data.table)) {
+    const ColumnSpec* spec = data.codebook.find(gaps.column);
+    if (spec != nullptr && spec->missing == "informative") continue;
+    data.findings.push_back(
+        {Severity::note,
+         "missing",
+         {gaps.column},
+         fmt::format("is missing more often where '{}' differs ({:.0f} standard errors)", gaps.with,
+                     gaps.errors),
+         "missing = \"informative\" in the codebook makes the gaps a column of their own"});
+  }
+  std::stable_sort(data.findings.begin(), data.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+}
+
+}  // namespace coppice::app

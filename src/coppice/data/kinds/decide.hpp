@@ -1,0 +1,44 @@
+// The rules that say what a column is if nobody does: its kind, its family and scale, and in words why. All
+// of them are here; the thresholds are in rules.hpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "coppice/data/kinds/rules.hpp"
+#include "coppice/data/table.hpp"
+
+namespace coppice {
+
+struct Decision {
+  Kind kind = Kind::real;
+  std::string family = {};
+  std::string transform = {};
+  std::optional<double> hurdle = {};
+  std::optional<double> resolution = {};
+  std::string reason = {};
+  std::string left_out = {};   // why it is not modeled; empty: it is
+  std::string ambiguous = {};  // what else it could be, and how to say so; empty: nothing
+  std::string sentinel = {};   // a number that looks like a code for missing; empty: none
+};
+
+struct NumberColumn {
+  std::string_view name;
+  std::span<const double> values;  // NaN: missing
+  std::string_view unit = {};      // if it is known: dates are never counts
+  bool leading_zeros = false;      // some numbers are written like 02139
+};
+
+/// Of a column of numbers that is not empty.
+Decision decide_numbers(const NumberColumn& column, const KindRules& rules);
+/// Of a column of texts; `boolean`: two words such as yes and no.
+Decision decide_texts(std::size_t levels, std::size_t present, bool boolean, const KindRules& rules);
+
+/// A name such as id, index or customer_id.
+bool is_identifier_name(std::string_view name);
+/// 0.3125, 1200, 1.2e-05: four digits at most, for reasons.
+std::string short_number(double value);
+
+}  // namespace coppice

@@ -1,0 +1,15 @@
+// Numbers that stand for "missing": -999 among heights, 9999 among weights, -1 among ages.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "coppice/data/kinds/measure.hpp"
+
+namespace coppice {
+
+/// The number, as a text for `missing_values`, if one of the usual codes repeats far from all other numbers;
+/// otherwise empty.
+std::string find_sentinel(std::span<const double> values, const Measure& measured);
+
+}  // namespace coppice

@@ -1,0 +1,88 @@
+#include "coppice/out/answer_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace coppice {
+
+using nlohmann::ordered_json;
+
+ordered_json head_json(const Analysis& analysis) {
+  const SavedRun& run = analysis.run();
+  ordered_json answer{{"model", run.model().name},
+                      {"rows", run.rows()},
+                      {"columns", run.table().columns.size()},
+                      {"chains", run.config().chains},
+                      {"draws", run.draws_per_chain()},
+                      {"warmup", run.config().warmup},
+                      {"thin", run.config().thin},
+                      {"seed", run.config().seed},
+                      {"complete", run.complete()},
+                      {"trusted", analysis.verdict().trusted},
+                      {"verdict", analysis.verdict().sentence}};
+  add_exactness(analysis, answer);
+  return answer;
+}
+
+void add_exactness(const Analysis& analysis, ordered_json& answer) {
+  const std::string sentence = analysis.inexactness_note();
+  if (sentence.empty() && analysis.run().levels() == 1) return;
+  answer["exact"] = sentence.empty();
+  if (!sentence.empty()) answer["inexactness_note"] = sentence;
+}
+
+ordered_json moves_json(const SavedRun& run) {
+  ordered_json moves = ordered_json::array();
+  for (const MoveStatistics& move : total_moves(run)) {
+    const double rate = move.proposed == 0
+                            ? std::nan("")
+                            : static_cast<double>(move.accepted) / static_cast<double>(move.proposed);
+    moves.push_back(
+        {{"name", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}, {"rate", rate}});
+  }
+  return moves;
+}
+
+ordered_json to_json(const TraceSummary& trace) {
+  return {{"name", trace.name},           {"mean", trace.mean},         {"sd", trace.sd},
+          {"median", trace.median},       {"q05", trace.q05},           {"q95", trace.q95},
+          {"rhat", trace.rhat},           {"ess_bulk", trace.ess_bulk}, {"ess_tail", trace.ess_tail},
+          {"mcse_mean", trace.mcse_mean}, {"constant", trace.constant}};
+}
+
+ordered_json to_json(const Trait& trait) {
+  return {{"column", trait.column},
+          {"words", trait.words},
+          {"divergence", trait.divergence},
+          {"inside", trait.inside},
+          {"outside", trait.outside},
+          {"inside_sd", trait.inside_sd},
+          {"outside_sd", trait.outside_sd},
+          {"inside_low", trait.inside_range.low},
+          {"inside_high", trait.inside_range.high},
+          {"outside_low", trait.outside_range.low},
+          {"outside_high", trait.outside_range.high},
+          {"level", trait.level}};
+}
+
+ordered_json to_json(const Scores& scores) {
+  return {{"f_measure", scores.f_measure},
+          {"pairwise_f", scores.pairwise_f},
+          {"ari", scores.ari},
+          {"nmi", scores.nmi},
+          {"vi", scores.vi},
+          {"purity", scores.purity},
+          {"homogeneity", scores.homogeneity},
+          {"completeness", scores.completeness},
+          {"rows", scores.rows},
+          {"classes", scores.classes},
+          {"clusters", scores.clusters}};
+}
+
+ordered_json to_json(const LabelScores& scores) {
+  ordered_json answer{{"rows", scores.rows}, {"labels", scores.labels}};
+  for (const auto& [name, value] : named_measures(scores)) answer[name] = value;
+  return answer;
+}
+
+}  // namespace coppice

@@ -1,0 +1,195 @@
+#include "coppice/run/fit_service.hpp"
+
+#include <fmt/format.h>
+
+#include "coppice/base/error.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/run/new_run.hpp"
+
+namespace coppice {
+namespace {
+
+bool is_stopped(const FitOptions& running) {
+  return running.stop != nullptr && running.stop->load(std::memory_order_relaxed);
+}
+
+RunConfig config_of(const FitRequest& request) {
+  RunConfig config;
+  config.model = request.model;
+  config.parameters = request.parameters;
+  set_run_length(config, request.run_length);
+  config.family = request.family;
+  config.family_settings = request.family_settings;
+  config.standardize = request.standardize;
+  config.pca = request.pca;
+  config.data = request.data_path;
+  config.id = request.reading.id;
+  config.truth = request.reading.truth;
+  config.drop = request.reading.drop;
+  config.labels = request.reading.labels;
+  config.labels_file = request.labels_file;
+  return config;
+}
+
+Dataset read_data(const FitRequest& request) {
+  Dataset data = read_dataset(request.data_path, request.reading);
+  if (model_by_name(request.model).learns_labels())
+    take_bits_for_counts(data, request.reading.codebook != nullptr ? *request.reading.codebook : Codebook());
+  return data;
+}
+
+/// Parameters that the model is about to choose from the data.
+std::vector<std::string> left_to_the_model(const ProblemSetup& setup) {
+  std::vector<std::string> names;
+  const ParameterValues& values = setup.problem.parameters;
+  for (const Parameter& parameter : setup.model->parameters)
+    if (parameter.type == Parameter::Type::real && values.has(parameter.name) &&
+        values.is_word(parameter.name) && values.choice(parameter.name) == "auto")
+      names.push_back(parameter.name);
+  return names;
+}
+
+}  // namespace
+
+void check_request(const FitRequest& request) {
+  const ModelEntry& model = model_by_name(request.model);
+  const bool learns = model.learns_labels();
+  static_cast<void>(ParameterValues(model.parameters, request.parameters));
+  model.check_given(request.parameters);
+  if (model.runs_once())
+    for (const auto& [name, value] : request.run_length)
+      if (name != "seed")
+        fail(ErrorCode::configuration, "--{} belongs to MCMC; {} {}, once", name, model.name,
+             learns ? "is fitted" : "is greedy and makes one tree");
+  if (learns && (request.family != "auto" || !request.family_settings.empty()))
+    fail(ErrorCode::configuration,
+         "--family and --set belong to mixtures; {} has --features and --label-model", model.name);
+  static_cast<void>(config_of(request));
+}
+
+DrawTarget parse_draw_target(std::string_view text) {
+  const bool is_additional = text.starts_with('+');
+  const Setting number = parse_parameter(run_parameter("draws"), text.substr(is_additional ? 1 : 0));
+  return {static_cast<std::size_t>(number.numbers[0]), is_additional};
+}
+
+Fit Fit::begin(FitRequest request) {
+  check_request(request);
+  Fit fit;
+  RunConfig config = config_of(request);
+  Dataset data = request.data ? *std::move(request.data) : read_data(request);
+  fit.contents_ = contents_of(std::move(config), std::move(data));
+  fit.output_ = std::move(request.output);
+  fit.overwrite_ = request.overwrite;
+  fit.running_ = request.running;
+  fit.plan(request.running.threads, request.on_choosing);
+  std::vector<std::string>& notes = fit.contents_->config.notes;
+  notes.insert(notes.end(), request.notes.begin(), request.notes.end());
+  fit.config_ = fit.contents_->config;
+  return fit;
+}
+
+Fit Fit::resume(const ResumeRequest& request) {
+  Fit fit;
+  fit.running_ = request.running;
+  fit.file_.emplace(RunFile::open(request.path, true));
+  const RunConfig config = fit.file_->config();
+  if (config.merged)
+    fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
+         request.path);
+  if (request.draws) {
+    const std::string asked =
+        fmt::format("--draws {}{}", request.draws->is_additional ? "+" : "", request.draws->number);
+    if (model_by_name(config.model).runs_once())
+      fail(ErrorCode::configuration, "{}: {} has one fit and no draws", asked, config.model);
+    const std::size_t wanted = (request.draws->is_additional ? config.draws : 0) + request.draws->number;
+    if (wanted < config.draws)
+      fail(ErrorCode::usage, "{}: the run already has {} draws of each chain; draws are never taken away",
+           asked, config.draws);
+    fit.file_->set_draws(wanted);
+  }
+  const RunContents contents = fit.file_->contents();
+  fit.config_ = contents.config;
+  fit.rows_ = contents.table.rows();
+  fit.columns_ = contents.table.columns.size();
+  fit.setup_ = set_up_problem(contents);
+  fit.memory_bytes_ = estimate_bytes(*fit.setup_, fit.config_, contents.table);
+  return fit;
+}
+
+Fit Fit::update(UpdateRequest request) {
+  Fit fit;
+  fit.contents_ = std::move(request.contents);
+  fit.before_ = request.run;
+  fit.output_ = std::move(request.output);
+  fit.overwrite_ = request.overwrite;
+  fit.running_ = request.running;
+  fit.plan(request.running.threads, {});
+  fit.contents_->config.notes.push_back(fmt::format("{} rows were taken into a run of {} rows",
+                                                    fit.rows_ - request.run->rows(), request.run->rows()));
+  fit.config_ = fit.contents_->config;
+  fit.why_from_scratch_ = cannot_continue(*request.run, *fit.contents_);
+  return fit;
+}
+
+void Fit::plan(std::size_t threads, const std::function<void(const std::string&)>& on_choosing) {
+  rows_ = contents_->table.rows();
+  columns_ = contents_->table.columns.size();
+  setup_ = set_up_problem(*contents_);
+  setup_->problem.stop = running_.stop;
+  if (!output_.empty()) RunFile::check_creatable(output_, overwrite_);
+  if (on_choosing)
+    for (const std::string& parameter : left_to_the_model(*setup_)) on_choosing(parameter);
+  try {
+    resolve_settings(*contents_, threads, setup_);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::stopped) throw;
+    fail(ErrorCode::stopped, "stopped while settings were being chosen; nothing was written");
+  }
+  if (is_stopped(running_)) fail(ErrorCode::stopped, "stopped before the first step; nothing was written");
+  settle_run_length(contents_->config, *setup_);
+  memory_bytes_ = estimate_bytes(*setup_, contents_->config, contents_->table);
+}
+
+bool Fit::is_complete() const {
+  if (!file_) return false;
+  for (std::size_t chain = 0; chain < config_.chains; ++chain)
+    if (file_->status(chain).sweeps < config_.total_sweeps()) return false;
+  return true;
+}
+
+void Fit::insert_rows(InsertOptions options) {
+  if (!why_from_scratch_.empty()) return;
+  options.threads = running_.threads;
+  options.stop = running_.stop;
+  states_ = coppice::insert_rows(*before_, *setup_, options);
+  if (states_.empty())
+    fail(ErrorCode::stopped,
+         "stopped before all rows were in; {} is as it was, and nothing was kept of the update",
+         before_->file().path());
+}
+
+void Fit::create_file() {
+  contents_->effective = effective_config(*contents_, *setup_);
+  file_.emplace(output_.empty() ? RunFile::create_unnamed(*contents_)
+                                : RunFile::create(output_, *contents_, overwrite_));
+  if (!states_.empty()) file_->commit({}, states_, {});
+  contents_.reset();  // the rows are encoded; the table is in the file
+  states_.clear();
+}
+
+FitEnd Fit::run(FitObserver* observer) {
+  if (!file_) create_file();
+  if (is_complete()) {
+    file_->finish();
+    return FitEnd::finished;
+  }
+  FitOptions options = running_;
+  if (observer != nullptr) options.observer = observer;
+  setup_->problem.stop = options.stop;
+  const FitEnd end = continue_run(*file_, *setup_, options);
+  file_->finish();
+  return end;
+}
+
+}  // namespace coppice
