@@ -66,6 +66,7 @@ std::string run_fit(const std::function<Fit(const FitOptions&)>& prepare, std::s
 
 std::string fit(const std::string& model_name, const Frame& frame, const Frame* labels,
                 const nb::dict& parameters, const nb::dict& run_length, const std::string& family,
+                const std::string& hyper,
                 const std::vector<std::pair<std::string, std::string>>& family_settings,
                 const std::string& codebook, bool standardize, std::size_t pca, const std::string& path,
                 bool overwrite, std::size_t threads, double time_limit, const nb::object& progress) {
@@ -75,6 +76,7 @@ std::string fit(const std::string& model_name, const Frame& frame, const Frame* 
   request.parameters = checked_values(model.parameters, parameters, model.name);
   request.run_length = checked_values(run_parameters(), run_length, model.name);
   request.family = family;
+  request.hyper = hyper;
   request.family_settings = family_settings_of(family_settings);
   request.standardize = standardize;
   request.pca = pca;
@@ -141,9 +143,9 @@ Table label_table(const Frame& frame) {
 
 void add_fit(nb::module_& module) {
   module.def("fit", &fit, nb::arg("model"), nb::arg("frame"), nb::arg("labels").none(), nb::arg("parameters"),
-             nb::arg("run_length"), nb::arg("family"), nb::arg("family_settings"), nb::arg("codebook"),
-             nb::arg("standardize"), nb::arg("pca"), nb::arg("path"), nb::arg("overwrite"),
-             nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
+             nb::arg("run_length"), nb::arg("family"), nb::arg("hyper"), nb::arg("family_settings"),
+             nb::arg("codebook"), nb::arg("standardize"), nb::arg("pca"), nb::arg("path"),
+             nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
              "Fits a model and writes the run to a file; 'finished', 'interrupted' or 'out_of_time'.");
   module.def("resume", &resume, nb::arg("path"), nb::arg("draws").none(), nb::arg("threads"),
              nb::arg("time_limit"), nb::arg("progress").none(),

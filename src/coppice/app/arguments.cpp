@@ -93,6 +93,17 @@ void FamilyFlags::add_to(CLI::App& command) {
   command.add_option("--set", set, "hyper-parameter NAME=VALUE of the families (TOML values)")
       ->allow_extra_args(false)
       ->group("Data");
+  CLI::Option* choice =
+      command
+          .add_option("--hyper", hyper,
+                      "hyper-parameters that nobody gave: learned with the clusters where the model can, or "
+                      "fixed by the columns' scales [learned]")
+          ->check(CLI::IsMember({"learned", "fixed"}))
+          ->group("Data");
+  command.add_flag_callback(
+             "--fix-hyper", [this] { hyper = "fixed"; }, "short for --hyper fixed")
+      ->excludes(choice)
+      ->group("Data");
 }
 
 Settings FamilyFlags::settings() const {

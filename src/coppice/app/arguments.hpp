@@ -54,10 +54,11 @@ struct DataFlags {
   Dataset read_silently(std::string_view bytes, const std::string& name, bool learns_labels = false) const;
 };
 
-/// --family and --set: what models the columns.
+/// --family, --set and --hyper: what models the columns.
 struct FamilyFlags {
   std::string family = "auto";
   std::vector<std::string> set;
+  std::string hyper = "learned";
 
   void add_to(CLI::App& command);
   /// What --set says, by name. Throws Error{usage}.

@@ -37,6 +37,10 @@ enum class Purpose : std::uint64_t {
   multiway = 21,
   published = 22,
   insertion = 23,
+  hyper = 24,
+  missing = 25,
+  prior_hyper = 26,
+  ties = 27,
 };
 
 struct StreamName {

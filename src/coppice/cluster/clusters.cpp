@@ -15,7 +15,10 @@ Clusters::Clusters(const Family& family, const Rows& rows, std::span<const doubl
       log_join_(log_join),
       stats_size_(family.stats_size()),
       stride_(family.cache_size() * kLanes),
-      labels_(rows.size(), kUnassigned) {}
+      labels_(rows.size(), kUnassigned),
+      empty_(stats_size_) {
+  family_->clear(empty_.data());
+}
 
 void Clusters::assign(std::span<const Label> labels) {
   if (labels.size() != labels_.size())
@@ -91,6 +94,25 @@ void Clusters::log_conditional(std::size_t row, double* out) const {
     if (sizes_[slot] > 1) own = {slot, stats(label)};
   }
   family_->add_log_predictive((*data_)[row], cache_.data(), stride_, chunks(), own, out);
+}
+
+void Clusters::log_conditional_of_present(const double* cells, double* out) const {
+  std::copy_n(log_weight_.data(), weights_size(), out);
+  family_->add_log_predictive_of_present(cells, cache_.data(), stride_, chunks(), out);
+}
+
+void Clusters::rebase(const double* before) {
+  family_->clear(empty_.data());
+  for (std::size_t slot = 0; slot < slots_; ++slot) {
+    const auto label = static_cast<Label>(slot);
+    if (sizes_[slot] == 0)
+      family_->clear(mutable_stats(label));
+    else
+      family_->rebase(mutable_stats(label), before);
+    refresh(label);
+  }
+  for (std::size_t lane = slots_; lane < chunks() * kLanes; ++lane)
+    family_->fill_cache(empty_.data(), cache_.data() + (chunks() - 1) * stride_ + lane % kLanes);
 }
 
 void Clusters::detach(std::size_t row) {

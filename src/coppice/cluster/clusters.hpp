@@ -48,11 +48,18 @@ class Clusters {
   /// out[s] = log weight of the row joining slot s, the row itself left out; minus infinity for empty slots.
   void log_conditional(std::size_t row, double* out) const;
 
+  /// The same for a row that is in no cluster, by the cells that are present in `cells`.
+  void log_conditional_of_present(const double* cells, double* out) const;
+
   /// Takes the row to the slot (one that is in use).
   void move(std::size_t row, Label to);
   /// Takes the row to a cluster of its own; returns its slot.
   Label move_to_new(std::size_t row);
   void add(std::size_t row, Label to);
+  /// Takes the row out of its cluster; its cells may then change.
+  void take_out(std::size_t row) { detach(row); }
+  /// Statistics of no rows.
+  const double* empty_stats() const { return empty_.data(); }
   /// The slot in which the next new cluster will open.
   Label next_slot() const;
 
@@ -66,6 +73,8 @@ class Clusters {
   void merge(Label kept, Label gone);
   /// Takes in that the values of the table `log_join` have changed.
   void refresh_weights();
+  /// Takes in that the family's hyper-parameters have changed; `before` are those of the statistics.
+  void rebase(const double* before);
   /// Rows of the slots a or b, in ascending order.
   void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
 
@@ -94,6 +103,7 @@ class Clusters {
   std::vector<std::uint32_t> sizes_;
   std::vector<Label> free_;
   AlignedVector stats_, cache_, log_weight_;
+  std::vector<double> empty_;
   mutable std::vector<double> log_marginal_;  // NaN: not known
 };
 

@@ -8,6 +8,7 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/move_count.hpp"
 
 namespace coppice {
@@ -27,6 +28,12 @@ class GibbsSweep {
                  double log_open, std::size_t count);
   /// The same for one row; a row that is in no cluster yet comes in.
   void update(Clusters& clusters, std::size_t row, double uniform, double log_new);
+  /// The same; if cells of the row are filled in, they are drawn anew from the stream.
+  void update(Clusters& clusters, std::size_t row, double uniform, double log_new, Stream& missing);
+
+  /// From now on rows with missing cells are updated together with these. `log_marginal_alone` of such a row
+  /// is that of its present cells.
+  void fill_in(FilledRows* filled) { filled_ = filled; }
 
   /// The rows one by one in random order into a growing set of clusters, by the same weights: the starting
   /// state.
@@ -38,7 +45,12 @@ class GibbsSweep {
   void set_count(const MoveCount& count) { count_ = count; }
 
  private:
+  double* weights_for(const Clusters& clusters, std::size_t& count);
+  void update_incomplete(Clusters& clusters, std::size_t row, double uniform, double log_new,
+                         Stream& missing);
+
   double power_;
+  FilledRows* filled_ = nullptr;
   AlignedVector weights_;
   MoveCount count_;
 };

@@ -36,6 +36,7 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
     : d_(prior_mean.size()),
       triangle_(d_ * (d_ + 1) / 2),
       prior_mean_(std::move(prior_mean)),
+      shift_(d_, 0.0),
       k0_(mean_strength),
       dof_(dof),
       scale_(scale.begin(), scale.end()),
@@ -149,10 +150,10 @@ void Gaussian::merge(double* stats, const double* other) const {
   double mean_b[kLargestDimension];
   double mean[kLargestDimension];
   for (std::size_t j = 0; j < d_; ++j) {
-    mean_a[j] = stats[kMean + j] * ((k0_ + na) / na);
-    mean_b[j] = other[kMean + j] * ((k0_ + nb) / nb);
+    mean_a[j] = (stats[kMean + j] - shift_[j]) * ((k0_ + na) / na);
+    mean_b[j] = (other[kMean + j] - shift_[j]) * ((k0_ + nb) / nb);
     mean[j] = mean_a[j] - (nb / n) * (mean_a[j] - mean_b[j]);
-    stats[kMean + j] = mean[j] * (n / k);
+    stats[kMean + j] = shift_[j] + mean[j] * (n / k);
   }
   const double between = na * nb / n;
   const double weight = k0_ * n / k;

@@ -5,11 +5,17 @@
 //   - log Gamma_D(dof / 2) + (1/2) dof log|scale| + (D / 2) log(k0 / k).
 // The statistics are n, k, m and the Cholesky factor of Lambda; rows enter and leave by rank-one updates,
 // which is Welford's recurrence in matrix form: sums of squares are never formed.
+//
+// The prior is given, or learned (gaussian_prior.hpp). Then y is measured from the column's mean as ever, and
+// the prior mean is at a `shift` from there that changes: m = (k0 shift + sum y) / k, and Lambda = scale +
+// sum (y - shift)(y - shift)' - k (m - shift)(m - shift)'.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "coppice/family/family.hpp"
+#include "coppice/family/gaussian_prior.hpp"
 #include "coppice/family/inputs.hpp"
 
 namespace coppice {
@@ -19,6 +25,8 @@ class Gaussian final : public Family {
   /// `scale` is row-major and positive definite; `largest` rows are tabulated.
   Gaussian(std::vector<double> prior_mean, double mean_strength, double dof, std::span<const double> scale,
            std::size_t largest);
+  /// With a learned prior; columns are standardized by their means and standard deviations.
+  Gaussian(std::vector<double> means, std::vector<double> sds, std::size_t largest);
 
   static constexpr std::size_t kLargestDimension = 256;
 
@@ -49,7 +57,30 @@ class Gaussian final : public Family {
   void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
+  /// A t given the row's present cells.
+  CellPredictive predict_cell_given(const double* stats, const double* row,
+                                    std::size_t column) const override;
+  double cell_log_predictive_given(const double* stats, const double* row, std::size_t column,
+                                   double value) const override;
+  double cell_log_predictive(const double* stats, std::size_t column, double value) const override;
+
+  bool must_fill(std::size_t) const override { return true; }
+  void draw_missing(const double* stats, Stream& stream, double* row) const override;
+  void add_log_predictive_of_present(const double* row, const double* cache, std::size_t stride,
+                                     std::size_t chunks, double* out) const override;
+  void log_marginals_alone(const double* rows, std::size_t count, double* out) const override;
+
   std::unique_ptr<Family> clone() const override { return std::make_unique<Gaussian>(*this); }
+  std::size_t hyper_size() const override { return learned_ ? learned_->size() : 0; }
+  void get_hyper(double* values) const override;
+  void set_hyper(const double* values) override;
+  std::vector<std::string> hyper_names() const override;
+  double log_hyper_prior() const override { return learned_ ? learned_->log_density() : 0.0; }
+  void draw_hyper_prior(Stream& stream) override;
+  void update_hyper(std::span<const double* const> clusters, Stream& stream) override;
+  void rebase(double* stats, const double* before) const override;
+  std::vector<std::string> hyper_trace_names() const override;
+  void hyper_traces(double* values) const override;
 
   /// Statistics whose predictive has another strength k than that of n rows of their own, for models in which
   /// clusters share a covariance. Only predictives have a meaning for them.
@@ -65,13 +96,21 @@ class Gaussian final : public Family {
   double log_predictive_of_present(const double* stats, const double* row) const;
   std::vector<double> unpack(const double* stats) const;  // Lambda, row-major
   void set_factor(double* stats, const std::vector<double>& lambda) const;
+  void adopt_prior();  // everything below `learned_` from what it says
+  void fill_tables();
+  struct Conditional;  // of the missing cells of a row
+  Conditional condition(const double* stats, const double* row) const;
 
   std::size_t d_, triangle_;
-  std::vector<double> prior_mean_;
+  std::vector<double> prior_mean_;        // the origin of rows
+  std::vector<double> sds_;               // of the columns, if the prior is learned
+  std::optional<GaussianPrior> learned_;  // on the scale of standardized columns
+  std::vector<double> shift_;             // of the prior mean from the origin
   double k0_, dof_;
   std::vector<double> scale_;
   std::vector<double> empty_;                                  // statistics of no rows
   std::vector<double> constant_, constant_step_, gamma_step_;  // by n
+  std::vector<GaussianMoments> moments_;                       // scratch of update_hyper
 };
 
 FamilyEntry gaussian_entry();

@@ -66,6 +66,16 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
             "codebook: column '{}': {} is shared by all columns of family gaussian: give --set {}={} instead",
             inputs.columns[j]->name, name, name, to_toml(value));
   }
+  if (inputs.learn) {
+    std::vector<double> means;
+    std::vector<double> sds;
+    for (const Column* column : inputs.columns) {
+      const ColumnScale scale = column_scale(*column);
+      means.push_back(scale.mean);
+      sds.push_back(scale.sd);
+    }
+    return std::make_unique<Gaussian>(std::move(means), std::move(sds), inputs.rows);
+  }
   bool published = false;
   if (const Setting* preset = inputs.whole_block("preset")) {
     published = preset->text == "nips2015";

@@ -445,6 +445,7 @@ class IndependentColumns final : public Family {
   std::vector<std::string> column_names_;
   std::vector<const double*> clusters_of_cell_;  // room for update_hyper
   std::vector<Place> all_, active_;
+  std::vector<const double*> of_cell_;  // scratch of update_hyper
   std::size_t stats_size_ = 0, theta_size_ = 0, cache_size_ = 0, union_size_ = 0, single_size_ = 0,
               single_words_ = 0;
 };

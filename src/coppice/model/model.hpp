@@ -16,6 +16,7 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/data/labeled_rows.hpp"
 #include "coppice/family/family.hpp"
+#include "coppice/family/inputs.hpp"
 #include "coppice/family/rows.hpp"
 #include "coppice/shape/cross_tree.hpp"
 #include "coppice/shape/dendrogram.hpp"
@@ -247,6 +248,10 @@ struct ModelEntry {
   std::vector<LabelBaseline> label_baselines = {};
   std::vector<TraceSelection> selections = {};
 
+  /// What its chains do with the family; nullptr: they take it as it is. If they learn hyper-parameters, the
+  /// family's hyper_traces come after the model's own traces.
+  ChainAbilities (*abilities)(const ParameterValues&) = nullptr;
+
   /// A fit is one chain with one draw: its state when it ends or is stopped.
   bool runs_once() const { return method != Method::mcmc; }
   /// The fit is one greedy tree over the rows (or over the columns, with trees over the rows).
@@ -273,5 +278,13 @@ struct ModelEntry {
     return names;
   }
 };
+
+/// Names of the trace values of a problem: the model's own, then those of what its family learns.
+inline std::vector<std::string> trace_names(const ModelEntry& model, const Problem& problem) {
+  std::vector<std::string> names = model.trace_names(problem.parameters);
+  if (model.abilities == nullptr || !model.abilities(problem.parameters).learns_hyper) return names;
+  for (std::string& name : problem.family->hyper_trace_names()) names.push_back(std::move(name));
+  return names;
+}
 
 }  // namespace coppice

@@ -32,6 +32,7 @@ class TraceTable {
     for (const Row& row : rows_) traces.push_back({row.name, row.help});
     return traces;
   }
+  std::size_t size() const { return rows_.size(); }
   void write(const Figures& figures, std::span<double> values) const {
     for (std::size_t i = 0; i < rows_.size(); ++i) values[i] = rows_[i].value(figures);
   }

@@ -30,6 +30,7 @@ std::vector<std::pair<std::string, std::vector<Setting>>> flags_of(const RunConf
   add_texts("labels", config.labels);
   if (!config.labels_file.empty()) add("labels-file", text_of(config.labels_file));
   if (config.family != "auto") add("family", text_of(config.family));
+  if (config.hyper != kLearnedHyper) add("hyper", text_of(config.hyper));
   if (config.pca > 0) add("pca", number_of(config.pca));
   for (const auto& [name, value] : config.parameters) add(name, value);
   if (model_by_name(config.model).runs_once()) return flags;

@@ -66,6 +66,7 @@ FitRequest fit_request(const CrossvalidationRequest& request, const Contender& c
     std::erase_if(fit.run_length, [](const auto& setting) { return setting.first != "seed"; });
   fit.family = request.family;
   fit.family_settings = request.family_settings;
+  fit.hyper = request.hyper;
   fit.running.threads = request.threads;
   fit.running.stop = request.stop;
   return fit;
@@ -108,6 +109,7 @@ CellResult score_without_structure(const CrossvalidationRequest& request, const 
   config.parameters = request.contenders.front().parameters;
   config.family = request.family;
   config.family_settings = request.family_settings;
+  config.hyper = request.hyper;
   const RunContents contents = contents_of(std::move(config), rest);
   const Clock::time_point begin = Clock::now();
   const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);

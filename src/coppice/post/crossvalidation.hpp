@@ -37,6 +37,7 @@ struct CrossvalidationRequest {
   Settings run_length = {};  // as given; kFoldRunLength where it is not
   std::string family = "auto";
   Settings family_settings = {};
+  std::string hyper = kLearnedHyper;  // or kFixedHyper
   std::size_t folds = 10;
   std::size_t most_folds = 0;  // only the first so many are used; 0: all
   std::size_t threads = 0;

@@ -378,6 +378,7 @@ Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& o
     std::size_t row = 0;
     while (row < encoded.size() && !is_missing_in(row)) ++row;
     if (row == encoded.size() || run.setup().plan.family->of_cells(std::span(&cell, 1)) != nullptr) continue;
+    if (run.model().abilities != nullptr && run.setup().plan.family->must_fill(cell)) continue;
     fail(ErrorCode::configuration,
          "cells of new rows are predicted from the others only where their columns are independent of the "
          "others "

@@ -63,7 +63,7 @@ std::string to_json(const RunConfig& config) {
                     {"id", config.id},         {"truth", config.truth},
                     {"drop", config.drop},     {"merged", config.merged},
                     {"labels", config.labels}, {"labels_file", config.labels_file},
-                    {"notes", config.notes}};
+                    {"notes", config.notes},   {"hyper", config.hyper}};
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
@@ -90,6 +90,10 @@ RunConfig config_from_json(std::string_view text) {
     config.labels_file = object.value("labels_file", std::string());
     config.merged = object.at("merged");
     config.notes = object.value("notes", std::vector<std::string>());
+    // Before there was a choice, every prior was scaled to the data and stayed so.
+    config.hyper = object.value("hyper", std::string(kFixedHyper));
+    if (config.hyper != kLearnedHyper && config.hyper != kFixedHyper)
+      fail(ErrorCode::bad_data, "the run's configuration has an unknown word: hyper = {}", config.hyper);
     for (const Parameter& parameter : run_parameters()) {
       if (parameter.name == "seed") continue;  // a program may choose any 64 bits
       const auto value = static_cast<double>(whole_number(object, parameter.name));

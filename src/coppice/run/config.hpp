@@ -13,11 +13,15 @@
 
 namespace coppice {
 
+inline constexpr const char* kLearnedHyper = "learned";
+inline constexpr const char* kFixedHyper = "fixed";
+
 struct RunConfig {
   std::string model;
   Settings parameters;  // of the model, as given (defaults are filled in when it is used)
   std::string family = "auto";
   Settings family_settings;
+  std::string hyper = kLearnedHyper;  // or kFixedHyper: hyper-parameters of the families that nobody gave
   std::size_t chains = 4;
   std::size_t warmup = 500;
   std::size_t draws = 1000;

@@ -20,6 +20,9 @@ RunConfig config_of(const FitRequest& request) {
   set_run_length(config, request.run_length);
   config.family = request.family;
   config.family_settings = request.family_settings;
+  if (request.hyper != kLearnedHyper && request.hyper != kFixedHyper)
+    fail(ErrorCode::usage, "hyper {}: it is {} or {}", request.hyper, kLearnedHyper, kFixedHyper);
+  config.hyper = request.hyper;
   config.standardize = request.standardize;
   config.pca = request.pca;
   config.data = request.data_path;

@@ -31,6 +31,7 @@ struct FitRequest {
   Settings run_length = {};  // chains, warmup, draws, thin, seed
   std::string family = "auto";
   Settings family_settings = {};
+  std::string hyper = kLearnedHyper;  // or kFixedHyper
   bool standardize = false;
   std::size_t pca = 0;
 

@@ -13,7 +13,8 @@ namespace {
 
 bool same_settings(const RunConfig& a, const RunConfig& b) {
   return a.parameters == b.parameters && a.family == b.family && a.family_settings == b.family_settings &&
-         a.warmup == b.warmup && a.thin == b.thin && a.standardize == b.standardize && a.pca == b.pca;
+         a.hyper == b.hyper && a.warmup == b.warmup && a.thin == b.thin && a.standardize == b.standardize &&
+         a.pca == b.pca;
 }
 
 /// The same columns, cell by cell, understood in the same way.

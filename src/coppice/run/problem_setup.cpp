@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coppice/family/spread_ties.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
@@ -26,6 +27,13 @@ std::string family_for(const ModelEntry& model, const std::string& family, const
            model.name, column.name, column.name);
   }
   return model.family;
+}
+
+ChainAbilities abilities_of(const ModelEntry& model, const RunConfig& config) {
+  if (model.abilities == nullptr) return {};
+  ChainAbilities abilities = model.abilities(ParameterValues(model.parameters, config.parameters));
+  abilities.learns_hyper &= config.hyper == kLearnedHyper;
+  return abilities;
 }
 
 /// Users number columns as the table has them, models as the families hold them.
@@ -63,12 +71,14 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   setup->model = &model_by_name(config.model);
   setup->model->check_given(config.parameters);
   if (contents.effective && !contents.effective->blocks.empty())
-    setup->plan = rebuild_plan(table, contents.effective->blocks);
+    setup->plan = rebuild_plan(table, contents.effective->blocks, abilities_of(*setup->model, config));
   else
     setup->plan = plan_family(table, contents.codebook, family_for(*setup->model, config.family, table),
-                              config.family_settings, setup->model->independent_columns);
+                              config.family_settings, setup->model->independent_columns,
+                              abilities_of(*setup->model, config));
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
+  spread_ties(setup->plan, table, setup->rows);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters,
                                     in_order_of_cells(parameters_of(contents, config), setup->plan.order))};
@@ -89,7 +99,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
     setup->problem.category_levels.push_back(source.kind == Kind::category ? source.levels.size() : 0);
   }
   setup->levels = setup->model->levels(setup->problem.parameters);
-  setup->traces = setup->model->trace_names(setup->problem.parameters);
+  setup->traces = trace_names(*setup->model, setup->problem);
   return setup;
 }
 

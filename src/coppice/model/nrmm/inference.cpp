@@ -8,9 +8,11 @@
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/split_merge.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
+#include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/growing_guide.hpp"
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
@@ -31,6 +33,11 @@ constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
 
 constexpr StateHeader kStateHeader("nrmm", 2);
+/// With learned hyper-parameters and filled cells before the labels.
+constexpr StateHeader kLearnedStateHeader("nrmm", 3);
+
+/// Passes over the filled cells of a starting state: they begin at the columns' origins.
+constexpr std::size_t kFirstPasses = 3;
 
 /// Rows of its bucket that are updated around a row that comes in.
 constexpr std::size_t kNeighbors = 4;
@@ -82,22 +89,34 @@ class MixtureSampler final : public Inference {
         stop_(problem.stop),
         rows_(problem.rows->size()),
         options_(problem.parameters, rows_),
+        initial_family_(problem.family),
+        own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
+        family_(own_family_ ? *own_family_ : *problem.family),
+        hyper_(family_.hyper_size()),
+        filled_(family_, *problem.rows),
         process_(make_process(problem.parameters, rows_)),
-        clusters_(*problem.family, *problem.rows, process_->law().log_join_table()),
-        split_merge_(*problem.family, *problem.rows, process_->law(), options_.split_merge),
-        blocks_(*problem.family, *problem.rows, process_->law()),
-        guided_(*problem.family, *problem.rows, process_->law(), options_.guided_split_scans),
-        multiway_(*problem.family, *problem.rows, process_->law()),
+        clusters_(family_, filled_.rows(), process_->law().log_join_table()),
+        split_merge_(family_, filled_.rows(), process_->law(), options_.split_merge),
+        blocks_(family_, filled_.rows(), process_->law()),
+        guided_(family_, filled_.rows(), process_->law(), options_.guided_split_scans),
+        multiway_(family_, filled_.rows(), process_->law()),
         log_marginal_alone_(rows_),
         traces_(trace_table(problem.parameters)) {
     if (options_.published)
-      published_.emplace(*problem.family, *problem.rows, process_->law(), options_.published_moves,
+      published_.emplace(family_, filled_.rows(), process_->law(), options_.published_moves,
                          options_.published_depth);
+    if (filled_.any()) gibbs_.fill_in(&filled_);
     data_changed();
   }
 
   void init(const StreamName& name) override {
     guide_.reset();
+    if (own_family_) {
+      initial_family_->get_hyper(hyper_.data());
+      own_family_->set_hyper(hyper_.data());
+    }
+    filled_.reset();
+    data_changed();
     switch (options_.start) {
       case Start::sequential:
         gibbs_.allocate(clusters_, name, log_marginal_alone_, process_->law().log_open());
@@ -110,6 +129,8 @@ class MixtureSampler final : public Inference {
         clusters_.assign(Labels(rows_, 0));
         break;
     }
+    for (std::size_t pass = 0; filled_.any() && pass < kFirstPasses; ++pass)
+      filled_.redraw(clusters_, {name.seed ^ (pass + 1), name.chain, name.sweep});
     rebuild();
     if (published_) published_->start(clusters_);
   }
@@ -141,22 +162,25 @@ class MixtureSampler final : public Inference {
     }
     if (options_.scans_at(name.sweep))
       gibbs_.step(clusters_, name, log_marginal_alone_, process_->law().log_open());
-    else
+    else {
       gibbs_.step_some(clusters_, name, log_marginal_alone_, process_->law().log_open(),
                        options_.row_updates);
+      filled_.redraw(clusters_, name);
+    }
     update_process(name);
+    update_hyper(name);
   }
 
   void rebuild() override { clusters_.rebuild(); }
 
   double log_joint() const override {
-    return process_->log_prior(clusters_.sizes()) + clusters_.log_marginal();
+    return process_->log_prior(clusters_.sizes()) + clusters_.log_marginal() + family_.log_hyper_prior();
   }
 
   double log_joint_from_scratch() const override {
     Clusters fresh(clusters_.family(), clusters_.data(), process_->law().log_join_table());
     fresh.assign(clusters_.labels());
-    return process_->log_prior(fresh.sizes()) + fresh.log_marginal();
+    return process_->log_prior(fresh.sizes()) + fresh.log_marginal() + family_.log_hyper_prior();
   }
 
   void labels(std::span<Label> labels) const override {
@@ -166,6 +190,15 @@ class MixtureSampler final : public Inference {
 
   void traces(std::span<double> values) const override {
     traces_.write({log_joint(), clusters_.sizes(), static_cast<double>(rows_), *process_}, values);
+    family_.hyper_traces(values.data() + traces_.size());
+  }
+
+  std::string payload() const override {
+    std::vector<double> hyper(hyper_.size());
+    std::vector<double> cells(filled_.cells_size());
+    family_.get_hyper(hyper.data());
+    filled_.get_cells(cells.data());
+    return write_payload(hyper, cells);
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -192,7 +225,7 @@ class MixtureSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    kStateHeader.write(writer);
+    header().write(writer);
     writer.put(process_->state());
     const std::array counts{gibbs_.count(),
                             split_merge_.splits(),
@@ -203,6 +236,7 @@ class MixtureSampler final : public Inference {
                             multiway_.splits(),
                             multiway_.merges()};
     writer.put(counts);
+    if (format() == kLearnedStateFormat) save_learned(writer);
     if (published_) published_->save(writer);
     writer.put(clusters_.labels().data(), rows_);
     return writer.take();
@@ -210,9 +244,10 @@ class MixtureSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    kStateHeader.check(reader);
+    header().check(reader);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
+    if (format() == kLearnedStateFormat) load_learned(reader, rows_);
     // Labels come last; what is before them are the trees.
     const std::size_t labels_size = rows_ * sizeof(Label);
     ByteReader trees(reader.take(reader.left() - std::min(reader.left(), labels_size)));
@@ -236,8 +271,10 @@ class MixtureSampler final : public Inference {
 
   void load_first(std::string_view bytes, std::size_t rows) override {
     ByteReader reader(bytes);
-    kStateHeader.check(reader);
+    header().check(reader);
     const auto state = reader.get<ProcessState>();
+    reader.take(sizeof(std::array<MoveCount, 8>));
+    if (format() == kLearnedStateFormat) load_learned(reader, rows);
     // Counts of moves and published trees are those of another run.
     const std::size_t labels_size = rows * sizeof(Label);
     reader.take(reader.left() - std::min(reader.left(), labels_size));
@@ -256,13 +293,15 @@ class MixtureSampler final : public Inference {
     const ProductPartition& law = process_->law();
     if (!growing_) {
       Stream stream({name.seed, name.chain, 0}, Purpose::guide);
-      growing_.emplace(clusters_.family(), clusters_.data(), inside_, stream);
+      guide_rows_ = FilledRows(*initial_family_, filled_.observed());
+      growing_.emplace(*initial_family_, guide_rows_->rows(), inside_, stream);
     }
     for (; count > 0 && inside_ < rows_; --count) {
       const auto row = static_cast<std::uint32_t>(inside_++);
       Stream stream({name.seed, name.chain, row}, Purpose::insertion);
       const auto update = [&](std::uint32_t which) {
-        gibbs_.update(clusters_, which, draw_uniform(stream), law.log_open() + log_marginal_alone_[which]);
+        const double uniform = draw_uniform(stream);
+        gibbs_.update(clusters_, which, uniform, law.log_open() + log_marginal_alone_[which], stream);
       };
       const std::span<const std::uint32_t> bucket = growing_->insert(row, stream);
       update(row);
@@ -275,6 +314,7 @@ class MixtureSampler final : public Inference {
     }
     if (inside_ < rows_) return;
     growing_.reset();
+    guide_rows_.reset();
     rebuild();
     if (published_) published_->start(clusters_);
     gibbs_.set_count({});
@@ -285,6 +325,11 @@ class MixtureSampler final : public Inference {
     Stream stream(name, Purpose::prior_shape);
     Labels labels(rows_);
     process_->draw(stream, labels);
+    if (own_family_) {
+      Stream hyper(name, Purpose::prior_hyper);
+      own_family_->draw_hyper_prior(hyper);
+      data_changed();
+    }
     clusters_.assign(labels);
     if (published_) published_->start(clusters_);
   }
@@ -301,6 +346,9 @@ class MixtureSampler final : public Inference {
     }
     for (std::size_t row = 0; row < rows_; ++row)
       family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
+    // Cells that were missing are missing again; what was drawn for them is part of the state.
+    filled_.adopt(rows);
+    for (const FilledRows::Cell& cell : filled_.cells()) rows[cell.row][cell.column] = kMissing;
     data_changed();
     rebuild();
     if (published_) published_->start(clusters_);
@@ -312,6 +360,63 @@ class MixtureSampler final : public Inference {
     if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
   }
 
+  void update_hyper(const StreamName& name) {
+    if (!own_family_) return;
+    occupied_.clear();
+    for (std::size_t slot = 0; slot < clusters_.sizes().size(); ++slot)
+      if (clusters_.sizes()[slot] != 0) occupied_.push_back(clusters_.stats(static_cast<Label>(slot)));
+    family_.get_hyper(hyper_.data());
+    Stream stream(name, Purpose::hyper);
+    own_family_->update_hyper(occupied_, stream);
+    clusters_.rebase(hyper_.data());
+    update_log_marginal_alone();
+  }
+
+  const StateHeader& header() const {
+    return own_family_ || filled_.any() ? kLearnedStateHeader : kStateHeader;
+  }
+
+  /// Filled cells are measured from origins, which are those of the data.
+  void save_learned(ByteWriter& writer) const {
+    std::vector<double> numbers(hyper_.size());
+    family_.get_hyper(numbers.data());
+    writer.put(static_cast<std::uint64_t>(numbers.size()));
+    writer.put(numbers.data(), numbers.size());
+    writer.put(static_cast<std::uint64_t>(filled_.cells_size()));
+    for (std::size_t j = 0; j < family_.width(); ++j) writer.put(family_.origin(j));
+    numbers.resize(filled_.cells_size());
+    filled_.get_cells(numbers.data());
+    writer.put(numbers.data(), numbers.size());
+  }
+
+  /// Of a state of the first `rows` rows. Their origins may have been others: then the cells are moved.
+  void load_learned(ByteReader& reader, std::size_t rows) {
+    const auto read_count = [&](std::size_t expected, const char* what) {
+      if (const auto count = reader.get<std::uint64_t>(); count != expected)
+        fail(ErrorCode::bad_data, "checkpoint has {} {}, not {}", count, what, expected);
+    };
+    read_count(hyper_.size(), "learned values");
+    reader.get(hyper_.data(), hyper_.size());
+    const std::span<const FilledRows::Cell> cells = filled_.cells();
+    std::vector<double> values(static_cast<std::size_t>(
+        std::find_if(cells.begin(), cells.end(), [&](const auto& cell) { return cell.row >= rows; }) -
+        cells.begin()));
+    read_count(values.size(), "filled cells");
+    std::vector<double> origins(family_.width());
+    reader.get(origins.data(), origins.size());
+    reader.get(values.data(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i]))
+        fail(ErrorCode::bad_data, "checkpoint has a filled cell that is not a number");
+      const double origin = family_.origin(cells[i].column);
+      if (origins[cells[i].column] != origin) values[i] += origins[cells[i].column] - origin;
+    }
+    if (own_family_) own_family_->set_hyper(hyper_.data());
+    filled_.reset();
+    filled_.set_cells(values);
+    update_log_marginal_alone();
+  }
+
   void check_labels(const Labels& labels) const {
     for (const Label label : labels)
       if (label < 0 || static_cast<std::size_t>(label) >= labels.size())
@@ -319,23 +424,30 @@ class MixtureSampler final : public Inference {
   }
 
   const Guide& guide(const StreamName& name) {
-    if (!guide_) guide_ = chain_guide(parameters_, clusters_.family(), clusters_.data(), name, stop_);
+    if (!guide_)
+      guide_ = chain_guide(parameters_, *initial_family_,
+                           FilledRows(*initial_family_, filled_.observed()).rows(), name, stop_);
     return *guide_;
   }
 
   void data_changed() {
     guide_.reset();
-    const Family& family = clusters_.family();
-    std::vector<double> empty(family.stats_size());
-    family.clear(empty.data());
-    for (std::size_t row = 0; row < rows_; ++row)
-      log_marginal_alone_[row] = family.log_predictive(empty.data(), clusters_.data()[row]);
+    update_log_marginal_alone();
+  }
+  void update_log_marginal_alone() {
+    family_.log_marginals_alone(filled_.observed().cells.data(), rows_, log_marginal_alone_.data());
   }
 
   ParameterValues parameters_;
   const std::atomic<bool>* stop_;
   std::size_t rows_;
   Options options_;
+  const Family* initial_family_;        // from which learning begins, and guides are made
+  std::unique_ptr<Family> own_family_;  // if hyper-parameters are learned
+  const Family& family_;                // the one that is in use
+  std::vector<double> hyper_;           // before an update
+  std::vector<const double*> occupied_;
+  FilledRows filled_;
   std::unique_ptr<Process> process_;
   Clusters clusters_;
   GibbsSweep gibbs_;
@@ -351,6 +463,7 @@ class MixtureSampler final : public Inference {
   std::size_t inside_ = 0;
   std::size_t next_sigma_ = 0;
   std::optional<GrowingGuide> growing_;
+  std::optional<FilledRows> guide_rows_;  // of the growing guide, which must not depend on the state
 };
 
 }  // namespace
@@ -365,7 +478,9 @@ RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
   if (!Options(problem.parameters, problem.rows->size()).is_guided())
     fail(ErrorCode::configuration, "--sampler {} has no guide tree; --sampler tree-guided or auto has one",
          problem.parameters.choice("sampler"));
-  return chain_guide(problem.parameters, *problem.family, *problem.rows, name, problem.stop).tree;
+  return chain_guide(problem.parameters, *problem.family, FilledRows(*problem.family, *problem.rows).rows(),
+                     name, problem.stop)
+      .tree;
 }
 
 std::size_t chain_bytes(const Problem& problem) {

@@ -20,7 +20,12 @@ ModelEntry nrmm_entry() {
           .resolve = nrmm::explain_sampler,
           .guide = nrmm::guide_of_chain,
           .supports_incremental_rows = true,
-          .predicts_new_cells = true};
+          .predicts_new_cells = true,
+          .abilities = [](const ParameterValues& parameters) {
+            // The published sampler is there for comparison, as it was.
+            const bool exact = nrmm::inexactness_note(parameters).empty();
+            return ChainAbilities{exact, exact};
+          }};
 }
 
 }  // namespace coppice

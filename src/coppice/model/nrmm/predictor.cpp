@@ -2,26 +2,30 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/process.hpp"
-#include "coppice/model/stats_predictor.hpp"
 #include "coppice/model/trace_table.hpp"
 
 namespace coppice::nrmm {
 namespace {
 
-class MixturePredictor final : public StatsPredictor, public NewCells {
+/// Components are the clusters, a new cluster, and behind these rows with cells that depend on the others:
+/// the filled cells of the training rows, and new rows in one cluster each.
+class MixturePredictor final : public Predictor, public NewCells {
  public:
   explicit MixturePredictor(const Problem& problem)
-      : StatsPredictor(problem),
-        is_ngg_(is_ngg(problem.parameters)),
-        family_(problem.family),
-        rows_(problem.rows),
-        empty_(problem.family->stats_size()) {
+      : is_ngg_(is_ngg(problem.parameters)),
+        own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
+        family_(own_family_ ? own_family_.get() : problem.family),
+        filled_(*family_, *problem.rows),
+        empty_(family_->stats_size()) {
     family_->clear(empty_.data());
     const std::vector<TraceInfo> traces = nrmm::traces(problem.parameters);
     alpha_ = trace_place(traces, "alpha");
@@ -30,31 +34,69 @@ class MixturePredictor final : public StatsPredictor, public NewCells {
     log_u_ = trace_place(traces, "log_u");
   }
 
-  void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
+  void set_draw(std::span<const Label> labels, std::span<const double> traces,
+                std::string_view payload) override {
+    const DrawPayload values = read_payload(payload, family_->hyper_size(), filled_.cells_size());
+    if (own_family_) own_family_->set_hyper(values.hyper.data());
+    filled_.set_cells(values.cells);
+    family_->clear(empty_.data());
+    new_rows_.clear();
     labels_.assign(labels.begin(), labels.end());
-    next_row_ = is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], rows_->size())
-                        : NextRow(traces[alpha_], rows_->size());
+    next_row_ = is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], labels.size())
+                        : NextRow(traces[alpha_], labels.size());
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster) family_->clear(stats_of(cluster));
     for (std::size_t row = 0; row < labels.size(); ++row)
-      family_->add(stats_of(static_cast<std::size_t>(labels[row])), (*rows_)[row]);
+      family_->add(stats_of(static_cast<std::size_t>(labels[row])), filled_.rows()[row]);
   }
 
   std::size_t clusters(std::size_t) const override { return clusters_; }
-  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
+  void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {
     out.assign(1, {static_cast<std::size_t>(labels_[row]), 1.0});
+    if (!filled_.is_incomplete(row) || !family_->must_fill(cell)) return;
+    const std::span<const FilledRows::Cell> cells = filled_.cells();
+    const auto at =
+        std::lower_bound(cells.begin(), cells.end(), std::pair(row, cell),
+                         [](const FilledRows::Cell& a, const std::pair<std::size_t, std::size_t>& b) {
+                           return std::pair<std::size_t, std::size_t>(a.row, a.column) < b;
+                         });
+    out.front().component = clusters_ + 1 + static_cast<std::size_t>(at - cells.begin());
   }
-  /// The last one is a new cluster.
-  std::size_t component_count() const override { return clusters_ + 1; }
+  std::size_t component_count() const override {
+    return clusters_ + 1 + filled_.cells_size() + new_rows_.size();
+  }
+  CellPredictive predict_cell(std::size_t component, std::size_t cell) const override {
+    if (component <= clusters_) return family_->predict_cell(stats(component), cell);
+    std::vector<double> others;
+    const Context context = context_of(component, others);
+    return family_->predict_cell_given(context.stats, context.row, cell);
+  }
+  double log_cell(std::size_t component, std::size_t cell, double value) const override {
+    if (component <= clusters_) return family_->cell_log_predictive(stats(component), cell, value);
+    std::vector<double> others;
+    const Context context = context_of(component, others);
+    return family_->cell_log_predictive_given(context.stats, context.row, cell, value);
+  }
+
+  /// Not for several threads at once: rows that are asked for become components.
   double condition_cells(const double* row, std::span<const std::size_t> cells,
                          std::vector<std::vector<CellComponent>>& mixtures) const override {
     std::vector<double> log_joint(clusters_ + 1);
     log_weights(row, 1, log_joint);
-    mixtures.resize(1);
-    const double log_density = make_mixture(log_joint, 0, mixtures.front());
-    mixtures.resize(cells.size(), mixtures.front());
+    std::vector<CellComponent> mixture;
+    const double log_density = make_mixture(log_joint, 0, mixture);
+    mixtures.assign(cells.size(), mixture);
+    std::vector<CellComponent> given;  // the same clusters, given what the row has
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (!family_->must_fill(cells[i])) continue;
+      for (std::size_t part = given.size(); part < mixture.size(); ++part) {
+        given.push_back({component_count(), mixture[part].weight});
+        new_rows_.push_back({stats(mixture[part].component), row});
+      }
+      mixtures[i] = given;
+    }
     return log_density;
   }
   NewColumn new_column(const Family& family, const Rows& column) const override {
@@ -75,22 +117,45 @@ class MixturePredictor final : public StatsPredictor, public NewCells {
     out[clusters_] = next_row_->log_open() + family_->log_predictive(empty_.data(), row);
   }
 
-  const double* stats(std::size_t cluster) const override {
+ private:
+  /// A row with present cells, and the statistics of a cluster without it.
+  struct Context {
+    const double* stats;
+    const double* row;
+  };
+
+  const double* stats(std::size_t cluster) const {
     return cluster == clusters_ ? empty_.data() : stats_.data() + cluster * family_->stats_size();
   }
-
- private:
   double* stats_of(std::size_t cluster) { return stats_.data() + cluster * family_->stats_size(); }
+
+  /// `others` has room for the statistics of a training row's cluster without the row.
+  Context context_of(std::size_t component, std::vector<double>& others) const {
+    const std::size_t place = component - clusters_ - 1;
+    if (place >= filled_.cells_size()) return new_rows_[place - filled_.cells_size()];
+    const std::size_t row = filled_.cells()[place].row;
+    const double* all = stats(static_cast<std::size_t>(labels_[row]));
+    others.assign(all, all + family_->stats_size());
+    if (!family_->remove(others.data(), filled_.rows()[row])) {
+      family_->clear(others.data());
+      for (std::size_t other = 0; other < labels_.size(); ++other)
+        if (other != row && labels_[other] == labels_[row])
+          family_->add(others.data(), filled_.rows()[other]);
+    }
+    return {others.data(), filled_.observed()[row]};
+  }
 
   bool is_ngg_;
   std::size_t alpha_ = 0, sigma_ = 0, log_u_ = 0;  // places of their traces
-  const Family* family_;
-  const Rows* rows_;
+  std::unique_ptr<Family> own_family_;             // if hyper-parameters are learned: with those of the draw
+  const Family* family_;                           // the one that is in use
+  FilledRows filled_;
   std::vector<double> empty_;
   Labels labels_;
   std::optional<NextRow> next_row_;
   std::size_t clusters_ = 0;
   std::vector<double> stats_;
+  mutable std::vector<Context> new_rows_;
 };
 
 }  // namespace

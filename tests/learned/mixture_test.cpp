@@ -1,0 +1,424 @@
+// The mixture with a learned block, and with missing cells: against enumeration over all partitions, with the
+// hyper-parameters and the missing cells integrated by sums over grids; by Geweke's test; and as a chain that
+// can be saved, loaded and rescaled.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "coppice/cluster/filled_rows.hpp"
+#include "learned/learned_case.hpp"
+
+namespace coppice::test {
+namespace {
+
+/// All partitions of a few rows with their probabilities, from log p(rows of a subset) of every subset.
+class Enumeration {
+ public:
+  /// `log_data(labels, clusters)` is log p(data | partition).
+  template <typename LogData>
+  Enumeration(std::size_t n, double alpha, LogData&& log_data) {
+    std::vector<double> logs;
+    for_each_partition(n, [&](std::span<const Label> labels, std::size_t clusters) {
+      double total = log_gamma(alpha) - log_gamma(alpha + static_cast<double>(n)) +
+                     static_cast<double>(clusters) * std::log(alpha);
+      for (const std::size_t size : cluster_sizes(labels)) total += log_gamma(static_cast<double>(size));
+      partitions_.emplace_back(labels.begin(), labels.end());
+      logs.push_back(total + log_data(labels, clusters));
+    });
+    const double total = log_sum_exp(logs);
+    for (const double value : logs) probabilities_.push_back(std::exp(value - total));
+  }
+  std::size_t size() const { return partitions_.size(); }
+  const Labels& partition(std::size_t i) const { return partitions_[i]; }
+  double probability(std::size_t i) const { return probabilities_[i]; }
+  std::size_t index(const Labels& labels) const {
+    return static_cast<std::size_t>(std::find(partitions_.begin(), partitions_.end(), labels) -
+                                    partitions_.begin());
+  }
+
+ private:
+  std::vector<Labels> partitions_;
+  std::vector<double> probabilities_;
+};
+
+const std::vector<std::vector<std::string>>& samplers() {
+  static const std::vector<std::vector<std::string>> list{
+      {"sampler=\"gibbs\""},
+      {"sampler=\"split-merge\""},
+      {"sampler=\"tree-guided\"", "scan-every=3", "row-updates=2", "multiway-moves=2"},
+      {"sampler=\"auto\""}};
+  return list;
+}
+
+Problem problem_of(const Family& family, const Rows& rows, std::vector<std::string> settings) {
+  return {&family, &rows, ParameterValues(mixture().parameters, settings_from(settings))};
+}
+
+/// Frequencies of the partitions against the enumeration; `also` sees the chain after every sweep.
+template <typename Also>
+Agreement compare_partitions(const Enumeration& exact, const Problem& problem, std::uint64_t seed,
+                             std::size_t draws, Also&& also) {
+  const std::unique_ptr<Inference> chain = mixture().make_inference(problem);
+  Visits visits(exact.size(), draws);
+  Labels labels(problem.rows->size());
+  chain->init({seed, 0, 0});
+  for (std::size_t sweep = 1; sweep <= draws + 500; ++sweep) {
+    chain->step({seed, 0, sweep});
+    if (sweep <= 500) continue;
+    chain->labels(labels);
+    visits.add(exact.index(labels));
+    also(*chain, labels);
+  }
+  Agreement agreement;
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    if (exact.probability(i) > 1e-3)
+      visits.check(agreement, "partition " + partition_key(exact.partition(i)), exact.probability(i),
+                   [&](std::size_t j) { return j == i; });
+  return agreement;
+}
+
+class LearnedMixture : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(LearnedMixture, AgreesWithEnumerationAndAGridOfHyperParameters) {
+  Rows rows;
+  rows.width = 1;
+  rows.cells = {-1.1, -0.8, 0.9, 1.3, 0.2};
+  const PriorGrid grid(24);
+  const Enumeration exact(rows.size(), 1.3, [&](std::span<const Label> labels, std::size_t clusters) {
+    std::vector<double> n(clusters, 0.0);
+    std::vector<double> sums(clusters, 0.0);
+    std::vector<double> squares(clusters, 0.0);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto c = static_cast<std::size_t>(labels[i]);
+      n[c] += 1.0;
+      sums[c] += rows[i][0];
+      squares[c] += rows[i][0] * rows[i][0];
+    }
+    std::vector<double> logs;
+    for (const PriorGrid::Point& point : grid.points()) {
+      double total = point.log_weight;
+      for (std::size_t c = 0; c < clusters; ++c)
+        total += log_marginal_1d(n[c], sums[c], squares[c], std::exp(point.log_kappa), std::exp(point.log_nu),
+                                 point.mean, std::exp(point.log_omega));
+      logs.push_back(total);
+    }
+    return log_sum_exp(logs);
+  });
+  const Gaussian block = learned_block(1, rows.size());
+  std::vector<std::string> settings = samplers()[GetParam()];
+  settings.push_back("alpha=1.3");
+  const Problem problem = problem_of(block, rows, settings);
+  const Agreement agreement =
+      compare_partitions(exact, problem, 1, scaled(100'000), [](const Inference&, const Labels&) {});
+  EXPECT_TRUE(agreement.holds()) << agreement;
+}
+
+/// log p(rows of a cluster) with up to two missing cells, which are summed over a grid.
+double log_marginal_with_holes(const Gaussian& block, const Rows& rows, std::span<const std::size_t> members,
+                               double* mean_of_hole, std::uint32_t row_of_hole) {
+  std::vector<std::pair<std::size_t, std::size_t>> holes;  // place among the members, column
+  std::vector<double> cells;
+  for (std::size_t m = 0; m < members.size(); ++m)
+    for (std::size_t j = 0; j < rows.width; ++j) {
+      cells.push_back(rows[members[m]][j]);
+      if (is_missing(cells.back())) holes.emplace_back(m, j);
+    }
+  std::vector<double> logs;
+  std::vector<double> values;
+  // Heavy tails: the grid is even in asinh.
+  constexpr double kStep = 0.05;
+  const auto sum = [&](auto&& self, std::size_t hole, double log_jacobian, double value) -> void {
+    if (hole == holes.size()) {
+      std::vector<double> stats(block.stats_size());
+      block.clear(stats.data());
+      for (std::size_t m = 0; m < members.size(); ++m) block.add(stats.data(), cells.data() + m * rows.width);
+      logs.push_back(block.log_marginal(stats.data()) + log_jacobian);
+      values.push_back(value);
+      return;
+    }
+    double& cell = cells[holes[hole].first * rows.width + holes[hole].second];
+    for (double t = -9.0; t < 9.0; t += kStep) {
+      cell = std::sinh(t);
+      const bool wanted = members[holes[hole].first] == row_of_hole;
+      self(self, hole + 1, log_jacobian + std::log(kStep * std::cosh(t)), wanted ? cell : value);
+    }
+    cell = kMissing;
+  };
+  sum(sum, 0, 0.0, 0.0);
+  const double total = log_sum_exp(logs);
+  if (mean_of_hole != nullptr) {
+    *mean_of_hole = 0.0;
+    for (std::size_t i = 0; i < logs.size(); ++i)
+      *mean_of_hole += std::exp(logs[i] - total) * values[i] / (1.0 + std::abs(values[i]));
+  }
+  return total;
+}
+
+TEST_P(LearnedMixture, MissingCellsAgreeWithEnumerationAndSumsOverThem) {
+  // The prior is given: what is missing is all there is to integrate.
+  const Gaussian block({0.0, 0.0}, 0.4, 4.0, std::vector<double>{0.8, 0.3, 0.3, 0.6}, 4);
+  Rows rows;
+  rows.width = 2;
+  rows.cells = {-1.0, -0.8, -0.7, kMissing, 1.0, 0.9, kMissing, 0.6};
+  double mean_of_hole = 0.0;
+  std::vector<double> hole_means;
+  const Enumeration exact(rows.size(), 0.9, [&](std::span<const Label> labels, std::size_t clusters) {
+    double total = 0.0;
+    double found = 0.0;
+    for (std::size_t c = 0; c < clusters; ++c) {
+      std::vector<std::size_t> members;
+      for (std::size_t i = 0; i < labels.size(); ++i)
+        if (labels[i] == static_cast<Label>(c)) members.push_back(i);
+      double mean = 0.0;
+      total += log_marginal_with_holes(block, rows, members, &mean, 1);
+      if (std::find(members.begin(), members.end(), 1U) != members.end()) found = mean;
+    }
+    hole_means.push_back(found);
+    return total;
+  });
+  for (std::size_t i = 0; i < exact.size(); ++i) mean_of_hole += exact.probability(i) * hole_means[i];
+  std::vector<std::string> settings = samplers()[GetParam()];
+  settings.push_back("alpha=0.9");
+  const Problem problem = problem_of(block, rows, settings);
+  std::vector<double> seen;
+  Agreement agreement =
+      compare_partitions(exact, problem, 1, scaled(100'000), [&](const Inference& chain, const Labels&) {
+        const double x = nrmm::read_payload(chain.payload(), 0, 2).cells[0];
+        seen.push_back(x / (1.0 + std::abs(x)));
+      });
+  agreement.check("the first missing cell", batch_estimate(seen), mean_of_hole);
+  EXPECT_TRUE(agreement.holds()) << agreement;
+}
+
+/// A mixture of a few rows whose data are drawn anew all the time.
+struct GewekeChain {
+  GewekeChain(const Family& family, const Rows& like, const std::vector<std::string>& settings)
+      : rows(like),
+        problem(problem_of(family, rows, settings)),
+        chain(mixture().make_inference(problem)),
+        traces(trace_names(mixture(), problem).size()),
+        hyper(family.hyper_size()),
+        holes(FilledRows(family, like).cells_size()) {}
+
+  /// Cells enter as x / (1 + |x|), what was filled in too.
+  std::vector<double> functionals() const {
+    std::vector<double> values(traces);
+    chain->traces(values);
+    Labels labels(rows.size());
+    chain->labels(labels);
+    std::vector<double> list(values.end() - 3, values.end());
+    const auto bounded = [](double x) { return x / (1.0 + std::abs(x)); };
+    double first = 0.0;
+    double second = 0.0;
+    for (const double cell : rows.cells)
+      if (!is_missing(cell)) {
+        first += bounded(cell);
+        second += bounded(cell) * bounded(cell);
+      }
+    const auto clusters = static_cast<double>(cluster_sizes(labels).size());
+    const double together = labels[0] == labels[1] ? 1.0 : 0.0;
+    const double x = bounded(rows[0][0]);
+    const double y = bounded(rows[1][0]);
+    list.insert(list.end(),
+                {clusters, together, first, second, together * std::abs(x - y), x * y, clusters * second,
+                 values[values.size() - 1] * second, values[values.size() - 2] * clusters,
+                 std::abs(x - y) * values[values.size() - 3]});
+    const std::vector<double> cells = nrmm::read_payload(chain->payload(), hyper, holes).cells;
+    double filled = 0.0;
+    double squares = 0.0;
+    for (const double cell : cells) {
+      filled += bounded(cell);
+      squares += bounded(cell) * bounded(cell);
+    }
+    if (!cells.empty())
+      list.insert(list.end(), {filled, squares, bounded(cells[0]) * bounded(rows[1][1]), squares * second,
+                               std::abs(bounded(cells[0]) - bounded(rows[1][1])) * together});
+    return list;
+  }
+
+  Rows rows;
+  Problem problem;
+  std::unique_ptr<Inference> chain;
+  std::size_t traces, hyper, holes;
+};
+
+struct GewekeCase {
+  std::size_t sampler, columns;
+  bool missing;
+};
+
+class LearnedGeweke : public ::testing::TestWithParam<GewekeCase> {};
+
+TEST_P(LearnedGeweke, BothWaysHaveTheSameLaw) {
+  const GewekeCase which = GetParam();
+  const std::size_t n = 6;
+  const Gaussian block = learned_block(which.columns, n);
+  Rows rows = made_rows(n, which.columns, 0.0, 4);
+  // The first cells of rows 0 and 1 are looked at, and one row has nothing but holes.
+  if (which.missing) {
+    rows[0][1] = rows[2][0] = rows[5][which.columns - 1] = kMissing;
+    std::fill_n(rows[3], which.columns, kMissing);
+  }
+  std::vector<std::string> settings = samplers()[which.sampler];
+  settings.push_back("alpha-prior=[2, 1.5]");
+  const std::size_t draws = scaled(30'000);
+  for (const std::uint64_t seed : test_seeds()) {
+    GewekeChain prior(block, rows, settings);
+    GewekeChain chain(block, rows, settings);
+    std::vector<std::vector<double>> fresh;
+    std::vector<std::vector<double>> successive;
+    const auto record = [](const GewekeChain& from, std::vector<std::vector<double>>& to) {
+      const std::vector<double> values = from.functionals();
+      to.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) to[i].push_back(values[i]);
+    };
+    chain.chain->draw_prior({seed, 2, 0});
+    chain.chain->draw_data({seed, 2, 0}, chain.rows);
+    for (std::size_t i = 1; i <= draws; ++i) {
+      prior.chain->draw_prior({seed, 1, i});
+      prior.chain->draw_data({seed, 1, i}, prior.rows);
+      record(prior, fresh);
+      chain.chain->step({seed, 2, i});
+      chain.chain->draw_data({seed, 2, i}, chain.rows);
+      record(chain, successive);
+    }
+    Agreement agreement;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      const Estimate a = batch_estimate(fresh[i]);
+      const Estimate b = batch_estimate(successive[i]);
+      agreement.check("functional " + std::to_string(i), {b.mean, std::hypot(a.error, b.error)}, a.mean);
+    }
+    EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, LearnedMixture, ::testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Samplers, LearnedGeweke,
+                         ::testing::Values(GewekeCase{0, 1, false}, GewekeCase{1, 2, false},
+                                           GewekeCase{2, 2, false}, GewekeCase{3, 3, false},
+                                           GewekeCase{0, 2, true}, GewekeCase{2, 2, true},
+                                           GewekeCase{3, 3, true}));
+
+class LearnedChain : public ::testing::TestWithParam<double> {};
+
+/// Labels, traces and payload: all that a run keeps of a state.
+std::string seen_of(const Inference& chain, const Problem& problem) {
+  std::vector<double> traces(trace_names(mixture(), problem).size());
+  chain.traces(traces);
+  Labels labels(problem.rows->size());
+  chain.labels(labels);
+  std::string text = chain.payload();
+  text.append(reinterpret_cast<const char*>(traces.data()), traces.size() * sizeof(double));
+  text.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
+  return text;
+}
+
+TEST_P(LearnedChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
+  const Gaussian block = learned_block(3, 40);
+  const Rows rows = made_rows(40, 3, GetParam(), 11);
+  const Problem problem = problem_of(block, rows, {});
+  const ModelEntry& model = mixture();
+  const std::unique_ptr<Inference> whole = model.make_inference(problem);
+  whole->init({3, 0, 0});
+  for (std::uint64_t sweep = 1; sweep <= 30; ++sweep) whole->step({3, 0, sweep});
+  whole->rebuild();
+  const std::unique_ptr<Inference> loaded = model.make_inference(problem);
+  loaded->load(whole->save());
+  EXPECT_EQ(whole->save(), loaded->save());
+  EXPECT_NEAR(whole->log_joint(), whole->log_joint_from_scratch(), 1e-7);
+  for (std::uint64_t sweep = 31; sweep <= 60; ++sweep) {
+    whole->step({3, 0, sweep});
+    loaded->step({3, 0, sweep});
+    EXPECT_NEAR(whole->log_joint(), whole->log_joint_from_scratch(), 1e-7);
+    ASSERT_EQ(seen_of(*whole, problem), seen_of(*loaded, problem)) << sweep;
+  }
+  EXPECT_THROW(loaded->load(whole->save().substr(0, 200)), Error);
+}
+
+TEST_P(LearnedChain, DoesNotCareForUnits) {
+  // A power of two times everything is the same to the last bit; with any factor and offset partitions are
+  // the same until rounding decides a close choice.
+  const Rows rows = made_rows(40, 3, GetParam(), 12);
+  Rows scaled_rows = rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) scaled_rows[i][1] *= 1000.0;
+  const Gaussian block = learned_block(3, 40);
+  const Gaussian other({0.0, 0.0, 0.0}, {1.0, 1000.0, 1.0}, 40);
+  const ModelEntry& model = mixture();
+  const Problem problem = problem_of(block, rows, {});
+  const Problem scaled_problem = problem_of(other, scaled_rows, {});
+  const std::unique_ptr<Inference> a = model.make_inference(problem);
+  const std::unique_ptr<Inference> b = model.make_inference(scaled_problem);
+  a->init({5, 0, 0});
+  b->init({5, 0, 0});
+  Labels labels_a(40);
+  Labels labels_b(40);
+  for (std::uint64_t sweep = 1; sweep <= 40; ++sweep) {
+    a->step({5, 0, sweep});
+    b->step({5, 0, sweep});
+    a->labels(labels_a);
+    b->labels(labels_b);
+    ASSERT_EQ(labels_a, labels_b) << sweep;
+  }
+}
+
+TEST_P(LearnedChain, PredictsWhatItsDrawSays) {
+  const Gaussian block = learned_block(3, 40);
+  const Rows rows = made_rows(40, 3, GetParam(), 13);
+  const Problem problem = problem_of(block, rows, {});
+  const ModelEntry& model = mixture();
+  const std::unique_ptr<Inference> chain = model.make_inference(problem);
+  chain->init({7, 0, 0});
+  for (std::uint64_t sweep = 1; sweep <= 20; ++sweep) chain->step({7, 0, sweep});
+  std::vector<double> traces(trace_names(model, problem).size());
+  chain->traces(traces);
+  Labels labels(40);
+  chain->labels(labels);
+  const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
+  predictor->set_draw(labels, traces, chain->payload());
+  // log p(x | draw) is the log joint with one more row less that without: here of a cluster's part.
+  const std::unique_ptr<Family> learned = block.clone();
+  const FilledRows holes(block, rows);
+  const nrmm::DrawPayload payload =
+      nrmm::read_payload(chain->payload(), block.hyper_size(), holes.cells_size());
+  learned->set_hyper(payload.hyper.data());
+  FilledRows filled(*learned, rows);
+  filled.set_cells(payload.cells);
+  std::vector<double> weights(predictor->clusters(1) + 1);
+  double row[] = {0.4, -0.2, kMissing};
+  predictor->log_weights(row, 1, weights);
+  for (std::size_t c = 0; c + 1 < weights.size(); ++c) {
+    std::vector<double> stats(learned->stats_size());
+    learned->clear(stats.data());
+    double size = 0.0;
+    for (std::size_t i = 0; i < 40; ++i)
+      if (labels[i] == static_cast<Label>(c)) {
+        learned->add(stats.data(), filled.rows()[i]);
+        size += 1.0;
+      }
+    const double alpha = traces[4];
+    EXPECT_NEAR(weights[c], std::log(size / (40.0 + alpha)) + learned->log_predictive(stats.data(), row),
+                1e-9);
+    // A missing cell of a training row: given the row's own cells and the others of its cluster.
+    for (const FilledRows::Cell& cell : filled.cells()) {
+      if (labels[cell.row] != static_cast<Label>(c)) continue;
+      std::vector<CellComponent> mixture;
+      predictor->cell_components(cell.row, cell.column, mixture);
+      ASSERT_EQ(mixture.size(), 1U);
+      std::vector<double> others(learned->stats_size());
+      learned->clear(others.data());
+      for (std::size_t i = 0; i < 40; ++i)
+        if (labels[i] == static_cast<Label>(c) && i != cell.row)
+          learned->add(others.data(), filled.rows()[i]);
+      const CellPredictive expected = learned->predict_cell_given(others.data(), rows[cell.row], cell.column);
+      const CellPredictive found = predictor->predict_cell(mixture[0].component, cell.column);
+      EXPECT_NEAR(found.mean, expected.mean, 1e-9);
+      if (std::isfinite(expected.variance)) EXPECT_NEAR(found.variance, expected.variance, 1e-8);
+    }
+  }
+  EXPECT_THROW(predictor->set_draw(labels, traces, chain->payload().substr(0, 20)), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Missing, LearnedChain, ::testing::Values(0.0, 0.2));
+
+}  // namespace
+}  // namespace coppice::test
