@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {  // the library's
+// NOLINTBEGIN(readability-identifier-naming): the names are CLI11's.
+namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
@@ -32,6 +33,7 @@ inline Check IsMember(std::vector<std::string> members) {
 }
 inline const Check PositiveNumber{Check::Kind::positive, 0, 0, {}};
 inline const Check NonNegativeNumber{Check::Kind::not_negative, 0, 0, {}};
+// NOLINTEND(readability-identifier-naming)
 
 /// --help or --version was answered.
 struct Success : std::exception {

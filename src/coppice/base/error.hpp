@@ -9,6 +9,7 @@
 
 namespace coppice {
 
+/// Kinds of errors; the numbers are exit codes of the command line.
 enum class ErrorCode : int {
   usage = 2,           // the call is not well formed
   bad_data = 65,       // the content of a file is wrong; the message names line and column
@@ -19,6 +20,7 @@ enum class ErrorCode : int {
   configuration = 78,  // the settings contradict each other or the data
 };
 
+/// What the library throws.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

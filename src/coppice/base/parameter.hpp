@@ -12,6 +12,7 @@
 
 namespace coppice {
 
+/// One setting of a model or of a run: its name, type, range, default and help.
 struct Parameter {
   /// A real that has choices may be one of those words instead; words is a comma-separated list of choices.
   enum class Type { real, integer, flag, choice, numbers, words };

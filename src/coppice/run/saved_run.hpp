@@ -11,6 +11,7 @@
 
 namespace coppice {
 
+/// One kept draw of a chain.
 struct SavedDraw {
   std::size_t chain = 0;
   std::size_t draw = 0;
@@ -19,6 +20,7 @@ struct SavedDraw {
   std::string_view payload;
 };
 
+/// A run file, opened for reading.
 class SavedRun {
  public:
   explicit SavedRun(const std::string& path);
