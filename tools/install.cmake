@@ -16,6 +16,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/coppice-config-ve
 install(FILES ${PROJECT_BINARY_DIR}/package/coppice-config.cmake
   ${PROJECT_BINARY_DIR}/package/coppice-config-version.cmake DESTINATION ${package_dir})
 
+# From the folder of the file to the prefix, so that the installed tree can be moved.
+file(RELATIVE_PATH COPPICE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 list(JOIN COPPICE_USAGE_OPTIONS " " COPPICE_PC_CFLAGS)
 configure_file(${PROJECT_SOURCE_DIR}/tools/coppice.pc.in ${PROJECT_BINARY_DIR}/package/coppice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/coppice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
