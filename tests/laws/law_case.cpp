@@ -141,6 +141,11 @@ std::vector<LawCase> law_cases() {
                    same_columns(2, count_column()),
                    {"shape=[0.1, 40]", "rate=[0.02, 8]"},
                    0.2});
+  cases.push_back({"negative_binomial_odd",
+                   "negative-binomial",
+                   same_columns(2, count_column()),
+                   {"size=[0.3, 40]", "a=[12, 9]", "b=[0.2, 30]"},
+                   0.2});
   cases.push_back(mixed_case("mixed", 0.0));
   cases.push_back(mixed_case("mixed_missing", 0.3));
   return cases;

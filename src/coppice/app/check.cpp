@@ -1,4 +1,6 @@
 // coppice check: everything worth knowing about a table before minutes are spent on it.
+#include <algorithm>
+
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/column_json.hpp"
 #include "coppice/app/preflight.hpp"
@@ -30,8 +32,7 @@ Prospect prospect_of(const CheckArguments& arguments, const Dataset& data) {
   config.model = arguments.model;
   config.data = arguments.data;
   const RunContents contents = contents_of(config, data);
-  const std::unique_ptr<ProblemSetup> setup =
-      set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+  const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
   return {setup->plan.description(), estimate_bytes(*setup, contents.config, contents.table)};
 }
 
@@ -40,6 +41,22 @@ std::size_t missing_cells(const Dataset& data) {
   for (const ColumnReport& report : data.report)
     if (report.left_out.empty()) missing += report.missing;
   return missing;
+}
+
+/// Findings that say the same of several columns in one.
+std::vector<Finding> gathered(const std::vector<Finding>& findings) {
+  std::vector<Finding> result;
+  for (const Finding& finding : findings) {
+    const auto same = std::find_if(result.begin(), result.end(), [&](const Finding& other) {
+      return other.severity == finding.severity && other.topic == finding.topic &&
+             other.what == finding.what && other.remedy == finding.remedy;
+    });
+    if (same == result.end())
+      result.push_back(finding);
+    else
+      same->columns.insert(same->columns.end(), finding.columns.begin(), finding.columns.end());
+  }
+  return result;
 }
 
 std::string text_of(const Dataset& data, const Prospect& prospect, const std::string& model,
@@ -56,7 +73,7 @@ std::string text_of(const Dataset& data, const Prospect& prospect, const std::st
   for (const std::string& note : data.notes)
     if (note.find("left out") == std::string::npos)
       out += fmt::format("{}: {}\n", context.bold("note"), note);
-  for (const Finding& finding : data.findings)
+  for (const Finding& finding : gathered(data.findings))
     out += fmt::format("{}: {}{}\n", context.bold(severity_name(finding.severity)), sentence_of(finding),
                        finding.remedy.empty() ? "" : fmt::format("\n    {}", finding.remedy));
   if (data.findings.empty()) out += "nothing to look at\n";

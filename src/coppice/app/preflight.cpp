@@ -75,7 +75,10 @@ std::string kinds_in_words(const Codebook& codebook) {
 }
 
 std::string sentence_of(const Finding& finding) {
-  return fmt::format("column {} {}", text::list_names(finding.columns), finding.what);
+  if (finding.columns.empty()) return finding.what;
+  return finding.columns.size() == 1
+             ? fmt::format("column {} {}", text::list_names(finding.columns), finding.what)
+             : fmt::format("columns {}: each {}", text::list_names(finding.columns, 12), finding.what);
 }
 
 std::vector<std::string> first_lines(const Dataset& data, const std::string& file, bool learns_labels) {

@@ -139,7 +139,9 @@ FirstRecord take_first_record(CsvCursor& cursor) {
   for (;; ++cursor.at, ++cursor.column) {
     const std::string_view content = cursor.take_cell().content(scratch);
     double value = 0.0;
-    if (text::parse_number(content, value) != text::Parsed::not_number)
+    text::WrittenNumber number;
+    if (text::parse_number(content, value) != text::Parsed::not_number ||
+        (cursor.delimiter == ';' && parse_written_number(content, text::DecimalMark::comma, number)))
       ++record.numbers;
     else if (text::is_missing_token(content))
       ++missing;

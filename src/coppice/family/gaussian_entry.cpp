@@ -66,7 +66,7 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
             "codebook: column '{}': {} is shared by all columns of family gaussian: give --set {}={} instead",
             inputs.columns[j]->name, name, name, to_toml(value));
   }
-  if (inputs.learn) {
+  if (inputs.learns({"prior_mean", "mean_strength", "dof", "scale", "preset"})) {
     std::vector<double> means;
     std::vector<double> sds;
     for (const Column* column : inputs.columns) {
@@ -157,6 +157,7 @@ FamilyEntry gaussian_entry() {
           /*joint=*/true,
           /*gaps_in_new_rows=*/true,
           /*rate_like=*/false,
+          /*overdispersed=*/false,
           {Kind::real}};
 }
 

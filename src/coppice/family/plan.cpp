@@ -203,7 +203,12 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   FamilyPlan plan;
   Specs specs(table.columns.size(), nullptr);
-  for (std::size_t j = 0; j < table.columns.size(); ++j) specs[j] = codebook.find(table.columns[j].name);
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    // Nearly always in the order of the table: looking for every column of a wide one would take long.
+    const std::string& name = table.columns[j].name;
+    const bool is_in_order = j < codebook.columns.size() && codebook.columns[j].name == name;
+    specs[j] = is_in_order ? &codebook.columns[j] : codebook.find(name);
+  }
   const bool joint = !independent && joins_reals(table, specs, settings, chains.learns_hyper);
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
     const bool has_spike = specs[j] != nullptr && specs[j]->hurdle.has_value();

@@ -11,6 +11,7 @@
 #include "coppice/base/parallel.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"

@@ -9,7 +9,7 @@
 
 namespace coppice {
 
-SavedRun::SavedRun(const std::string& path) : SavedRun(RunFile::open(path, false)) {}
+SavedRun::SavedRun(const std::string& path) : SavedRun(RunFile::open(path, RunFile::Access::read)) {}
 
 SavedRun::SavedRun(RunFile file) : file_(std::move(file)), contents_(file_.contents()) {
   setup_ = set_up_problem(contents_);

@@ -67,19 +67,19 @@ TEST(Decisions, OfSmallColumns) {
       {"7 7 7 7", 1, "constant", false},
       {"a a a", 1, "constant", false},
       {"NA NA ?", 1, "empty", false},
-      {"1 2 3", 5, "category", true},           // passenger class
-      {"1 2 3 4 5", 5, "category", true},       // Likert
-      {"1 2 3 4 5 6 7", 5, "category", true},   // Likert 1-7
-      {"0 1 2 3 4 5 6", 5, "count", true},      // starts at 0
-      {"0 2 4 5 6 8", 5, "count", true},        // legs
+      {"1 2 3", 5, "category", true},          // passenger class
+      {"1 2 3 4 5", 5, "category", true},      // Likert
+      {"1 2 3 4 5 6 7", 5, "category", true},  // Likert 1-7
+      {"0 1 2 3 4 5 6", 5, "count", true},     // starts at 0
+      {"0 2 4 5 6 8", 5, "count", true},       // legs
       {"0 1 1 2 3 5 8 13 2 1 0 1", 2, "count", true},
       {"0 1 2 3 4 5 6 7 8 9 10 11", 2, "count", false},
-      {"3750 3800 3250 3450 3650 3625", 4, "real", true},   // grams; few enough to be codes
+      {"3750 3800 3250 3450 3650 3625", 4, "real", true},  // grams; few enough to be codes
       {"21 35 28 44 50 31 27", 4, "real", false},
-      {"-1 2 2 3 7 9", 3, "real", false},
+      {"-1 2 2 3 7 9 11", 3, "real", false},
       {"100 101 100 99 100 98 102", 2, "real", false},
       {"0.5 1.5 1.25 2 7 9", 1, "real", false},
-      {"1 2 3 4 5", 1, "real", false},          // nothing repeats
+      {"1 2 3 4 5", 1, "real", false},  // nothing repeats
       {"1 2 2 3.5", 1, "real", false},
       {"x 1 2", 1, "category", false},
   };
@@ -103,10 +103,10 @@ TEST(Decisions, NumbersThatAreCategoriesKeepTheirOrderAndShortestSpelling) {
   // New rows may spell them differently, but not bring others.
   const Table rows = read_like_bytes("w;v\n1;2.50\n1;10\n", "n.csv", data.codebook, "");
   EXPECT_EQ(rows.columns.at(1).text(0), "2.5");
-  EXPECT_NE(message_of(ErrorCode::bad_data,
-                       [&] { read_like_bytes("w;v\n1;2.51\n", "n.csv", data.codebook, ""); })
-                .find("'2.51' is not one of the levels '2.5', '9', '10'"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(ErrorCode::bad_data, [&] { read_like_bytes("w;v\n1;2.51\n", "n.csv", data.codebook, ""); })
+          .find("'2.51' is not one of the levels '2.5', '9', '10'"),
+      std::string::npos);
 }
 
 TEST(Decisions, CountsAreOverdispersedIfTheVarianceIsClearlyAboveTheMean) {
@@ -172,9 +172,8 @@ TEST(Decisions, RoundedNumbersHaveAResolution) {
     return 25.0 * std::round(std::normal_distribution<double>(4200.0, 800.0)(g) / 25.0);
   });
   EXPECT_EQ(decide(rounded).resolution, std::optional(25.0));
-  const auto tenths = draws(200, [](auto& g) {
-    return std::round(10.0 * std::normal_distribution<double>(40.0, 5.0)(g)) / 10.0;
-  });
+  const auto tenths = draws(
+      200, [](auto& g) { return std::round(10.0 * std::normal_distribution<double>(40.0, 5.0)(g)) / 10.0; });
   ASSERT_TRUE(decide(tenths).resolution);
   EXPECT_NEAR(*decide(tenths).resolution, 0.1, 1e-9);
   // Twenty exact numbers are far apart without being rounded.
@@ -206,16 +205,17 @@ TEST(Decisions, LongColumnsAreDecidedAsShortOnes) {
 TEST(Identifiers, AreNamedAndLeftOut) {
   std::string text = "id,row,zip,code,serial,year,velocity,x\n";
   for (int i = 0; i < 40; ++i)
-    text += fmt::format("P{},{},{},{:05},{},{},{},{}\n", i, 3 * i + 1, 10000 + 97 * i, 2000 + 11 * (i * i % 37),
-                        100 + (i * 17) % 40, 1980 + i, 9000 + 13 * i * i, std::sin(i * 1.7));
+    text +=
+        fmt::format("P{},{},{},{:05},{},{},{},{}\n", i, 3 * ((i * 7) % 40) + 1, 10000 + 97 * i, 2000 + 11 * (i * i % 101),
+                    100 + (i * 17) % 40, 1980 + i, 9000 + 13 * i * i, std::sin(i * 1.7));
   const Dataset data = read_text(text);
   EXPECT_EQ(report_of(data, "id").left_out, "identifier");
-  EXPECT_EQ(report_of(data, "row").left_out, "identifier");      // by its name, all differ
-  EXPECT_EQ(report_of(data, "zip").left_out, "identifier");      // by its name
-  EXPECT_EQ(report_of(data, "code").left_out, "identifier");     // leading zeros
-  EXPECT_EQ(report_of(data, "serial").left_out, "identifier");   // 100..139, each once
-  EXPECT_EQ(report_of(data, "year").left_out, "");               // time is a measurement
-  EXPECT_EQ(report_of(data, "velocity").left_out, "");           // rises, but has gaps
+  EXPECT_EQ(report_of(data, "row").left_out, "identifier");     // by its name, all differ
+  EXPECT_EQ(report_of(data, "zip").left_out, "identifier");     // by its name
+  EXPECT_EQ(report_of(data, "code").left_out, "identifier");    // leading zeros
+  EXPECT_EQ(report_of(data, "serial").left_out, "identifier");  // 100..139, each once
+  EXPECT_EQ(report_of(data, "year").left_out, "");              // time is a measurement
+  EXPECT_EQ(report_of(data, "velocity").left_out, "");          // rises, but has gaps
   EXPECT_FALSE(report_of(data, "velocity").ambiguous.empty());
   EXPECT_EQ(report_of(data, "x").left_out, "");
   ASSERT_FALSE(data.notes.empty());
@@ -226,9 +226,9 @@ TEST(Identifiers, AreNamedAndLeftOut) {
   EXPECT_EQ(report_of(kept, "row").spec.kind, Kind::real);
   EXPECT_EQ(report_of(kept, "id").spec.kind, Kind::category);
   EXPECT_EQ(kept.table.columns.size(), data.table.columns.size() + 2);
-  keep.keep = {"rwo"};
+  keep.keep = {"roow"};
   EXPECT_EQ(read_error(text, keep, "d.csv", ErrorCode::configuration),
-            "--keep rwo: d.csv has no such column; did you mean 'row'?");
+            "--keep roow: d.csv has no such column; did you mean 'row'?");
 }
 
 TEST(Sentinels, AreWarnedAboutWithTheRemedy) {
@@ -242,9 +242,9 @@ TEST(Sentinels, AreWarnedAboutWithTheRemedy) {
             "missing_values = [-999] in the codebook, or --na-values -999");
   EXPECT_NE(sentinel("22 35 -1 41 60 18 33"), "");
   EXPECT_NE(sentinel("3.5 4.25 9999 4.75 3.25 5.5 4"), "");
-  EXPECT_EQ(sentinel("-1 0 1 2 3 0 1 2"), "");                     // a scale with -1
-  EXPECT_EQ(sentinel("-1.5 0.25 1 -0.75 2 0.5 -1 1.25"), "");      // in the midst of others
-  EXPECT_EQ(sentinel("9000 9500 9999 9700 9200 9990 9300"), "");   // near the others
+  EXPECT_EQ(sentinel("-1 0 1 2 3 0 1 2"), "");                    // a scale with -1
+  EXPECT_EQ(sentinel("-1.5 0.25 1 -0.75 2 0.5 -1 1.25"), "");     // in the midst of others
+  EXPECT_EQ(sentinel("9000 9500 9999 9700 9200 9990 9300"), "");  // near the others
 }
 
 TEST(MissingValues, FromTheCodebookAndTheFlag) {
@@ -297,7 +297,8 @@ TEST(InformativeGaps, BecomeAColumn) {
   ASSERT_EQ(rows.columns.size(), 3u);
   expect_values(rows.columns[2], {1, 0});
   // Without gaps there is nothing to mark.
-  EXPECT_EQ(read_cells("1.5 2.5 7 8", 1, "v", options = {.codebook = &book}).table.columns.size(), 2u);
+  options.codebook = &book;
+  EXPECT_EQ(read_cells("1.5 2.5 7 8", 1, "v", options).table.columns.size(), 2u);
 }
 
 TEST(Histograms, AreSmall) {

@@ -69,8 +69,10 @@ TEST(MemoryTable, ObeysTheCodebook) {
   EXPECT_EQ(made.table.find("letter")->levels, (std::vector<std::string>{"m", "z", "a", "q"}));
   EXPECT_EQ(made.table.find("letter")->text(1), "a");
   codebook.columns = {{"letter", Kind::real, {}, {}, {}}};
-  EXPECT_EQ(message_of(ErrorCode::bad_data, [&] { dataset_of(five_rows(), options); }),
-            "row 0: column 'letter': value 'it' is not a number");
+  EXPECT_EQ(
+      message_of(ErrorCode::bad_data, [&] { dataset_of(five_rows(), options); }),
+      "row 0: column 'letter': value 'it' is not a number; correct it, or leave the cell empty if it is "
+      "missing");
 }
 
 TEST(MemoryTable, InfinityIsNoCell) {

@@ -42,43 +42,28 @@ ReadOptions with_codebook(const Codebook& codebook) {
   return options;
 }
 
-TEST(Kinds, AreInferred) {
+TEST(Kinds, OfPlainFeatures) {
   struct Case {
     const char* cells;
     Kind kind;
   };
   const Case cases[] = {
-      {"0 1 1 0", Kind::binary},
-      {"0 1 NA 1", Kind::binary},
-      {"0 1 2 1", Kind::count},
-      {"3 7 7 12 0", Kind::count},
-      {"1.0 2.0 2.0 5.0", Kind::count},
-      {"0 0 10001 5", Kind::real},         // too large
-      {"1 2 3 4 5", Kind::real},           // nothing repeats
-      {"-1 2 2 3", Kind::real},            // negative
-      {"1 2 2 3.5", Kind::real},           // fractional
-      {"100 101 100 99 100", Kind::real},  // under-dispersed
-      {"7 7 7 7", Kind::real},             // constant
-      {"0 9000 10000 0", Kind::count},
-      {"a b a", Kind::category},
-      {"yes no yes", Kind::binary},
+      {"0 1 1 0", Kind::binary},        {"0 1 2 1", Kind::count},        {"3 7 7 12 0", Kind::count},
+      {"1.0 2.0 2.0 5.0", Kind::count}, {"0 0 10001 5", Kind::real},     {"1 2 3 4 5", Kind::real},
+      {"-1 2 2 3", Kind::real},         {"1 2 2 3.5", Kind::real},       {"100 101 100 99 100", Kind::real},
+      {"7 7 7 7", Kind::real},          {"0 9000 10000 0", Kind::count}, {"a b a", Kind::category},
       {"N Y N", Kind::binary},
-      {"True False True", Kind::binary},
-      {"t F t", Kind::binary},
-      {"ON off", Kind::binary},
-      {"yes yes", Kind::category},
-      {"yes no maybe", Kind::category},
-      {"yes false", Kind::category},
-      {"1 2 x", Kind::category},
   };
+  ReadOptions options;
+  options.plain_features = true;
   for (const Case& test : cases) {
     std::string text = "v\n" + std::string(test.cells) + "\n";
     std::replace(text.begin() + 2, text.end(), ' ', '\n');
-    EXPECT_EQ(read_text(text).table.columns.at(0).kind, test.kind) << test.cells;
+    EXPECT_EQ(read_text(text, options).table.columns.at(0).kind, test.kind) << test.cells;
   }
 }
 
-TEST(Kinds, DispersionLimitIsAQuarter) {
+TEST(Kinds, DispersionLimitOfPlainFeaturesIsAQuarter) {
   // Mean 4 and variance 1 or just below it.
   EXPECT_EQ(infer_number_kind(std::vector<double>{3, 5, 4, 5, 3}), Kind::count);
   EXPECT_EQ(infer_number_kind(std::vector<double>{3, 5, 4, 4, 5, 3}), Kind::real);
@@ -148,15 +133,20 @@ TEST(Roles, ColumnsLeftOutAreNoted) {
   std::string text = "x,empty,label,constant\n";
   for (int i = 0; i < 40; ++i) text += fmt::format("{}.5,NA,name{},3\n", i, i);
   const Dataset data = read_text(text);
-  ASSERT_EQ(data.table.columns.size(), 2u);
-  EXPECT_EQ(data.table.columns[1].name, "constant");
+  ASSERT_EQ(data.table.columns.size(), 1u);
   ASSERT_EQ(data.notes.size(), 3u);
   EXPECT_EQ(data.notes[0], "column 'empty' is left out: every cell is missing");
   EXPECT_NE(data.notes[1].find("column 'label' is left out"), std::string::npos);
   EXPECT_NE(data.notes[1].find("--id"), std::string::npos);
-  EXPECT_EQ(data.notes[2], "column 'constant' is constant");
+  EXPECT_EQ(data.notes[2], "column 'constant' is left out: every cell is 3");
+  ReadOptions all;
+  all.leave_out = false;
+  EXPECT_EQ(read_text(text, all).table.columns.at(1).name, "constant");
   // Twenty levels in twenty rows are few enough; a codebook overrules the rule.
   Codebook codebook;
+  codebook.columns.push_back({"constant", Kind::real, {}, {}, {}});
+  EXPECT_EQ(read_text(text, with_codebook(codebook)).notes.back(), "column 'constant' is constant");
+  codebook.columns.clear();
   codebook.columns.push_back({"label", Kind::category, {}, {}, {}});
   EXPECT_EQ(read_text(text, with_codebook(codebook)).table.columns.at(1).levels.size(), 40u);
   EXPECT_EQ(read_error("a,b\n,\nNA,?\n").substr(0, 37), "d.csv: no column of data is left: 2 c");
@@ -316,8 +306,8 @@ TEST(ReadLike, MatchesByPositionWithoutAHeader) {
 TEST(ReadLike, Errors) {
   const Table fitted = read_text("x,color\n1.5,red\n2.5,blue\n").table;
   EXPECT_EQ(
-      message_of(ErrorCode::bad_data, [&] { read_like_bytes("color,x\nred,1\n", "new.csv", fitted, ""); }),
-      "new.csv:1: column 'color' of the fitted data is not in the file; add it (did you mean 'color'?)");
+      message_of(ErrorCode::bad_data, [&] { read_like_bytes("colr,x\nred,1\n", "new.csv", fitted, ""); }),
+      "new.csv:1: column 'color' of the fitted data is not in the file; add it (did you mean 'colr'?)");
   EXPECT_EQ(message_of(ErrorCode::bad_data,
                        [&] { read_like_bytes("x,color\n1,red\n2,green\n", "new.csv", fitted, ""); }),
             "new.csv:3: column 'color': value 'green' is not one of the levels 'blue', 'red'; correct it or "

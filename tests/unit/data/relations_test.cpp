@@ -19,7 +19,8 @@ struct Maker {
 };
 
 /// A table of so many rows, each as `row` writes it.
-std::string table(const std::string& header, std::size_t rows, const std::function<std::string(Maker&)>& row) {
+std::string table(const std::string& header, std::size_t rows,
+                  const std::function<std::string(Maker&)>& row) {
   Maker maker;
   std::string text = header + "\n";
   for (std::size_t i = 0; i < rows; ++i) text += row(maker) + "\n";
@@ -37,18 +38,20 @@ TEST(Duplicates, AreCountedOnce) {
   const std::string text = table("x,copy,scaled,noisy,y,c,codes,words", 120, [](Maker& m) {
     const double x = m.normal();
     const std::size_t c = m.below(4);
-    return fmt::format("{},{},{},{},{},{},{},{}", x, x, 32.0 - 1.8 * x, x + 0.01 * m.normal(), m.normal(), "abcd"[c],
-                       7 * c + 1, std::string(c + 1, 'z'));
+    return fmt::format("{},{},{},{},{},{},{},{}", x, x, 32.0 - 1.8 * x, x + 0.01 * m.normal(), m.normal(),
+                       "abcd"[c], 7 * c + 1, std::string(c + 1, 'z'));
   });
   const Dataset data = read_text(text);
   EXPECT_EQ(left_out(data), "copy duplicate; scaled duplicate; codes duplicate; words duplicate; ");
   ReadOptions options;
   options.keep = {"scaled"};
-  EXPECT_EQ(left_out(read_text(text, options)), "x duplicate; copy duplicate; codes duplicate; words duplicate; ");
+  EXPECT_EQ(left_out(read_text(text, options)),
+            "x duplicate; copy duplicate; codes duplicate; words duplicate; ");
   const Codebook book = parse_codebook("[[column]]\nname='copy'\nkind='real'\n", "b.toml");
   options = {};
   options.codebook = &book;
-  EXPECT_EQ(left_out(read_text(text, options)), "x duplicate; scaled duplicate; codes duplicate; words duplicate; ");
+  EXPECT_EQ(left_out(read_text(text, options)),
+            "x duplicate; scaled duplicate; codes duplicate; words duplicate; ");
 }
 
 TEST(Duplicates, FewRowsAreOnlyNamed) {
@@ -88,7 +91,8 @@ TEST(Collinear, ColumnsAreLeftOutAndNamed) {
     const double r = m.normal();
     const double g = m.normal() + 0.5 * r;
     const double b = m.normal();
-    return fmt::format("{},{},{},{},{},{}", r, g, b, (r + g + b) / 3.0, 2.0 * r - g + 0.02 * m.normal(), m.normal());
+    return fmt::format("{},{},{},{},{},{}", r, g, b, (r + g + b) / 3.0, 2.0 * r - g + 0.1 * m.normal(),
+                       m.normal());
   });
   const Dataset data = read_text(text);
   EXPECT_EQ(left_out(data), "mean collinear; ");
@@ -97,9 +101,9 @@ TEST(Collinear, ColumnsAreLeftOutAndNamed) {
   ReadOptions options;
   options.keep = {"mean"};
   EXPECT_EQ(left_out(read_text(text, options)), "b collinear; ");
-  // The threshold is a share of the variance: 0.02^2 of 3.25 + ... is above 1e-4, 0.01^2 is below.
+  // The threshold is a share of the variance: 0.1^2 of about 3.25.
   options = {};
-  options.rules.collinear_residual = 1e-3;
+  options.rules.collinear_residual = 1e-2;
   EXPECT_EQ(left_out(read_text(text, options)), "mean collinear; nearly collinear; ");
 }
 
@@ -115,13 +119,15 @@ TEST(Collinear, IsNotLookedForWithTooFewRows) {
 TEST(Truth, ACopyIsRefusedUnlessForced) {
   const std::string text = table("x,group,copy,finer", 60, [](Maker& m) {
     const std::size_t c = m.below(3);
-    return fmt::format("{},{},{},{}", m.normal(), "abc"[c], c * 10, fmt::format("{}{}", "abc"[c], m.below(2)));
+    return fmt::format("{},{},{},{}", m.normal(), "abc"[c], c * 10,
+                       fmt::format("{}{}", "abc"[c], m.below(2)));
   });
   ReadOptions options;
   options.truth = {"group"};
-  EXPECT_EQ(read_error(text, options, "d.csv", ErrorCode::configuration),
-            "column 'copy' of d.csv is a copy of --truth group: each of its values goes with one label, so that "
-            "scores would mean nothing; leave it out with --drop 'copy', or model it with --keep 'copy'");
+  EXPECT_EQ(
+      read_error(text, options, "d.csv", ErrorCode::configuration),
+      "column 'copy' of d.csv is a copy of --truth group: each of its values goes with one label, so that "
+      "scores would mean nothing; leave it out with --drop 'copy', or model it with --keep 'copy'");
   options.keep = {"copy"};
   const Dataset kept = read_text(text, options);
   EXPECT_EQ(kept.table.columns.size(), 3u);

@@ -205,7 +205,7 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
   const Measure m = measure(column.values);
   Decision decision;
   if (m.distinct <= 1) {
-    decision.left_out = "constant";
+    if (m.present >= rules.constant_cells) decision.left_out = "constant";
     decision.reason = fmt::format("every cell is {}", short_number(m.common));
     return decision;
   }
@@ -220,6 +220,9 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
     decision.reason =
         bits ? "only 0 and 1"
              : fmt::format("two values, {} and {}", short_number(m.least), short_number(m.greatest));
+  } else if (column.leading_zeros && m.whole && m.distinct <= rules.count_values) {
+    decision.kind = Kind::category;
+    decision.reason = "digits with leading zeros, so codes rather than numbers";
   } else if (is_small_set(m, rules) && column.unit.empty()) {
     decision.kind = Kind::category;
     decision.reason = fmt::format("only {} different numbers", m.distinct);
@@ -246,7 +249,7 @@ Decision decide_texts(std::size_t levels, std::size_t present, bool boolean, con
   Decision decision;
   decision.kind = Kind::category;
   if (levels <= 1) {
-    decision.left_out = "constant";
+    if (present >= rules.constant_cells) decision.left_out = "constant";
     decision.reason = "every cell is the same text";
   } else if (boolean || (levels == 2 && present >= 3 * levels)) {
     decision.kind = Kind::binary;

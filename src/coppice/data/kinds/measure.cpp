@@ -1,6 +1,8 @@
 // One pass for sums, one for distinct numbers (in a small table by their bits), and a sort of those.
 #include "coppice/data/kinds/measure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <limits>
 
 #include "coppice/data/table.hpp"
+#include "coppice/data/text.hpp"
 
 namespace coppice {
 namespace {
@@ -84,7 +87,8 @@ void find_gap(std::vector<double> sorted, Measure& result) {
     if (step > floor) gap = std::min(gap, step);
   }
   if (!std::isfinite(gap)) return;
-  result.gap = gap;
+  // 0.1 rather than 0.09999999999999787.
+  text::parse_number(fmt::format("{:.10g}", gap), result.gap);
   result.on_grid = std::all_of(sorted.begin(), sorted.end(), [&](double x) {
     const double steps = (x - sorted.front()) / gap;
     return std::abs(steps - std::round(steps)) < 1e-4 * (1.0 + std::abs(steps));

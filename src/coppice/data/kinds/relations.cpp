@@ -233,30 +233,35 @@ class Search {
         z.push_back(std::move(column));
       }
     // One at a time, the latest of those that the others explain.
-    for (;;) {
-      const std::optional<std::size_t> last = last_explained(z, kept);
-      if (!last) return;
-      leave_collinear(z, kept, *last);
-      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(*last));
-      z.erase(z.begin() + static_cast<std::ptrdiff_t>(*last));
+    std::vector<std::pair<std::size_t, Eigen::VectorXd>> explained;
+    while (const std::optional<std::size_t> last = last_explained(z, kept)) {
+      const auto at = static_cast<std::ptrdiff_t>(*last);
+      explained.emplace_back(kept[*last], std::move(z[*last]));
+      kept.erase(kept.begin() + at);
+      z.erase(z.begin() + at);
+    }
+    if (explained.empty()) return;
+    const Eigen::MatrixXd others = stacked(z);
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> decomposition(others);
+    for (const auto& [column, values] : explained) {
+      const Eigen::VectorXd weights = decomposition.solve(values);
+      leave_collinear(column, (values - others * weights).squaredNorm(), weights, kept);
     }
   }
 
-  static Eigen::MatrixXd stacked(const std::vector<Eigen::VectorXd>& z, std::size_t without) {
-    Eigen::MatrixXd all(z[0].size(), static_cast<Eigen::Index>(z.size() - (without < z.size() ? 1 : 0)));
-    Eigen::Index at = 0;
-    for (std::size_t j = 0; j < z.size(); ++j)
-      if (j != without) all.col(at++) = z[j];
+  static Eigen::MatrixXd stacked(const std::vector<Eigen::VectorXd>& z) {
+    Eigen::MatrixXd all(z[0].size(), static_cast<Eigen::Index>(z.size()));
+    for (std::size_t j = 0; j < z.size(); ++j) all.col(static_cast<Eigen::Index>(j)) = z[j];
     return all;
   }
 
-  /// The share of variance of column j that the others leave is 1 / (Z'Z)^-1_jj; of a singular matrix the
-  /// columns that a pivoted decomposition cannot use have none left.
+  /// The share of variance of column j that the others leave is 1 / (Z'Z)^-1_jj.
   std::optional<std::size_t> last_explained(const std::vector<Eigen::VectorXd>& z,
                                             const std::vector<std::size_t>& kept) const {
     if (z.size() < 3) return std::nullopt;
     // A ridge far below the threshold keeps the inverse finite.
-    Eigen::MatrixXd gram = stacked(z, z.size()).transpose() * stacked(z, z.size());
+    const Eigen::MatrixXd all = stacked(z);
+    Eigen::MatrixXd gram = all.transpose() * all;
     gram.diagonal().array() += 1e-11;
     const Eigen::MatrixXd inverse = gram.llt().solve(Eigen::MatrixXd::Identity(gram.rows(), gram.cols()));
     for (std::size_t j = z.size(); j-- > 0;) {
@@ -267,19 +272,15 @@ class Search {
     return std::nullopt;
   }
 
-  void leave_collinear(const std::vector<Eigen::VectorXd>& z, const std::vector<std::size_t>& kept,
-                       std::size_t which) {
-    const Eigen::MatrixXd others = stacked(z, which);
-    const Eigen::VectorXd weights = others.colPivHouseholderQr().solve(z[which]);
-    const double left = (z[which] - others * weights).squaredNorm();
+  void leave_collinear(std::size_t column, double left, const Eigen::VectorXd& weights,
+                       const std::vector<std::size_t>& kept) {
     std::vector<std::pair<double, std::size_t>> strongest;
-    for (std::size_t j = 0, at = 0; j < z.size(); ++j)
-      if (j != which) strongest.emplace_back(-std::abs(weights[static_cast<Eigen::Index>(at++)]), kept[j]);
+    for (std::size_t j = 0; j < kept.size(); ++j)
+      strongest.emplace_back(-std::abs(weights[static_cast<Eigen::Index>(j)]), kept[j]);
     std::sort(strongest.begin(), strongest.end());
     std::vector<std::string> names;
-    for (const auto& [weight, column] : strongest)
-      if (-weight > 0.01) names.push_back(columns_[column].name);
-    const std::size_t column = kept[which];
+    for (const auto& [weight, other] : strongest)
+      if (-weight > 0.01) names.push_back(columns_[other].name);
     gone_[column] = true;
     found_.push_back({column, column, true, true,
                       fmt::format("a linear combination of {} ({} of its variance is left)",

@@ -8,6 +8,8 @@
 namespace coppice {
 
 struct KindRules {
+  /// A column with at least so many cells, all of them alike, is constant.
+  std::size_t constant_cells = 3;
   /// At most so many distinct values are categories (two: binary), if each occurs this often on average.
   std::size_t category_values = 5;
   double category_repeats = 3.0;

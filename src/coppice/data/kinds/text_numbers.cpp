@@ -101,13 +101,20 @@ class ColumnReader {
   /// In a unit that is known: dates, or numbers that are in the unit already.
   Reading in_unit(const text::DateUnit& unit) const {
     Reading reading = with_order(unit.order, unit);
-    const Reading plain = with_mark(text::DecimalMark::point);
+    accept_plain(reading);
+    return reading;
+  }
+
+  /// Numbers without any sign are in the unit already.
+  void accept_plain(Reading& reading) const {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
-      if (!std::isnan(reading.numbers[i]) || std::isnan(plain.numbers[i]) || !is_plain(i)) continue;
-      reading.numbers[i] = plain.numbers[i];
+      double value = 0.0;
+      if (counts_[i] == 0 || !std::isnan(reading.numbers[i]) ||
+          text::parse_number(column_.levels[i], value) != text::Parsed::number)
+        continue;
+      reading.numbers[i] = value;
       reading.cells += counts_[i];
     }
-    return reading;
   }
 
   std::size_t short_years() const {
@@ -258,6 +265,7 @@ TextNumbers settle_declared(RawTable& raw, std::size_t index, const ColumnSpec& 
   }
   ColumnReader reader(raw, index);
   Reading reading = unit ? reader.in_unit(*unit) : reader.as_numbers();
+  if (!spec.unit.empty()) reader.accept_plain(reading);
   if (!unit && spec.unit.empty() && reading.cells < reader.present())
     if (Reading dates = reader.as_dates(); dates.cells == reader.present()) reading = std::move(dates);
   if (reading.cells < reader.present())
@@ -312,7 +320,8 @@ TextNumbers settle_numbers(RawTable& raw, std::size_t index, const ColumnSpec* s
   }
   ColumnReader reader(raw, index);
   const std::size_t present = reader.present();
-  if (present == 0 || reader.all_plain()) return result;  // numbers that are names were made so on purpose
+  // Columns in memory whose texts are all numbers were made texts on purpose.
+  if (present == 0 || (raw.delimiter == '\0' && reader.all_plain())) return result;
   Reading reading = reader.as_numbers();
   if (Reading dates = reader.as_dates(); dates.cells > reading.cells) reading = std::move(dates);
   const double share = static_cast<double>(reading.cells) / static_cast<double>(present);
@@ -339,8 +348,9 @@ TextNumbers settle_numbers(RawTable& raw, std::size_t index, const ColumnSpec* s
             reading.unit.empty() || reading.is_date ? "" : fmt::format(" with {}", reading.unit),
             reading.cells, present, text::display(odd, 30)));
   if (share >= 0.5)
-    result.mixed = fmt::format("{} of {} cells are {}, others such as '{}' are not", reading.cells, present,
-                               reading.is_date ? "dates or times" : "numbers", text::display(odd, 30));
+    result.mixed = fmt::format("has {} in {} of {} cells, but also others such as '{}'",
+                               reading.is_date ? "dates or times" : "numbers", reading.cells, present,
+                               text::display(odd, 30));
   return result;
 }
 

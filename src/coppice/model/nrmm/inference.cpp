@@ -236,7 +236,7 @@ class MixtureSampler final : public Inference {
                             multiway_.splits(),
                             multiway_.merges()};
     writer.put(counts);
-    if (format() == kLearnedStateFormat) save_learned(writer);
+    if (keeps_learned()) save_learned(writer);
     if (published_) published_->save(writer);
     writer.put(clusters_.labels().data(), rows_);
     return writer.take();
@@ -247,7 +247,7 @@ class MixtureSampler final : public Inference {
     header().check(reader);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
-    if (format() == kLearnedStateFormat) load_learned(reader, rows_);
+    if (keeps_learned()) load_learned(reader, rows_);
     // Labels come last; what is before them are the trees.
     const std::size_t labels_size = rows_ * sizeof(Label);
     ByteReader trees(reader.take(reader.left() - std::min(reader.left(), labels_size)));
@@ -274,7 +274,7 @@ class MixtureSampler final : public Inference {
     header().check(reader);
     const auto state = reader.get<ProcessState>();
     reader.take(sizeof(std::array<MoveCount, 8>));
-    if (format() == kLearnedStateFormat) load_learned(reader, rows);
+    if (keeps_learned()) load_learned(reader, rows);
     // Counts of moves and published trees are those of another run.
     const std::size_t labels_size = rows * sizeof(Label);
     reader.take(reader.left() - std::min(reader.left(), labels_size));
@@ -372,9 +372,8 @@ class MixtureSampler final : public Inference {
     update_log_marginal_alone();
   }
 
-  const StateHeader& header() const {
-    return own_family_ || filled_.any() ? kLearnedStateHeader : kStateHeader;
-  }
+  bool keeps_learned() const { return own_family_ || filled_.any(); }
+  const StateHeader& header() const { return keeps_learned() ? kLearnedStateHeader : kStateHeader; }
 
   /// Filled cells are measured from origins, which are those of the data.
   void save_learned(ByteWriter& writer) const {
