@@ -9,7 +9,7 @@ class Rebuild : public ::testing::TestWithParam<LawCase> {};
 
 TEST_P(Rebuild, GivesTheSameFamily) {
   const Fixture fixture(GetParam(), 3);
-  const FamilyPlan again = rebuild_plan(fixture.table, fixture.codebook, fixture.plan.blocks);
+  const FamilyPlan again = rebuild_plan(fixture.table, fixture.plan.blocks);
   EXPECT_EQ(again.blocks, fixture.plan.blocks);
   EXPECT_EQ(again.order, fixture.plan.order);
   EXPECT_EQ(again.family->name(), fixture.family().name());
@@ -48,7 +48,7 @@ TEST(RebuildOf, SettingsThatDecideDefaultsOfOthers) {
     const FamilyPlan plan = plan_family(fixture.table, {}, family, settings);
     const FamilyPlan plain = plan_family(fixture.table, {}, family, {});
     EXPECT_NE(plan.blocks, plain.blocks) << setting;
-    const FamilyPlan again = rebuild_plan(fixture.table, {}, plan.blocks);
+    const FamilyPlan again = rebuild_plan(fixture.table, plan.blocks);
     EXPECT_EQ(again.blocks, plan.blocks) << setting;
     const Rows rows = encode(plan, fixture.table);
     const Stats before(*plan.family, rows, 0, 20);

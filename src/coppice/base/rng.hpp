@@ -118,6 +118,9 @@ std::uint64_t draw_binomial(Stream& stream, std::uint64_t trials, double probabi
 void draw_dirichlet(Stream& stream, std::span<const double> concentration, std::span<double> out);
 /// An index drawn with probability proportional to weights (not all zero).
 std::size_t draw_categorical(Stream& stream, std::span<const double> weights);
+/// An index drawn with probability proportional to exp(log_weights[i]), which are overwritten. Some may be
+/// minus infinity, but not all.
+std::size_t draw_from_logs(Stream& stream, std::span<double> log_weights);
 /// Uniformly random order of the given items, in place.
 void shuffle(Stream& stream, std::span<std::uint32_t> items);
 

@@ -30,6 +30,11 @@ std::vector<double> from_scale(const FamilyInputs& inputs, Function&& function) 
   return values;
 }
 
+Parameter with_earlier_name(Parameter parameter, const char* name) {
+  parameter.aliases.push_back({name});
+  return parameter;
+}
+
 std::vector<BernoulliCell> bernoulli_cells(const FamilyInputs& inputs) {
   const std::vector<double> a = inputs.per_column_values("a", for_every_column(inputs, 0.5), 0.0);
   const std::vector<double> b = inputs.per_column_values("b", for_every_column(inputs, 0.5), 0.0);
@@ -145,7 +150,7 @@ std::vector<PoissonCell> poisson_cells(const FamilyInputs& inputs) {
 std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.given_values("share", for_every_column(inputs, kNoShare), 0.0);
+  const std::vector<double> share = inputs.given_values("within_fraction", for_every_column(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
   std::vector<double> default_strength = for_every_column(inputs, kDefaultMeanStrength);
   std::vector<double> default_shape = for_every_column(inputs, 1.5);
@@ -168,7 +173,7 @@ std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& in
   std::map<double, std::shared_ptr<const HalfStepGammas>> tables;
   std::map<std::pair<double, double>, std::shared_ptr<const NormalGammaTable>> union_tables;
   std::vector<GaussianDiagonalCell> cells;
-  const bool learns = inputs.learns({"prior_mean", "mean_strength", "shape", "rate", "share"});
+  const bool learns = inputs.learns({"prior_mean", "mean_strength", "shape", "rate", "within_fraction"});
   for (std::size_t j = 0; j < shape.size(); ++j) {
     if (learns) {
       constexpr std::size_t kLargestOwn = 16384;
@@ -315,10 +320,12 @@ FamilyEntry gaussian_diagonal_entry() {
                positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
                positive_parameter("rate", "",
                                   "its rate; default: a cluster has half the column's standard deviation"),
-               positive_parameter(
-                   "share", "",
-                   "the share g of a column's variance that is within clusters: mean_strength g, shape 2 and "
-                   "rate 2 g times that variance, where these are not given")},
+               with_earlier_name(
+                   positive_parameter(
+                       "within_fraction", "",
+                       "the fraction g of a column's variance that is within clusters: mean_strength g, shape 2 "
+                       "and rate 2 g times that variance, where these are not given"),
+                   "share")},
           .make = make_columns<gaussian_diagonal_cells>,
           .support = Support::real_line,
           .automatic = {Kind::real},

@@ -199,15 +199,24 @@ std::string FamilyPlan::description() const {
 }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings, bool independent, const ChainAbilities& chains) {
+                       const Settings& given, bool independent, const ChainAbilities& chains) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   FamilyPlan plan;
+  std::vector<Parameter> hyper_parameters;
+  for (const FamilyEntry& entry : all_families())
+    hyper_parameters.insert(hyper_parameters.end(), entry.parameters.begin(), entry.parameters.end());
+  const Settings settings = with_present_names(hyper_parameters, given);
+  std::vector<ColumnSpec> present(table.columns.size());  // what the codebook says, under present names
   Specs specs(table.columns.size(), nullptr);
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
     // Nearly always in the order of the table: looking for every column of a wide one would take long.
     const std::string& name = table.columns[j].name;
     const bool is_in_order = j < codebook.columns.size() && codebook.columns[j].name == name;
-    specs[j] = is_in_order ? &codebook.columns[j] : codebook.find(name);
+    const ColumnSpec* spec = is_in_order ? &codebook.columns[j] : codebook.find(name);
+    if (spec == nullptr) continue;
+    present[j] = *spec;
+    present[j].settings = with_present_names(hyper_parameters, spec->settings);
+    specs[j] = &present[j];
   }
   const bool joint = !independent && joins_reals(table, specs, settings, chains.learns_hyper);
   for (std::size_t j = 0; j < table.columns.size(); ++j) {

@@ -69,7 +69,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   const Table& table = contents.table;
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
-  setup->model->check_given(config.parameters);
+  setup->model->check_given(with_present_names(setup->model->parameters, config.parameters));
   if (contents.effective && !contents.effective->blocks.empty())
     setup->plan = rebuild_plan(table, contents.effective->blocks, abilities_of(*setup->model, config));
   else
@@ -81,7 +81,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   spread_ties(setup->plan, table, setup->rows);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters,
-                                    in_order_of_cells(parameters_of(contents, config), setup->plan.order))};
+                                    in_order_of_cells(with_present_names(setup->model->parameters, parameters_of(contents, config)),
+                                                      setup->plan.order))};
   const bool learns = setup->model->learns_labels();
   if (learns && contents.labels.columns.empty())
     fail(ErrorCode::configuration,
@@ -123,7 +124,8 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
   });
   if (has_share) set_up_again();
   if (!setup->model->resolves_settings()) return has_share;
-  Resolution resolution = setup->model->resolve(setup->problem, config.parameters, config.seed, threads);
+  Resolution resolution = setup->model->resolve(
+      setup->problem, with_present_names(setup->model->parameters, config.parameters), config.seed, threads);
   config.notes.insert(config.notes.end(), resolution.notes.begin(), resolution.notes.end());
   if (resolution.settings.empty()) return has_share;
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));

@@ -11,6 +11,7 @@
 #include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
 #include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/growing_guide.hpp"
@@ -335,17 +336,8 @@ class MixtureSampler final : public Inference {
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
-    const Family& family = clusters_.family();
-    std::vector<double> empty(family.stats_size());
-    family.clear(empty.data());
-    std::vector<std::vector<double>> thetas(clusters_.sizes().size());
     Stream stream(name, Purpose::prior_data);
-    for (std::vector<double>& theta : thetas) {
-      theta.resize(family.theta_size());
-      family.draw_theta(empty.data(), stream, theta.data());
-    }
-    for (std::size_t row = 0; row < rows_; ++row)
-      family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
+    draw_clusters(clusters_.family(), clusters_.labels(), clusters_.sizes().size(), stream, rows);
     // Cells that were missing are missing again; what was drawn for them is part of the state.
     filled_.adopt(rows);
     for (const FilledRows::Cell& cell : filled_.cells()) rows[cell.row][cell.column] = kMissing;
