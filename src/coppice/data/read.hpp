@@ -15,6 +15,7 @@
 
 namespace coppice {
 
+/// The roles of columns, and how cells are understood.
 struct ReadOptions {
   std::string id;                  // the column of row names; empty: rows are named 1..N
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data
@@ -48,6 +49,7 @@ struct ColumnReport {
   std::size_t missing = 0;  // cells
 };
 
+/// What was read: the table and what was decided about its columns.
 struct Dataset {
   Table table;
   Table truth;                            // category columns with the same row names
@@ -72,9 +74,12 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
 /// of a fit, cells are understood as they were there: units of dates, values that mean missing.
 Table read_like(const std::string& path, const Codebook& fitted, const std::string& id,
                 bool id_required = true);
+/// The same from memory.
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Codebook& fitted,
                       const std::string& id, bool id_required = true);
+/// The same with the columns of a table.
 Table read_like(const std::string& path, const Table& fitted, const std::string& id, bool id_required = true);
+/// The same from memory.
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
                       const std::string& id, bool id_required = true);
 
@@ -87,6 +92,7 @@ void take_bits_for_counts(Dataset& data, const Codebook& told);
 /// The same for new rows of a fitted table: columns are matched by name, or by position if there are as many
 /// and a name is not there.
 Table table_like(RawTable raw, const Codebook& fitted);
+/// The same with the columns of a table.
 Table table_like(RawTable raw, const Table& fitted);
 
 }  // namespace coppice

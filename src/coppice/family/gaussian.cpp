@@ -1,7 +1,6 @@
 #include "coppice/family/gaussian.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 

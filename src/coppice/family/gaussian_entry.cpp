@@ -1,5 +1,5 @@
 // The entry of the full-covariance Gaussian: hyper-parameters, defaults from the data, presets.
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "coppice/base/error.hpp"

@@ -5,6 +5,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/data/read.hpp"
+#include "coppice/data/transform.hpp"
 
 namespace coppice {
 
