@@ -142,6 +142,7 @@ std::vector<PoissonCell> poisson_cells(const FamilyInputs& inputs) {
   const std::vector<double> rate = inputs.per_column_values("rate", default_rate, 0.0);
   std::vector<PoissonCell> cells;
   const bool learns = inputs.learns({"shape", "rate"});
+  if (learns) mean = inputs.from_data("data_mean", std::move(mean));
   for (std::size_t j = 0; j < shape.size(); ++j)
     cells.emplace_back(shape[j], rate[j], learns ? mean[j] : 0.0);
   return cells;
@@ -175,14 +176,16 @@ std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& in
   std::map<std::pair<double, double>, std::shared_ptr<const NormalGammaTable>> union_tables;
   std::vector<GaussianDiagonalCell> cells;
   const bool learns = inputs.learns({"prior_mean", "mean_strength", "shape", "rate", "within_fraction"});
+  std::vector<double> sds;
+  if (learns)
+    sds = inputs.from_data("data_sd", from_scale(inputs, [](const ColumnScale& s) { return s.sd; }));
   for (std::size_t j = 0; j < shape.size(); ++j) {
     if (learns) {
       constexpr std::size_t kLargestOwn = 16384;
       cells.emplace_back(
           mean[j], strength[j], shape[j], rate[j],
           TableOf(std::make_unique<HalfStepGammas>(shape[j], std::min(inputs.rows, kLargestOwn))),
-          NormalGammaHyperPrior{column_scale(*inputs.columns[j]).sd,
-                                inputs.resolutions.empty() ? 0.0 : inputs.resolutions[j]});
+          NormalGammaHyperPrior{sds[j], inputs.resolutions.empty() ? 0.0 : inputs.resolutions[j]});
       continue;
     }
     auto& table = tables[shape[j]];
