@@ -130,6 +130,10 @@ Option* App::add_flag(const std::string& names, bool& value, const std::string& 
   return keep(library_->add_flag(names, value, help));
 }
 
+Option* App::add_flag_callback(const std::string& names, std::function<void()> run, const std::string& help) {
+  return keep(library_->add_flag_callback(names, std::move(run), help));
+}
+
 void App::set_version_flag(const std::string& name, const std::string& text) {
   keep(library_->set_version_flag(name, text));
 }

@@ -97,6 +97,8 @@ class App {
   Option* add_option(const std::string& names, std::optional<std::size_t>& value, const std::string& help);
   Option* add_option(const std::string& names, std::optional<double>& value, const std::string& help);
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
+  /// Calls `run` when the flag is given.
+  Option* add_flag_callback(const std::string& names, std::function<void()> run, const std::string& help);
   void set_version_flag(const std::string& name, const std::string& text);
   void callback(std::function<void()> run);
   void footer(const std::string& text);
