@@ -88,7 +88,7 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
   command
       .add_option(
-          "--keep", keep,
+          "--keep-column", keep,
           "column to model though it would be left out: an identifier, a copy of another, of the truth")
       ->allow_extra_args(false)
       ->group(group);

@@ -228,7 +228,7 @@ TEST(Identifiers, AreNamedAndLeftOut) {
   EXPECT_EQ(kept.table.columns.size(), data.table.columns.size() + 2);
   keep.keep = {"roow"};
   EXPECT_EQ(read_error(text, keep, "d.csv", ErrorCode::configuration),
-            "--keep roow: d.csv has no such column; did you mean 'row'?");
+            "--keep-column roow: d.csv has no such column; did you mean 'row'?");
 }
 
 TEST(Sentinels, AreWarnedAboutWithTheRemedy) {
