@@ -66,7 +66,7 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   request.parameters = arguments.parameters.values(model.parameters);
   request.run_length = arguments.parameters.values(run_parameters());
   request.family = arguments.modeling.family;
-  request.hyper = arguments.modeling.hyper;
+  request.hyper = arguments.modeling.hyper_choice();
   request.family_settings = arguments.modeling.settings();
   request.standardize = arguments.standardize;
   request.pca = arguments.pca;
