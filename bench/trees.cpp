@@ -49,7 +49,7 @@ Settings settings_of(const std::string& how) {
 void run(Table table, const std::string& family, const std::string& how, int repeats, std::size_t threads,
          const char* labels_path = nullptr) {
   Settings settings;
-  if (family == "gaussian-diagonal") parse_assignment("share=0.05", settings);
+  if (family == "gaussian-diagonal") parse_assignment("within_fraction=0.05", settings);
   if (family == "binomial") {
     parse_assignment("trials=50", settings);
     for (Column& column : table.columns) column.kind = Kind::count;

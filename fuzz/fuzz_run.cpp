@@ -57,5 +57,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_value_or_error([&] { coppice::decode_payloads(frame, block); });
   expect_value_or_error([&] { coppice::decode_checkpoint(0, 0, frame); });
   expect_value_or_error([&] { coppice::config_from_json(bytes); });
+  expect_value_or_error([&] { coppice::effective_from_json(bytes, 3); });
   return 0;
 }

@@ -151,6 +151,9 @@ def parameter_text(name, kinds, default, help_text):
 def class_text(model, run_parameters):
     name = CLASS_NAMES.get(model["name"], model["name"].upper())
     parameters = [described(entry) for entry in model["parameters"]]
+    earlier = [(alias, entry["name"]) for entry in model["parameters"] for alias in entry["aliases"]]
+    parameters += [(alias.replace("-", "_"), "any or None", "Any", None,
+                    f"Earlier form of `{name.replace('-', '_')}`, for one more release.") for alias, name in earlier]
     # A model that is fitted once has no chains.
     parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed" and not model["runs_once"]]
     learns = model["learns_labels"]
@@ -192,7 +195,7 @@ class {name}({base}):
     """
 
     _model = "{model["name"]}"
-    _parameters = {tuple(entry["name"] for entry in model["parameters"])!r}
+    _parameters = {tuple([entry["name"] for entry in model["parameters"]] + [alias for alias, _ in earlier])!r}
 {family}
     def __init__(
         self,

@@ -87,10 +87,11 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
   Settings settings;
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == name; });
-    if (found == table.end()) fail(ErrorCode::usage, "{} has no parameter '{}'", model, name);
-    settings.emplace(name, parse_parameter(*found, nb::cast<std::string>(value)));
+    const Parameter* found = find_parameter(table, name);
+    if (found == nullptr) fail(ErrorCode::usage, "{} has no parameter '{}'", model, name);
+    const std::optional<Setting> meant = parse_parameter(*found, name, nb::cast<std::string>(value));
+    if (meant && !settings.emplace(found->name, *meant).second)
+      fail(ErrorCode::usage, "{} is given twice, once under an earlier name", found->name);
   }
   return settings;
 }

@@ -35,6 +35,9 @@ nb::list parameter_list(const std::vector<Parameter>& table) {
     entry["accepts"] = describe_range(parameter);
     entry["choices"] = parameter.choices;
     entry["help"] = parameter.help;
+    std::vector<std::string> aliases;
+    for (const ParameterAlias& alias : parameter.aliases) aliases.push_back(alias.name);
+    entry["aliases"] = aliases;
     list.append(entry);
   }
   return list;

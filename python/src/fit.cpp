@@ -116,7 +116,7 @@ std::string update(const std::string& path, const Frame& frame, const Frame& lab
       [&](const FitOptions& running) {
         const SavedRun old(path);
         const Dataset more = read_frames(frame, &labels, to_toml(old.contents().input_codebook));
-        RunContents contents = contents_with_labels(old, more, false);
+        RunContents contents = contents_with_labels(old, more, AbsentCells::unknown);
         std::copy(frame.row_ids.begin(), frame.row_ids.end(),
                   contents.table.row_ids.end() - static_cast<std::ptrdiff_t>(frame.row_ids.size()));
         contents.labels.row_ids = contents.table.row_ids;

@@ -5,6 +5,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/out/report_assets.hpp"
 #include "coppice/out/run_page.hpp"

@@ -86,7 +86,7 @@ def test_a_stopped_fit_keeps_its_forest_and_goes_on(coppice):
     points = rng.normal(size=(3000, 20))
     np.savetxt(coppice.folder / "big.csv", points, delimiter=",", header=",".join(f"v{j}" for j in range(20)),
                comments="")
-    flags = ["--set", "share=0.5"]
+    flags = ["--set", "within_fraction=0.5"]
     coppice("fit", "bhc", "big.csv", "-o", "stopped.coppice", *flags, "--time-limit", "0.05s", code=75)
     summary = coppice.json("summary", "stopped.coppice")
     assert summary["complete"] is False and summary["trusted"] is False and summary["trees"] > 1

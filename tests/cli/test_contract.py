@@ -2,6 +2,8 @@
 import io
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 
 import numpy as np
@@ -25,6 +27,33 @@ def test_fit_says_nothing_on_stdout_and_names_memory(coppice):
     assert result.stdout == ""
     assert "of memory" in result.stderr
     assert coppice("fit", "nrmm", "data.csv", "-q", "-o", "q.coppice", *SHORT).stderr == ""
+
+
+@pytest.mark.parametrize("hyper", ["fixed", "learned"])
+def test_a_run_keeps_what_it_was_made_with(coppice, hyper):
+    write_table(coppice.folder / "data.csv", blobs(1)[0])
+    coppice("fit", "nrmm", "data.csv", "--hyper", hyper, "-o", "r.coppice", *SHORT)
+    shutil.copy(coppice.folder / "r.coppice", coppice.folder / "old.coppice")
+    with sqlite3.connect(coppice.folder / "old.coppice") as database:
+        kept = {key: json.loads(database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0])
+                for key in ("config", "effective")}
+        database.execute("DELETE FROM meta WHERE key = 'effective'")
+    assert kept["config"]["parameters"] == {} and kept["config"]["set"] == {}
+    assert kept["effective"]["parameters"]["sampler"] == "auto"
+    (block,) = kept["effective"]["blocks"]
+    assert block["family"] == "gaussian" and block["columns"] == [0, 1] and block["learned"] == (hyper == "learned")
+    if hyper == "fixed":
+        assert block["settings"]["mean_strength"] == 0.05 and block["settings"]["dof"] == 4.0
+        assert np.shape(block["settings"]["scale"]) == (2, 2) and len(block["column_settings"]["prior_mean"]) == 2
+    else:
+        assert np.shape(block["settings"]["data_mean"]) == np.shape(block["settings"]["data_sd"]) == (2,)
+    # A run of a version that did not keep it is planned from what was asked for, and answers the same.
+    both = ("r.coppice", "old.coppice")
+    answers = [coppice.json("predict", name, "data.csv") for name in both]
+    assert answers[0] == answers[1]
+    for name in both:
+        coppice("resume", name, "--draws", "+20")
+    assert len({coppice("export", name, "--what", "labels", "--to", "csv").stdout for name in both}) == 1
 
 
 def test_summary_json_has_the_promised_keys(run):

@@ -72,7 +72,7 @@ def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
     for line, words, code in (("draws = -5", ":4:9: --draws takes", 65), ('sampler = "gibs"', ":4:11: --sampler takes", 65),
                               ("penalty = 1", ":4:11: --penalty is not a parameter of nrmm", 65),
                               ("[set]\nshape = 3", ":5:9: --set shape", 78), ("[set]\ndof = \"x\"", ":5:7: --set dof", 78),
-                              ('family = "gaussian-diagonal"\n[set]\nshare = -1', ":6:9: --set share=-1 for column 'x'", 78),
+                              ('family = "gaussian-diagonal"\n[set]\nwithin_fraction = -1', ":6:19: --set within_fraction=-1 for column 'x'", 78),
                               ('id = "nobody"', ":4:6: --id nobody: data.csv has no such column", 78),
                               ('truth = ["nothing"]', ":4:9: --truth nothing: data.csv has no such column", 78),
                               ('family = "normal"', ":4:10: family normal: there is none", 78),

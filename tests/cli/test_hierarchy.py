@@ -223,7 +223,7 @@ def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
 
 def test_exact_settings_carry_no_caveat(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    for flags in (["--penalty", 0.5], ["--penalty", 0.5, "--regularizer", "centred"],
+    for flags in (["--penalty", 0.5], ["--penalty", 0.5, "--regularizer", "centered"],
                   ["--penalty", 0, "--regularizer", "own"], ["--penalty", "auto"]):
         fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", *flags, "-o", "t.coppice",
                       "--overwrite", "--chains", 2, "--warmup", 10, "--draws", 10)

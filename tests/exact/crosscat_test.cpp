@@ -4,6 +4,7 @@
 
 #include <boost/math/quadrature/exp_sinh.hpp>
 
+#include "coppice/prior/concentration.hpp"
 #include "support/bhc_law.hpp"
 #include "support/bhcc_law.hpp"
 #include "support/crosscat_law.hpp"

@@ -113,9 +113,9 @@ TEST(RbhmcPrior, IsReproducedWithoutData) {
 TEST(RbhmcPrior, ConcentrationsKeepTheirPriors) {
   const RbhmcCase small = all_missing({2, 1.0, 1.0, 1.0}, 4);
   const RbhmcData data(small);
-  const Problem problem = rbhmc_problem(
-      data, small.settings,
-      {"learn-concentrations=true", "alpha-prior=[2, 1.5]", "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
+  const Problem problem = rbhmc_problem(data, small.settings,
+                                        {"learn=\"alpha,gamma,gamma0\"", "alpha-prior=[2, 1.5]",
+                                         "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
   const ModelEntry& model = model_by_name("rbhmc");
   const std::vector<std::string> names = model.trace_names(problem.parameters);
   const struct {
@@ -277,9 +277,9 @@ TEST(RbhmcInvariance, OfOrderSignAndRotation) {
 
 // What a draw keeps is what it shows.
 TEST(RbhmcDraws, DetailsAndTracesAgree) {
-  for (const char* regularizer : {"hinge", "centred", "own", "paper"}) {
+  for (const char* regularizer : {"hinge", "centered", "own", "paper"}) {
     RbhmcCase small = rbhmc_case_b(0.2);
-    small.settings.centered = std::string(regularizer) == "centred";
+    small.settings.centered = std::string(regularizer) == "centered";
     const RbhmcData data(small);
     const RbhmcPosterior exact(data.family(), data.rows, small.settings, 1e4);
     const Problem problem =

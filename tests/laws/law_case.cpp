@@ -141,6 +141,11 @@ std::vector<LawCase> law_cases() {
                    same_columns(2, count_column()),
                    {"shape=[0.1, 40]", "rate=[0.02, 8]"},
                    0.2});
+  cases.push_back({"negative_binomial_odd",
+                   "negative-binomial",
+                   same_columns(2, count_column()),
+                   {"size=[0.3, 40]", "a=[12, 9]", "b=[0.2, 30]"},
+                   0.2});
   cases.push_back(mixed_case("mixed", 0.0));
   cases.push_back(mixed_case("mixed_missing", 0.3));
   return cases;
@@ -235,7 +240,8 @@ Fixture::Fixture(const LawCase& law_case, std::uint64_t seed, std::size_t row_co
         {column.name, column.kind, column.levels, shape.family, parse_all(shape.settings)});
     table.columns.push_back(std::move(column));
   }
-  plan = plan_family(table, codebook, law_case.family, parse_all(law_case.settings), false, {.learns_hyper = law_case.learn});
+  plan = plan_family(table, codebook, law_case.family, parse_all(law_case.settings), false,
+                     {.learns_hyper = law_case.learn});
   if (law_case.learn) move_hyper(*plan.family);
   rows = encode(plan, table);
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "coppice/base/math.hpp"
 #include "coppice/family/registry.hpp"
 #include "laws/law_case.hpp"
 
@@ -99,6 +100,12 @@ TEST(Normalization, PoissonUpToItsTail) {
   for (const std::size_t count : {1u, 2u}) expect_sums_of_one(fixture, {150}, count, 1e-12, any_row);
 }
 
+TEST(Normalization, NegativeBinomialUpToItsTail) {
+  // The marginal of one count falls like x^-31.
+  const Fixture fixture(discrete_case("negative-binomial", {{Kind::count}}, {"size=2", "a=30", "b=3"}), 1);
+  for (const std::size_t count : {1u, 2u}) expect_sums_of_one(fixture, {300}, count, 1e-12, any_row);
+}
+
 /// Integral of exp(log_density) over the real line, with the bulk of the density at `center`.
 double integral(const std::function<double(double)>& log_density, double center, double scale) {
   static boost::math::quadrature::sinh_sinh<double> rule(12);
@@ -122,6 +129,25 @@ TEST_P(ContinuousFamily, PredictiveOfOneColumnIntegratesToOne) {
                          cell.mean - fixture.family().origin(0), scale),
                 1.0, 1e-8)
         << count << " rows";
+  }
+}
+
+/// What predict_cell says of the whole distribution is the predictive.
+TEST_P(ContinuousFamily, PredictedCellsHaveThePredictivesDensity) {
+  const Fixture fixture({"one", GetParam(), {{Kind::real}}}, 1);
+  for (const std::size_t count : {0u, 1u, 7u, 60u}) {
+    const Stats stats(fixture.family(), fixture.rows, 0, count);
+    const CellPredictive cell = fixture.family().predict_cell(stats.data(), 0);
+    for (const double x : {-3.0, 0.2, 5.0}) {
+      const double value = x + fixture.family().origin(0);
+      const double z = (value - cell.mean) / (std::isinf(cell.dof) ? std::sqrt(cell.variance) : cell.scale);
+      const double log_density = std::isinf(cell.dof)
+                                     ? -0.5 * (kLog2Pi + z * z) - 0.5 * std::log(cell.variance)
+                                     : log_gamma(0.5 * (cell.dof + 1.0)) - log_gamma(0.5 * cell.dof) -
+                                           0.5 * (kLogPi + std::log(cell.dof)) - std::log(cell.scale) -
+                                           0.5 * (cell.dof + 1.0) * std::log1p(z * z / cell.dof);
+      EXPECT_NEAR(stats.log_predictive(&x), log_density, 1e-9) << count << " rows at " << x;
+    }
   }
 }
 

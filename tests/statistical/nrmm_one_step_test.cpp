@@ -5,6 +5,7 @@
 // is 5.7e-7; there are about a hundred.
 #include <gtest/gtest.h>
 
+#include "coppice/prior/concentration.hpp"
 #include "coppice/prior/crp.hpp"
 #include "laws/law_case.hpp"
 #include "support/broken_chain.hpp"

@@ -144,7 +144,7 @@ std::vector<Variant> variants() {
                             Kind::binary};
   RbhmcCase centered_bernoulli = bernoulli;
   centered_bernoulli.settings.centered = true;
-  const std::string learn = "learn-concentrations=true";
+  const std::string learn = "learn=\"alpha,gamma,gamma0\"";
   const std::string gibbs = "path-update=\"gibbs\"";
   const std::string drawn_theta = "theta=\"drawn\"";
   const std::string drawn_leaves = "leaf-weights=\"drawn\"";

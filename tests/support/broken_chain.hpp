@@ -11,6 +11,7 @@
 
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/split_merge.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/prior/crp.hpp"
 #include "support/chains.hpp"
 

@@ -62,7 +62,7 @@ inline Settings rbhmc_parameters(const RbhmcSettings& settings, const std::vecto
       fmt::format("discriminant-sd={}", settings.sd), fmt::format("intercept={}", settings.intercept)};
   if (std::none_of(more.begin(), more.end(),
                    [](const std::string& s) { return s.starts_with("regularizer"); }))
-    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.centered ? "centred" : "hinge"));
+    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.centered ? "centered" : "hinge"));
   assignments.insert(assignments.end(), more.begin(), more.end());
   Settings parsed;
   for (const std::string& assignment : assignments) parse_assignment(assignment, parsed);

@@ -52,7 +52,7 @@ inline std::unique_ptr<ProblemSetup> set_up(const RunFile& file) {
 }
 
 inline FitEnd resume(const std::string& path, const FitOptions& options) {
-  RunFile file = RunFile::open(path, true);
+  RunFile file = RunFile::open(path, RunFile::Access::write);
   const std::unique_ptr<ProblemSetup> setup = set_up(file);
   const FitEnd end = continue_run(file, *setup, options);
   file.finish();
@@ -86,12 +86,12 @@ inline std::vector<ChainDraws> all_draws(const RunFile& file) {
 }
 
 inline std::vector<ChainDraws> draws_at(const std::string& path) {
-  return all_draws(RunFile::open(path, false));
+  return all_draws(RunFile::open(path, RunFile::Access::read));
 }
 
 /// Everything a run file holds, as text.
 inline std::string everything(const std::string& path) {
-  const RunFile file = RunFile::open(path, false);
+  const RunFile file = RunFile::open(path, RunFile::Access::read);
   std::string text;
   for (const char* key : {"config", "codebook", "input_codebook", "transform", "data_digest", "table",
                           "truth", "coppice_version", "compiler", "created_at"})

@@ -58,7 +58,10 @@ inline std::vector<Variant> all_variants() {
         const std::string other = parameter.fallback == "true" ? "false" : "true";
         add(parameter.name + "_" + other, parameter.name + "=" + other);
       }
-      if (parameter.name == "replicas") add("replicas", "replicas=2");
+      for (const ParameterAlias& alias : parameter.aliases) {
+        if (alias.name == "replicas") add("replicas", "replicas=2");
+        if (alias.is_flag) add(alias.name + "_true", alias.name + "=true");
+      }
       if (parameter.name == "learn")
         for (const std::string& choice : parameter.choices)
           add("learn_" + choice, "learn=\"" + choice + "\"");

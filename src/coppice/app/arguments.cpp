@@ -33,14 +33,31 @@ void ParameterFlags::add_to(CLI::App& command, std::span<const Parameter> table,
     // The default string is what CLI11 takes for a flag that stands alone.
     if (parameter.type == Parameter::Type::flag)
       option->expected(0, 1)->type_name("BOOL")->default_str("true");
+    for (const ParameterAlias& alias : parameter.aliases) {
+      if (texts_.count(alias.name) != 0) continue;
+      CLI::Option* earlier =
+          command.add_option("--" + alias.name, texts_[alias.name],
+                             "earlier form of --" + parameter.name + ", for one more release");
+      earlier->group(group);
+      if (alias.is_flag) earlier->expected(0, 1)->type_name("BOOL")->default_str("true");
+    }
   }
 }
 
 Settings ParameterFlags::values(std::span<const Parameter> table) const {
   Settings settings;
-  for (const Parameter& parameter : table)
-    if (const auto text = texts_.find(parameter.name); text != texts_.end() && !text->second.empty())
-      settings.emplace(parameter.name, parse_parameter(parameter, text->second));
+  for (const Parameter& parameter : table) {
+    std::vector<std::string> names{parameter.name};
+    for (const ParameterAlias& alias : parameter.aliases) names.push_back(alias.name);
+    for (const std::string& name : names) {
+      const auto text = texts_.find(name);
+      if (text == texts_.end() || text->second.empty()) continue;
+      if (settings.count(parameter.name) != 0)
+        fail(ErrorCode::usage, "--{} is an earlier form of --{}: give one of them", name, parameter.name);
+      if (const std::optional<Setting> value = parse_parameter(parameter, name, text->second))
+        settings.emplace(parameter.name, *value);
+    }
+  }
   return settings;
 }
 
@@ -49,7 +66,7 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
   for (const auto& [name, text] : texts_) {
     if (text.empty()) continue;
     const bool known = std::any_of(tables.begin(), tables.end(), [&](const std::vector<Parameter>* table) {
-      return std::any_of(table->begin(), table->end(), [&](const Parameter& p) { return p.name == name; });
+      return find_parameter(*table, name) != nullptr;
     });
     if (!known) fail(ErrorCode::usage, "--{} is not a parameter of {}", name, model);
   }
@@ -71,7 +88,7 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
   command
       .add_option(
-          "--keep", keep,
+          "--keep-column", keep,
           "column to model though it would be left out: an identifier, a copy of another, of the truth")
       ->allow_extra_args(false)
       ->group(group);

@@ -27,7 +27,7 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --truth --drop --keep --na-values --labels --labels-file --codebook --header, as the data reader
+/// --id --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the data reader
 /// wants them.
 struct DataFlags {
   std::string id;

@@ -32,8 +32,7 @@ Prospect prospect_of(const CheckArguments& arguments, const Dataset& data) {
   config.model = arguments.model;
   config.data = arguments.data;
   const RunContents contents = contents_of(config, data);
-  const std::unique_ptr<ProblemSetup> setup =
-      set_up_problem(contents.config, contents.codebook, contents.table, contents.labels);
+  const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
   return {setup->plan.description(), estimate_bytes(*setup, contents.config, contents.table)};
 }
 

@@ -61,13 +61,22 @@ int families(const Context& context) {
   for (const FamilyEntry& family : all_families()) {
     std::vector<std::string> kinds;
     for (const Kind kind : family.kinds) kinds.emplace_back(kind_name(kind));
+    std::vector<std::string> automatic;
+    for (const Kind kind : family.automatic) automatic.emplace_back(kind_name(kind));
+    const bool has_hurdle = family.make_with_spike != nullptr;
     list.push_back({{"name", family.name},
                     {"summary", family.summary},
                     {"kinds", kinds},
+                    {"automatic_for", automatic},
                     {"missing_allowed", family.missing_allowed},
+                    {"joint", family.joint},
+                    {"hurdle_allowed", has_hurdle},
                     {"parameters", parameters_json(family.parameters)}});
     text += fmt::format("{}: {} ({} columns{})\n{}", context.bold(family.name), family.summary,
-                        fmt::join(kinds, ", "), family.missing_allowed ? "" : "; no missing cells",
+                        fmt::join(kinds, ", "),
+                        !family.missing_allowed ? "; no missing cells"
+                        : has_hurdle            ? "; a hurdle is allowed"
+                                                : "",
                         parameters_text(family.parameters, "--set "));
   }
   context.json ? write_json("", list) : write_output("", text);

@@ -121,7 +121,8 @@ RunContents updated_labeled_contents(const UpdateArguments& arguments, const Sav
   }
   const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
   if (!arguments.unlabeled && !is_sparse) note_labels(old, more.labels, arguments.data, context);
-  RunContents contents = contents_with_labels(old, more, is_sparse);
+  RunContents contents =
+      contents_with_labels(old, more, is_sparse ? AbsentCells::zero : AbsentCells::unknown);
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
   return contents;
 }

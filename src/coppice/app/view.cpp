@@ -25,7 +25,7 @@ struct Progress {
 };
 
 Progress progress_of(const std::string& path) {
-  const RunFile file = RunFile::open(path, false);
+  const RunFile file = RunFile::open(path, RunFile::Access::read);
   const RunConfig config = file.config();
   Progress progress{static_cast<std::size_t>(-1), 0, config.draws};
   for (std::size_t chain = 0; chain < config.chains; ++chain)

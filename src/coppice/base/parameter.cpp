@@ -57,6 +57,25 @@ bool is_choice(const Parameter& parameter, const std::string& word) {
   return std::find(parameter.choices.begin(), parameter.choices.end(), word) != parameter.choices.end();
 }
 
+const ParameterAlias* alias_of(const Parameter& parameter, std::string_view name) {
+  for (const ParameterAlias& alias : parameter.aliases)
+    if (alias.name == name) return &alias;
+  return nullptr;
+}
+
+void use_present_word(const Parameter& parameter, Setting& value) {
+  for (const WordAlias& alias : parameter.word_aliases)
+    if (value.shape == Setting::Shape::text && value.text == alias.earlier) value.text = alias.word;
+}
+
+/// What a value under this name of the parameter means.
+std::optional<Setting> present_value(const Parameter& parameter, std::string_view name, Setting value) {
+  const ParameterAlias* alias = alias_of(parameter, name);
+  if (alias != nullptr && alias->convert != nullptr) return alias->convert(value);
+  use_present_word(parameter, value);
+  return value;
+}
+
 std::vector<std::string> split_words(const std::string& text) {
   std::vector<std::string> words;
   std::size_t begin = 0;
@@ -69,6 +88,26 @@ std::vector<std::string> split_words(const std::string& text) {
 }
 
 }  // namespace
+
+const Parameter* find_parameter(std::span<const Parameter> table, std::string_view name) {
+  for (const Parameter& parameter : table)
+    if (parameter.name == name || alias_of(parameter, name) != nullptr) return &parameter;
+  return nullptr;
+}
+
+Settings with_present_names(std::span<const Parameter> table, const Settings& given) {
+  Settings settings;
+  for (const auto& [name, value] : given) {
+    const Parameter* parameter = find_parameter(table, name);
+    const std::optional<Setting> meant =
+        parameter == nullptr ? value : present_value(*parameter, name, value);
+    if (!meant) continue;
+    const std::string& present = parameter == nullptr ? name : parameter->name;
+    if (!settings.emplace(present, *meant).second)
+      fail(ErrorCode::usage, "--{} is given twice, once under an earlier name", present);
+  }
+  return settings;
+}
 
 void check_parameter(const Parameter& parameter, const Setting& value) {
   const bool number = value.shape == Setting::Shape::number;
@@ -116,7 +155,18 @@ Setting parse_parameter(const Parameter& parameter, std::string_view text) {
   } catch (const Error&) {
     fail(ErrorCode::usage, "--{} takes {}, not '{}'", parameter.name, describe_range(parameter), text);
   }
+  use_present_word(parameter, value);
   check_parameter(parameter, value);
+  return value;
+}
+
+std::optional<Setting> parse_parameter(const Parameter& parameter, std::string_view name,
+                                       std::string_view text) {
+  const ParameterAlias* alias = alias_of(parameter, name);
+  if (alias == nullptr || alias->convert == nullptr) return parse_parameter(parameter, text);
+  const std::optional<Setting> value =
+      alias->convert(parse_setting(text));  // which names the text if it is no value
+  if (value) check_parameter(parameter, *value);
   return value;
 }
 
@@ -124,10 +174,9 @@ ParameterValues::ParameterValues(std::span<const Parameter> table, const Setting
   for (const Parameter& parameter : table)
     if (!parameter.fallback.empty())
       values_.emplace(parameter.name, parse_parameter(parameter, parameter.fallback));
-  for (const auto& [name, value] : given) {
-    const auto parameter =
-        std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == name; });
-    if (parameter == table.end()) {
+  for (const auto& [name, value] : with_present_names(table, given)) {
+    const Parameter* parameter = find_parameter(table, name);
+    if (parameter == nullptr) {
       std::vector<std::string> names;
       for (const Parameter& known : table) names.push_back(known.name);
       fail(ErrorCode::usage, "there is no parameter '{}'; the parameters are {}", name,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,22 @@
 
 namespace coppice {
 
+/// An earlier name of a parameter, understood for one more release.
+struct ParameterAlias {
+  std::string name;
+  /// What a value under this name means now, nothing if it is the default; nullptr: the same. May throw
+  /// Error{usage}.
+  std::optional<Setting> (*convert)(const Setting&) = nullptr;
+  /// On the command line it may stand alone, for true.
+  bool is_flag = false;
+};
+
+/// An earlier word of a choice.
+struct WordAlias {
+  std::string earlier, word;
+};
+
+/// One setting of a model or of a run: its name, type, range, default and help.
 struct Parameter {
   /// A real that has choices may be one of those words instead; words is a comma-separated list of choices.
   enum class Type { real, integer, flag, choice, numbers, words };
@@ -25,14 +42,23 @@ struct Parameter {
   bool low_excluded = false;
   std::vector<std::string> choices = {};
   std::size_t count = 0;  // how many numbers; 0: any
+  std::vector<ParameterAlias> aliases = {};
+  std::vector<WordAlias> word_aliases = {};
 };
+
+/// The parameter of that name, present or earlier; nullptr if there is none.
+const Parameter* find_parameter(std::span<const Parameter> table, std::string_view name);
+
+/// The settings under present names and words. Unknown names stay as they are. Throws Error{usage} if a
+/// parameter is given under two names.
+Settings with_present_names(std::span<const Parameter> table, const Settings& given);
 
 /// Checked values of a parameter table.
 class ParameterValues {
  public:
   ParameterValues() = default;
-  /// Takes `given` over the defaults; throws Error{usage} for an unknown name, a wrong type or a value out of
-  /// range, naming the value and what is allowed.
+  /// Takes `given`, under present or earlier names, over the defaults; throws Error{usage} for an unknown
+  /// name, a wrong type or a value out of range, naming the value and what is allowed.
   ParameterValues(std::span<const Parameter> table, const Settings& given);
 
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
@@ -56,6 +82,10 @@ void check_parameter(const Parameter& parameter, const Setting& value);
 
 /// Reads a value as a user types it after a flag: "3", "true", "gibbs", "1,0.5".
 Setting parse_parameter(const Parameter& parameter, std::string_view text);
+/// The same after the flag `name`, which may be an earlier name of the parameter; nothing if the value means
+/// the default.
+std::optional<Setting> parse_parameter(const Parameter& parameter, std::string_view name,
+                                       std::string_view text);
 
 /// "a number > 0", "one of gibbs, split-merge": what the parameter accepts, in words.
 std::string describe_range(const Parameter& parameter);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 
 namespace coppice {
@@ -103,6 +104,13 @@ std::size_t draw_categorical(Stream& stream, std::span<const double> weights) {
     if (left < 0.0) break;
   }
   return last;
+}
+
+std::size_t draw_from_logs(Stream& stream, std::span<double> log_weights) {
+  const double top = *std::max_element(log_weights.begin(), log_weights.end());
+  if (!std::isfinite(top)) fail(ErrorCode::bug, "log weights to draw from have the largest value {}", top);
+  for (double& weight : log_weights) weight = std::exp(weight - top);
+  return draw_categorical(stream, log_weights);
 }
 
 void shuffle(Stream& stream, std::span<std::uint32_t> items) {

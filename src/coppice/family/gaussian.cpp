@@ -1,7 +1,6 @@
 #include "coppice/family/gaussian.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -145,6 +144,7 @@ void Gaussian::merge(double* stats, const double* other) const {
     std::copy(other, other + stats_size(), stats);
     return;
   }
+  if (d_ >= kWide) return merge_wide(stats, other);
   const double n = na + nb;
   const double k = k0_ + n;
   double mean_a[kLargestDimension];
@@ -353,9 +353,15 @@ CellPredictive Gaussian::predict_cell(const double* stats, std::size_t column) c
   double variance = std::numeric_limits<double>::infinity();
   const double n = stats[0];
   const double k = stats[kStrength];
+  const double square = unpack(stats)[column * d_ + column];
   if (const double excess = dof_ + n - static_cast<double>(d_) - 1.0; excess > 0.0)
-    variance = unpack(stats)[column * d_ + column] * (k + 1.0) / (k * excess);
-  return {prior_mean_[column] + stats[kMean + column], variance, {}};
+    variance = square * (k + 1.0) / (k * excess);
+  const double dof = dof_ + n - static_cast<double>(d_) + 1.0;
+  return {prior_mean_[column] + stats[kMean + column],
+          variance,
+          {},
+          dof,
+          std::sqrt(square * (k + 1.0) / (k * dof))};
 }
 
 }  // namespace coppice

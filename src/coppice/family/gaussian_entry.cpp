@@ -1,5 +1,5 @@
 // The entry of the full-covariance Gaussian: hyper-parameters, defaults from the data, presets.
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "coppice/base/error.hpp"
@@ -66,7 +66,7 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
             "codebook: column '{}': {} is shared by all columns of family gaussian: give --set {}={} instead",
             inputs.columns[j]->name, name, name, to_toml(value));
   }
-  if (inputs.learn) {
+  if (inputs.learns({"prior_mean", "mean_strength", "dof", "scale", "preset"})) {
     std::vector<double> means;
     std::vector<double> sds;
     for (const Column* column : inputs.columns) {
@@ -74,7 +74,8 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
       means.push_back(scale.mean);
       sds.push_back(scale.sd);
     }
-    return std::make_unique<Gaussian>(std::move(means), std::move(sds), inputs.rows);
+    return std::make_unique<Gaussian>(inputs.from_data("data_mean", std::move(means)),
+                                      inputs.from_data("data_sd", std::move(sds)), inputs.rows);
   }
   bool published = false;
   if (const Setting* preset = inputs.whole_block("preset")) {
@@ -157,6 +158,7 @@ FamilyEntry gaussian_entry() {
           /*joint=*/true,
           /*gaps_in_new_rows=*/true,
           /*rate_like=*/false,
+          /*overdispersed=*/false,
           {Kind::real}};
 }
 

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -24,9 +23,9 @@
 #include <utility>
 #include <vector>
 
-#include "coppice/base/error.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/independent_column.hpp"
+#include "coppice/family/learned_cells.hpp"
 
 namespace coppice {
 
@@ -274,99 +273,27 @@ class IndependentColumns final : public Family {
     for (const Place& at : active_) copy->active_.push_back(copy->all_[at.column]);
     return copy;
   }
-  std::size_t hyper_size() const override {
-    std::size_t size = 0;
-    if constexpr (kLearns)
-      for (const Cell& cell : cells_) size += cell.hyper_size();
-    return size;
-  }
-  void get_hyper(double* values) const override {
-    if constexpr (kLearns)
-      for (const Cell& cell : cells_)
-        if (cell.hyper_size() != 0) {
-          cell.get_hyper(values);
-          values += cell.hyper_size();
-        }
-  }
-  void set_hyper(const double* values) override {
-    if constexpr (kLearns)
-      for (Cell& cell : cells_)
-        if (cell.hyper_size() != 0) {
-          // Tables are not filled again for values that they already have.
-          double present[kMostHyper];
-          cell.get_hyper(present);
-          for (std::size_t i = 0; i < cell.hyper_size(); ++i)
-            if (!std::isfinite(values[i]) || !Cell::is_valid_hyper(i, values[i]))
-              fail(ErrorCode::bad_data, "the hyper-parameter {} of {} cannot be {}", cell.hyper_names()[i],
-                   name_, values[i]);
-          if (!std::equal(present, present + cell.hyper_size(), values)) cell.set_hyper(values);
-          values += cell.hyper_size();
-        }
-  }
-  std::vector<std::string> hyper_names() const override {
-    std::vector<std::string> names;
-    if constexpr (kLearns)
-      for (std::size_t j = 0; j < cells_.size(); ++j)
-        if (cells_[j].hyper_size() != 0)
-          for (const std::string& own : cells_[j].hyper_names())
-            names.push_back(column_names_[j] + "." + own);
-    return names;
-  }
-  double log_hyper_prior() const override {
-    double total = 0.0;
-    if constexpr (kLearns)
-      for (const Cell& cell : cells_)
-        if (cell.hyper_size() != 0) total += cell.log_hyper_prior();
-    return total;
-  }
-  void draw_hyper_prior(Stream& stream) override {
-    if constexpr (kLearns)
-      for (Cell& cell : cells_)
-        if (cell.hyper_size() != 0) cell.draw_hyper_prior(stream);
-  }
+  std::size_t hyper_size() const override { return Learned::size(cells_); }
+  void get_hyper(double* values) const override { Learned::get(cells_, values); }
+  void set_hyper(const double* values) override { Learned::set(cells_, values, name_); }
+  std::vector<std::string> hyper_names() const override { return Learned::names(cells_, column_names_); }
+  double log_hyper_prior() const override { return Learned::log_prior(cells_); }
+  void draw_hyper_prior(Stream& stream) override { Learned::draw_prior(cells_, stream); }
   /// Of some columns, drawn by the stream, if all of them would take long against a sweep over the rows.
   void update_hyper(std::span<const double* const> clusters, Stream& stream) override {
-    if constexpr (kLearns) {
-      if (active_.empty() || hyper_size() == 0) return;
-      const std::size_t count = updates_per_call(clusters, stream);
-      std::size_t next = count < active_.size() ? draw_index(stream, active_.size()) : 0;
-      for (std::size_t i = 0; i < count; ++i, next = (next + 1) % active_.size()) {
-        const Place& at = active_[next];
-        Cell& cell = cells_[at.column];
-        if (cell.hyper_size() == 0) continue;
-        clusters_of_cell_.clear();
-        for (const double* stats : clusters) clusters_of_cell_.push_back(stats + at.stats);
-        cell.update_hyper(clusters_of_cell_, stream);
-      }
+    if (active_.empty() || hyper_size() == 0) return;
+    const std::size_t count = Learned::updates_per_call(active_, clusters, stream);
+    std::size_t next = count < active_.size() ? draw_index(stream, active_.size()) : 0;
+    for (std::size_t i = 0; i < count; ++i, next = (next + 1) % active_.size()) {
+      const Place& at = active_[next];
+      clusters_of_cell_.clear();
+      for (const double* stats : clusters) clusters_of_cell_.push_back(stats + at.stats);
+      Learned::update(cells_[at.column], clusters_of_cell_, stream);
     }
   }
 
  private:
-  static constexpr bool kLearns = requires(Cell& cell, Stream& stream) { cell.draw_hyper_prior(stream); };
-  static constexpr std::size_t kMostHyper = 8;  // of one cell
-
-  /// How many columns to update, so that on average it takes a fifth of a sweep. What that is depends on the
-  /// clusters alone, never on the hyper-parameters, so the law of these is left invariant.
-  std::size_t updates_per_call(std::span<const double* const> clusters, Stream& stream) const {
-    constexpr double kShare = 0.2;
-    // In units of one cell of a row under eight clusters.
-    constexpr double kSliceCost = 300.0;  // of eight clusters and one hyper-parameter
-    constexpr double kTableEntryCost = 2.0;
-    constexpr double kLeastUpdates = 1.0;
-    const double chunks = std::ceil(static_cast<double>(clusters.size()) / static_cast<double>(kLanes));
-    double rows = 0.0;
-    for (const double* stats : clusters) rows += stats[0];
-    double cost = 0.0;
-    for (const Place& at : active_)
-      cost += kSliceCost * chunks * static_cast<double>(at.cell->hyper_size()) +
-              kTableEntryCost * static_cast<double>(at.cell->hyper_table_size());
-    const auto columns = static_cast<double>(active_.size());
-    const double sweep = rows * (chunks + 2.0) * columns;
-    const double updates = std::max(kShare * sweep * columns / cost, kLeastUpdates);
-    if (updates >= columns) return active_.size();
-    const double whole = std::floor(updates);
-    return static_cast<std::size_t>(whole) + (draw_uniform(stream) < updates - whole ? 1 : 0);
-  }
+  using Learned = LearnedCells<Cell>;
 
   static void add_stats(const Cell& cell, double* stats, const double* other) {
     stats[0] += other[0];

@@ -20,18 +20,6 @@ Views draw_views(const Crp& column_prior, std::size_t columns, const Crp& row_pr
   return views;
 }
 
-void draw_column(const Family& family, const Labels& labels, std::size_t column, Stream& stream, Rows& rows) {
-  std::vector<double> empty(family.stats_size());
-  family.clear(empty.data());
-  std::vector<std::vector<double>> thetas(cluster_sizes(labels).size());
-  for (std::vector<double>& theta : thetas) {
-    theta.resize(family.theta_size());
-    family.draw_theta(empty.data(), stream, theta.data());
-  }
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row] + column);
-}
-
 ViewFigures::ViewFigures(const Views& of) {
   const std::vector<std::size_t> sizes = cluster_sizes(of.columns);
   const auto all = static_cast<double>(of.columns.size());

@@ -7,6 +7,7 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/trace_table.hpp"
 #include "coppice/prior/crp.hpp"
 #include "coppice/shape/views.hpp"
@@ -17,15 +18,13 @@ namespace coppice {
 Views draw_views(const Crp& column_prior, std::size_t columns, const Crp& row_prior, std::size_t rows,
                  Stream& stream);
 
-/// Cells of one column given the clusters of the rows, each of which draws parameters of its own.
-void draw_column(const Family& family, const Labels& labels, std::size_t column, Stream& stream, Rows& rows);
-
 /// Cells of all columns; family_of(column) is the family of one of them.
 template <typename FamilyOf>
 void draw_cells(const Views& views, FamilyOf&& family_of, Stream& stream, Rows& rows) {
-  for (std::size_t column = 0; column < views.columns.size(); ++column)
-    draw_column(family_of(column), views.rows[static_cast<std::size_t>(views.columns[column])], column,
-                stream, rows);
+  for (std::size_t column = 0; column < views.columns.size(); ++column) {
+    const Labels& labels = views.rows[static_cast<std::size_t>(views.columns[column])];
+    draw_clusters(family_of(column), labels, cluster_sizes(labels).size(), stream, rows, column);
+  }
 }
 
 /// What the traces of a draw of views are computed from.

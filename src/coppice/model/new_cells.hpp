@@ -40,15 +40,6 @@ inline void draw_member(const Family& family, const double* stats, Stream& strea
   family.draw(theta.data(), stream, row);
 }
 
-/// Index i with probability proportional to exp(log_weights[i]).
-inline std::size_t draw_from_logs(std::span<const double> log_weights, Stream& stream) {
-  const double log_total = log_sum_exp(log_weights);
-  if (!std::isfinite(log_total)) fail(ErrorCode::bug, "the weights of a row's clusters are not numbers");
-  std::vector<double> weights;
-  for (const double log_weight : log_weights) weights.push_back(std::exp(log_weight - log_total));
-  return draw_categorical(stream, weights);
-}
-
 /// Components first, first + 1, ... by their log weights, as a mixture. Returns the log of the weights' sum.
 inline double make_mixture(std::span<const double> log_weights, std::size_t first,
                            std::vector<CellComponent>& mixture) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coppice/base/parameter.hpp"
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 
 namespace coppice {
 
@@ -22,8 +22,14 @@ inline Parameter positive_row(const char* name, const char* fallback, const char
 
 /// One of a few words.
 inline Parameter choice_row(const char* name, const char* fallback, const char* help,
-                            const std::vector<std::string>& choices) {
-  return {name, Parameter::Type::choice, fallback, help, 0, 0, false, choices};
+                            const std::vector<std::string>& choices,
+                            const std::vector<WordAlias>& earlier_words = {}) {
+  return {.name = name,
+          .type = Parameter::Type::choice,
+          .fallback = fallback,
+          .help = help,
+          .choices = choices,
+          .word_aliases = earlier_words};
 }
 
 /// A whole number.
@@ -48,6 +54,13 @@ inline bool learns(const ParameterValues& parameters, const std::string& name) {
 inline GammaPrior gamma_prior_of(const ParameterValues& parameters, const char* name) {
   const std::vector<double>& numbers = parameters.numbers(name);
   return {numbers[0], numbers[1]};
+}
+
+/// The concentration of that name, learned under NAME-prior if --learn names it.
+inline Concentration concentration_of(const ParameterValues& parameters, const std::string& name) {
+  const double value = parameters.real(name);
+  if (!learns(parameters, name)) return Concentration(value);
+  return {value, gamma_prior_of(parameters, (name + "-prior").c_str())};
 }
 
 }  // namespace coppice

@@ -17,21 +17,23 @@ class StateHeader {
   }
 
   void write(ByteWriter& writer) const { writer.put(value_); }
-  /// Whether the bytes begin with this header; if so, they are read past it.
-  bool read(ByteReader& reader) const {
-    if (reader.left() < sizeof value_ || reader.peek<std::uint64_t>() != value_) return false;
-    reader.get<std::uint64_t>();
-    return true;
-  }
   /// Throws Error{bad_data} for a state with another header.
-  void check(ByteReader& reader) const {
-    if (reader.get<std::uint64_t>() != value_)
-      fail(ErrorCode::bad_data,
-           "this run was begun by another version and cannot be resumed; its draws can be read, and fitting "
-           "again gives a run that can be resumed");
+  void check(ByteReader& reader, const char* refusal = kRefusal) const {
+    if (reader.get<std::uint64_t>() != value_) fail(ErrorCode::bad_data, "{}", refusal);
+  }
+  /// For models whose first states had no header: whether there is one, which is then read past. Throws
+  /// Error{bad_data} for that of another version.
+  bool check_if_there(ByteReader& reader) const {
+    if (reader.left() < sizeof value_ || reader.peek<std::uint64_t>() >> 32 != value_ >> 32) return false;
+    check(reader);
+    return true;
   }
 
  private:
+  static constexpr const char* kRefusal =
+      "this run was begun by another version and cannot be resumed; its draws can be read, and fitting again "
+      "gives a run that can be resumed";
+
   std::uint64_t value_;
 };
 

@@ -26,8 +26,7 @@ double seconds_since(Clock::time_point begin) {
 
 const Parameter& parameter_of(const ModelEntry& model, const std::string& name,
                               const std::string& contender) {
-  for (const Parameter& parameter : model.parameters)
-    if (parameter.name == name) return parameter;
+  if (const Parameter* found = find_parameter(model.parameters, name)) return *found;
   fail(ErrorCode::usage, "--models {}: {} has no setting '{}' (coppice models {} lists them)", contender,
        model.name, name, model.name);
 }
@@ -169,8 +168,8 @@ Contender parse_contender(const std::string& text) {
     if (equals == std::string::npos)
       fail(ErrorCode::usage, "--models {}: '{}' is not SETTING=VALUE", text, part);
     const Parameter& parameter = parameter_of(*contender.model, part.substr(0, equals), text);
-    contender.parameters.insert_or_assign(parameter.name,
-                                          parse_parameter(parameter, part.substr(equals + 1)));
+    if (const auto value = parse_parameter(parameter, part.substr(0, equals), part.substr(equals + 1)))
+      contender.parameters.insert_or_assign(parameter.name, *value);
     begin = end;
   }
   return contender;

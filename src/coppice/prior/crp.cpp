@@ -1,6 +1,5 @@
 #include "coppice/prior/crp.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "coppice/base/math.hpp"
@@ -31,20 +30,6 @@ void Crp::draw_partition(Stream& stream, std::span<Label> labels) const {
       weights[drawn] += 1.0;
     }
   }
-}
-
-double GammaPrior::log_density(double value) const {
-  return shape * std::log(rate) - log_gamma(shape) + (shape - 1.0) * std::log(value) - rate * value;
-}
-
-double GammaPrior::draw(Stream& stream) const { return draw_gamma(stream, shape) / rate; }
-
-double update_concentration(Stream& stream, const GammaPrior& prior, double alpha, std::size_t clusters,
-                            std::size_t rows) {
-  const double log_eta = draw_log_beta(stream, alpha, static_cast<double>(rows));
-  // A tiny shape can round the draw to 0, for which the log joint has no value.
-  return std::max(draw_gamma(stream, prior.shape + static_cast<double>(clusters)) / (prior.rate - log_eta),
-                  1e-300);
 }
 
 }  // namespace coppice

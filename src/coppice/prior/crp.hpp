@@ -29,17 +29,4 @@ class Crp final : public ProductPartition {
   double alpha_ = 1.0;
 };
 
-/// alpha ~ Gamma(shape, rate).
-struct GammaPrior {
-  double shape = 1.0;
-  double rate = 1.0;
-  double log_density(double value) const;
-  double draw(Stream& stream) const;
-};
-
-/// One exact two-block Gibbs update of alpha given K clusters of N rows: eta ~ Beta(alpha, N), then
-/// alpha ~ Gamma(shape + K, rate - log eta).
-double update_concentration(Stream& stream, const GammaPrior& prior, double alpha, std::size_t clusters,
-                            std::size_t rows);
-
 }  // namespace coppice

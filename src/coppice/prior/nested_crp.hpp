@@ -5,7 +5,7 @@
 #pragma once
 
 #include "coppice/base/rng.hpp"
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/shape/level_tree.hpp"
 
 namespace coppice {

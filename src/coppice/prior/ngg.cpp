@@ -141,9 +141,7 @@ void Ngg::draw_partition(Stream& stream, std::span<Label> labels) {
   }
   const std::size_t clusters = weights.size() - 1;
   grid = cover({alpha_, sigma(), static_cast<double>(labels.size()), static_cast<double>(clusters)});
-  const double top = *std::max_element(grid.logs.begin(), grid.logs.end());
-  for (double& value : grid.logs) value = std::exp(value - top);
-  const std::size_t place = draw_categorical(stream, grid.logs);
+  const std::size_t place = draw_from_logs(stream, grid.logs);
   log_t_ = grid.first + grid.step * (static_cast<double>(place) + draw_uniform(stream) - 0.5);
   // The grid's law is already within its step of the right one; the updates take away what is left.
   for (int i = 0; i < 5; ++i) update_auxiliary(stream, labels.size(), clusters);

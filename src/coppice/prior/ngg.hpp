@@ -13,7 +13,7 @@
 #include <span>
 
 #include "coppice/base/rng.hpp"
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/prior/product_partition.hpp"
 #include "coppice/shape/partition.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coppice/base/math.hpp"
+#include "coppice/prior/crp.hpp"
 
 namespace coppice {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "coppice/base/rng.hpp"
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/shape/partition.hpp"
 
 namespace coppice {

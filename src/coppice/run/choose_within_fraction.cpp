@@ -19,13 +19,13 @@ std::string family_with_open_share(const RunConfig& config, const Codebook& code
                                    const Table& table) {
   const auto is_given = [](const Settings& settings) {
     return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
-      return setting.first == "share" || setting.first == "mean_strength" || setting.first == "shape" ||
-             setting.first == "rate";
+      return setting.first == "within_fraction" || setting.first == "within_fraction" ||
+             setting.first == "mean_strength" || setting.first == "shape" || setting.first == "rate";
     });
   };
   if (is_given(config.family_settings)) return {};
   for (const FamilyPlan::Block& block : plan.blocks) {
-    if (!family_by_name(block.family).has_parameter("share")) continue;
+    if (!family_by_name(block.family).has_parameter("within_fraction")) continue;
     for (const std::size_t column : block.columns)
       if (std::none_of(codebook.columns.begin(), codebook.columns.end(), [&](const ColumnSpec& spec) {
             return spec.name == table.columns[column].name && is_given(spec.settings);
@@ -49,16 +49,17 @@ bool choose_within_fraction(RunContents& contents, std::size_t threads,
   std::array<double, kShares.size()> bounds{};
   parallel_for(kShares.size(), threads, [&](std::size_t i) {
     RunConfig trial = config;
-    trial.family_settings.insert_or_assign("share", Setting::number(kShares[i]));
+    trial.family_settings.insert_or_assign("within_fraction", Setting::number(kShares[i]));
     bounds[i] = evidence_bound(trial);
   });
   const double share =
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];
-  config.family_settings.insert_or_assign("share", Setting::number(share));
-  config.notes.push_back(fmt::format(
-      "--set share={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns within clusters "
-      "it gives the largest lower bound",
-      share, family));
+  config.family_settings.insert_or_assign("within_fraction", Setting::number(share));
+  config.notes.push_back(
+      fmt::format("--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns "
+                  "within clusters "
+                  "it gives the largest lower bound",
+                  share, family));
   return true;
 }
 

@@ -95,7 +95,7 @@ Fit Fit::begin(FitRequest request) {
 Fit Fit::resume(const ResumeRequest& request) {
   Fit fit;
   fit.running_ = request.running;
-  fit.file_.emplace(RunFile::open(request.path, true));
+  fit.file_.emplace(RunFile::open(request.path, RunFile::Access::write));
   const RunConfig config = fit.file_->config();
   if (config.merged)
     fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",

@@ -91,7 +91,8 @@ void append_by_name(Table& table, const Table& more, Absent&& absent) {
 
 }  // namespace
 
-RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool absent_is_zero) {
+RunContents contents_with_labels(const SavedRun& run, const Dataset& more, AbsentCells absent) {
+  const bool absent_is_zero = absent == AbsentCells::zero;
   RunContents contents = run.contents();
   if (contents.config.standardize || contents.config.pca != 0)
     fail(ErrorCode::configuration,

@@ -24,10 +24,13 @@ struct InsertOptions {
 /// columns of the old truth or none. Throws Error{bad_data} for the name of a row that the run already has.
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth);
 
+/// What is known of a cell or label whose column is not in the new rows, or was not in the old ones.
+enum class AbsentCells { unknown, zero };
+
 /// The same for a run that learned labels. Columns and labels that only one of both has are new, or are not
-/// there: a count of nothing is zero, any other cell or label is missing, unless `absent_is_zero`; labels
-/// that are new are never known of old rows.
-RunContents contents_with_labels(const SavedRun& run, const Dataset& more, bool absent_is_zero);
+/// there: a count of nothing is zero, any other cell or label is as `absent` says; labels that are new are
+/// never known of old rows.
+RunContents contents_with_labels(const SavedRun& run, const Dataset& more, AbsentCells absent);
 
 /// Why what the run has learned cannot go on with these contents, and a fit must begin anew; empty if it can.
 /// A classifier whose features are counts has no room for real numbers, nor one of bits for counts.

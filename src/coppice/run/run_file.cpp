@@ -119,7 +119,7 @@ void RunFile::check_creatable(const std::string& path, bool replace) {
   if (!replace)
     fail(ErrorCode::cannot_write,
          "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
-  open(path, false);  // throws if it is somebody's other file
+  open(path, Access::read);  // throws if it is somebody's other file
 }
 
 RunFile RunFile::create(const std::string& path, const RunContents& contents, bool replace) {
@@ -151,7 +151,7 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
     fail(ErrorCode::cannot_write, "{}: {}", path, std::strerror(reason));
   }
   fs::remove(temporary, problem);
-  return open(path, true);
+  return open(path, Access::write);
 }
 
 RunFile RunFile::create_unnamed(const RunContents& contents) {
@@ -172,7 +172,8 @@ void RunFile::replace(const std::string& from, const std::string& to) {
     fail(ErrorCode::cannot_write, "{}: {}", to, std::strerror(errno));
 }
 
-RunFile RunFile::open(const std::string& path, bool writing) {
+RunFile RunFile::open(const std::string& path, Access access) {
+  const bool writing = access == Access::write;
   std::error_code problem;
   const fs::file_status status = fs::status(path, problem);
   if (problem || !fs::exists(status)) fail(ErrorCode::cannot_read, "{}: {}", path, std::strerror(ENOENT));

@@ -55,7 +55,8 @@ class RunFile {
   static RunFile create_unnamed(const RunContents& contents);
   /// Throws what create would throw because of what is at the path now.
   static void check_creatable(const std::string& path, bool replace);
-  static RunFile open(const std::string& path, bool writing);
+  enum class Access { read, write };
+  static RunFile open(const std::string& path, Access access);
   /// Gives a complete run, which nobody has open, the name of another one, which it replaces.
   static void replace(const std::string& from, const std::string& to);
   ~RunFile();

@@ -180,5 +180,53 @@ TEST(Error, CarriesItsExitCode) {
             "3 of x");
 }
 
+std::optional<Setting> twice(const Setting& value) {
+  if (value.numbers[0] == 0.0) return std::nullopt;
+  return Setting::number(2.0 * value.numbers[0]);
+}
+
+const std::vector<Parameter>& renamed_table() {
+  static const std::vector<Parameter> table{{.name = "length",
+                                             .fallback = "1",
+                                             .help = "",
+                                             .low = 0.0,
+                                             .aliases = {{"size"}, {"half-length", twice}}},
+                                            {.name = "kind",
+                                             .type = Parameter::Type::choice,
+                                             .fallback = "plain",
+                                             .help = "",
+                                             .choices = {"plain", "centered"},
+                                             .word_aliases = {{"centred", "centered"}}}};
+  return table;
+}
+
+TEST(Parameters, EarlierNamesAndWordsAreUnderstood) {
+  const std::vector<Parameter>& table = renamed_table();
+  EXPECT_EQ(ParameterValues(table, {{"size", Setting::number(3.0)}}).real("length"), 3.0);
+  EXPECT_EQ(ParameterValues(table, {{"half-length", Setting::number(3.0)}}).real("length"), 6.0);
+  EXPECT_EQ(ParameterValues(table, {{"half-length", Setting::number(0.0)}}).real("length"), 1.0);
+  const Setting word{Setting::Shape::text, {}, 0, "centred"};
+  EXPECT_EQ(ParameterValues(table, {{"kind", word}}).choice("kind"), "centered");
+  EXPECT_EQ(find_parameter(table, "half-length"), &table[0]);
+  EXPECT_EQ(find_parameter(table, "width"), nullptr);
+  // As typed after a flag.
+  EXPECT_EQ(parse_parameter(table[1], "centred").text, "centered");
+  EXPECT_EQ(parse_parameter(table[0], "size", "4")->numbers[0], 4.0);
+  EXPECT_EQ(parse_parameter(table[0], "half-length", "4")->numbers[0], 8.0);
+  EXPECT_FALSE(parse_parameter(table[0], "half-length", "0").has_value());
+}
+
+TEST(Parameters, TwoNamesOfOneParameterExcludeEachOther) {
+  EXPECT_EQ(message_of([] {
+              ParameterValues(renamed_table(),
+                              {{"length", Setting::number(1.0)}, {"size", Setting::number(2.0)}});
+            }),
+            "--length is given twice, once under an earlier name");
+  EXPECT_NE(message_of([] {
+              ParameterValues(renamed_table(), {{"size", Setting::number(-2.0)}});
+            }).find("--length takes"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace coppice

@@ -38,10 +38,10 @@ std::vector<std::vector<std::string>> kernels() {
           {"discriminant-update=\"gauss\"", "leaf-weights=\"drawn\""},
           {"moves=\"paths,components,structure,weights,discriminants,shift\"", "split-merge-moves=3",
            "regraft-moves=3"},
-          {"learn-concentrations=true", "theta=\"drawn\"", "leaf-weights=\"drawn\""}};
+          {"learn=\"alpha,gamma,gamma0\"", "theta=\"drawn\"", "leaf-weights=\"drawn\""}};
 }
 
-const char* const kRegularizers[] = {"hinge", "centred", "own", "paper"};
+const char* const kRegularizers[] = {"hinge", "centered", "own", "paper"};
 
 TEST(RbhmcRobustness, RandomSettings) {
   for (const std::uint64_t seed : test_seeds()) {

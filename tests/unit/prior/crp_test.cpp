@@ -8,6 +8,7 @@
 #include <map>
 
 #include "coppice/base/math.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "support/monte_carlo.hpp"
 #include "support/seeds.hpp"
 

@@ -89,7 +89,7 @@ TEST_P(ContinueRun, ExtensionEqualsALongerRun) {
   RunFile::create(path, contents_of(GetParam()));
   EXPECT_EQ(resume(path, {.threads = 1}), FitEnd::finished);
   for (const std::size_t draws : {kDraws + 1, kDraws + 30, kDraws + 77}) {
-    RunFile::open(path, true).set_draws(draws);
+    RunFile::open(path, RunFile::Access::write).set_draws(draws);
     EXPECT_EQ(resume(path, {.threads = 2}), FitEnd::finished);
     EXPECT_EQ(draws_at(path).front().count, draws);
   }
@@ -205,7 +205,7 @@ TEST(Interrupt, OfAStartKeepsNothingOfIt) {
   const std::string path = folder.file("stopped.coppice");
   RunFile::create(path, contents);
   {
-    RunFile file = RunFile::open(path, true);
+    RunFile file = RunFile::open(path, RunFile::Access::write);
     const auto setup = set_up_problem(contents);
     const std::atomic<bool> stop{true};
     setup->problem.stop = &stop;  // chains begin, and their guides are asked to stop
@@ -228,7 +228,7 @@ TEST(TimeLimit, EndsTheRunInTimeAndItCanBeResumed) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_GE(seconds, 0.5);
   EXPECT_LT(seconds, 10.0);
-  const RunFile file = RunFile::open(path, false);
+  const RunFile file = RunFile::open(path, RunFile::Access::read);
   EXPECT_GT(file.status(0).sweeps, 0u);
   EXPECT_TRUE(file.checkpoint(0).has_value());
 }

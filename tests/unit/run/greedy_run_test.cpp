@@ -122,7 +122,7 @@ TEST(ChosenShare, IsLeftAloneWhereAnythingWasGiven) {
   contents.config.family_settings.emplace("mean_strength", Setting::number(0.1));
   std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
   EXPECT_FALSE(resolve_settings(contents, 1, setup));
-  EXPECT_EQ(contents.config.family_settings.count("share"), 0u);
+  EXPECT_EQ(contents.config.family_settings.count("within_fraction"), 0u);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class FormatOne : public ::testing::Test {
     return Database(path, Database::Mode::read).integer("PRAGMA user_version");
   }
   static std::vector<ChainDraws> extended(const std::string& path) {
-    RunFile::open(path, true).set_draws(2 * kDraws);
+    RunFile::open(path, RunFile::Access::write).set_draws(2 * kDraws);
     EXPECT_EQ(resume(path, {.threads = 1}), FitEnd::finished);
     return draws_at(path);
   }

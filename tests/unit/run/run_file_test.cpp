@@ -49,7 +49,7 @@ TEST(RunFile, ContentsComeBack) {
   contents.config.drop = {"a", "b \"c\""};
   contents.config.standardize = true;
   RunFile::create(folder.file("a.coppice"), contents);
-  const RunContents read = RunFile::open(folder.file("a.coppice"), false).contents();
+  const RunContents read = RunFile::open(folder.file("a.coppice"), RunFile::Access::read).contents();
   EXPECT_EQ(to_json(read.config), to_json(contents.config));
   EXPECT_EQ(to_json(config_from_json(to_json(contents.config))), to_json(contents.config));
   EXPECT_EQ(read.config.parameters, contents.config.parameters);
@@ -79,7 +79,7 @@ TEST(RunFile, CommittedDrawsComeBack) {
     file.finish();
   }
   EXPECT_FALSE(std::filesystem::exists(path + "-wal"));
-  const RunFile file = RunFile::open(path, false);
+  const RunFile file = RunFile::open(path, RunFile::Access::read);
   EXPECT_EQ(file.draws_of(0), 101u);
   EXPECT_EQ(file.draws_of(1), 7u);
   std::vector<DrawBlock> read;
@@ -133,18 +133,22 @@ TEST(RunFile, ReadOnlyFolder) {
 
 TEST(RunFile, ThingsThatAreNotRuns) {
   const ScratchFolder folder;
-  expect_error(ErrorCode::cannot_read, "No such file", [&] { RunFile::open(folder.file("absent"), false); });
-  expect_error(ErrorCode::cannot_read, "folder", [&] { RunFile::open(folder.path().string(), false); });
-  expect_error(ErrorCode::cannot_read, "", [&] { RunFile::open(folder.file(std::string(300, 'n')), false); });
-  for (const bool writing : {false, true}) {
+  expect_error(ErrorCode::cannot_read, "No such file",
+               [&] { RunFile::open(folder.file("absent"), RunFile::Access::read); });
+  expect_error(ErrorCode::cannot_read, "folder",
+               [&] { RunFile::open(folder.path().string(), RunFile::Access::read); });
+  expect_error(ErrorCode::cannot_read, "",
+               [&] { RunFile::open(folder.file(std::string(300, 'n')), RunFile::Access::read); });
+  for (const RunFile::Access access : {RunFile::Access::read, RunFile::Access::write}) {
     write_bytes(folder.file("text"), "a,b,c\n1,2,3\n" + std::string(5000, 'x'));
-    expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("text"), writing); });
+    expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("text"), access); });
     write_bytes(folder.file("empty"), "");
-    expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("empty"), writing); });
+    expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("empty"), access); });
     EXPECT_EQ(read_bytes(folder.file("empty")), "");
   }
   execute_sql(folder.file("other.db"), "CREATE TABLE t (a)");
-  expect_error(ErrorCode::bad_data, "not a run", [&] { RunFile::open(folder.file("other.db"), false); });
+  expect_error(ErrorCode::bad_data, "not a run",
+               [&] { RunFile::open(folder.file("other.db"), RunFile::Access::read); });
 }
 
 TEST(RunFile, NewerFormat) {
@@ -152,10 +156,10 @@ TEST(RunFile, NewerFormat) {
   const std::string path = folder.file("a.coppice");
   RunFile::create(path, example()).finish();
   execute_sql(path, "PRAGMA user_version = 99");
-  for (const bool writing : {false, true})
-    expect_error(ErrorCode::bad_data, "newer", [&] { RunFile::open(path, writing); });
+  for (const RunFile::Access access : {RunFile::Access::read, RunFile::Access::write})
+    expect_error(ErrorCode::bad_data, "newer", [&] { RunFile::open(path, access); });
   execute_sql(path, "PRAGMA user_version = 0");
-  expect_error(ErrorCode::bad_data, "format 0", [&] { RunFile::open(path, false); });
+  expect_error(ErrorCode::bad_data, "format 0", [&] { RunFile::open(path, RunFile::Access::read); });
 }
 
 TEST(RunFile, LostTablesAndRowsAreNoticed) {
@@ -192,7 +196,8 @@ TEST(RunFile, StatusThatCannotBe) {
         path, fmt::format(
                   "UPDATE status SET sweeps = 5, seconds = 1.0, moves = '{}', sha256 = '{}' WHERE chain = 0",
                   moves, digest));
-    expect_error(ErrorCode::bad_data, "status", [&] { RunFile::open(path, false).status(0); });
+    expect_error(ErrorCode::bad_data, "status",
+                 [&] { RunFile::open(path, RunFile::Access::read).status(0); });
   }
 }
 
@@ -262,7 +267,7 @@ TEST(FullDisk, IsReportedAndCommittedDrawsAreSafe) {
     const std::size_t size = std::filesystem::file_size(path);
     const int code = in_child_with_full_disk(std::max<std::size_t>(size, 40'000) + room, [&] {
       try {
-        RunFile file = RunFile::open(path, true);
+        RunFile file = RunFile::open(path, RunFile::Access::write);
         const auto setup = set_up(file);
         for (std::size_t draws = 100; draws <= 400; draws += 100) {  // several commits
           file.set_draws(draws);
@@ -280,7 +285,7 @@ TEST(FullDisk, IsReportedAndCommittedDrawsAreSafe) {
     failures += code != 0;
     const std::vector<ChainDraws> partial = draws_at(path);
     for (std::size_t chain = 0; chain < 2; ++chain) EXPECT_TRUE(partial[chain].is_prefix_of(whole[chain]));
-    RunFile::open(path, true).set_draws(400);
+    RunFile::open(path, RunFile::Access::write).set_draws(400);
     EXPECT_EQ(resume(path, {.threads = 1}), FitEnd::finished);
     EXPECT_EQ(draws_at(path), whole);
   }

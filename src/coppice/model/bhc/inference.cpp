@@ -13,6 +13,7 @@
 #include "coppice/cluster/greedy_merging.hpp"
 #include "coppice/cluster/row_forest.hpp"
 #include "coppice/model/bhc/options.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/state_header.hpp"
 #include "coppice/model/trace_table.hpp"
 
@@ -147,17 +148,8 @@ class GreedyFit final : public Inference {
   void draw_data(const StreamName& name, Rows& rows) override {
     Labels labels(rows.size());
     this->labels(labels);
-    const Family& family = forest_.family();
-    std::vector<double> empty(family.stats_size());
-    family.clear(empty.data());
     Stream stream(name, Purpose::prior_data);
-    std::vector<std::vector<double>> thetas(cluster_sizes(labels).size());
-    for (std::vector<double>& theta : thetas) {
-      theta.resize(family.theta_size());
-      family.draw_theta(empty.data(), stream, theta.data());
-    }
-    for (std::size_t row = 0; row < rows.size(); ++row)
-      family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row]);
+    draw_clusters(forest_.family(), labels, cluster_sizes(labels).size(), stream, rows);
     become_blocks(labels);
   }
 

@@ -65,7 +65,7 @@ class TreePredictor final : public StatsPredictor, public NewCells {
   void draw_row(Stream& stream, double* row) const override {
     std::vector<double> log_joint(component_count());
     predictive_.log_shares(log_joint);
-    draw_member(*problem_->family, stats(draw_from_logs(log_joint, stream)), stream, row);
+    draw_member(*problem_->family, stats(draw_from_logs(stream, log_joint)), stream, row);
   }
 
  private:

@@ -104,7 +104,7 @@ void CrossPredictive::draw_row(Stream& stream, double* row) const {
     std::vector<double> cells(view.columns.size(), kMissing);
     terms.resize(view.predictive.components() + 1);
     view.predictive.log_joint(cells.data(), terms);
-    draw_member(*view.family, stats_of(first_[node] + draw_from_logs(terms, stream)), stream, cells.data());
+    draw_member(*view.family, stats_of(first_[node] + draw_from_logs(stream, terms)), stream, cells.data());
     for (std::size_t j = 0; j < cells.size(); ++j) row[view.columns[j]] = cells[j];
   }
 }

@@ -244,7 +244,7 @@ std::vector<std::size_t> columns_of_bound(const Family& family) {
   for (std::size_t cell = 0; cell < family.width(); ++cell) {
     const std::size_t alone[] = {cell};
     const std::unique_ptr<Family> own = family.of_cells(alone);
-    const bool has_share = own != nullptr && family_by_name(own->name()).has_parameter("share");
+    const bool has_share = own != nullptr && family_by_name(own->name()).has_parameter("within_fraction");
     (has_share ? real : others).push_back(cell);
   }
   std::vector<std::size_t> chosen;

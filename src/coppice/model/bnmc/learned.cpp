@@ -8,12 +8,13 @@
 #include "coppice/base/extremes.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/model/state_header.hpp"
 
 namespace coppice::bnmc {
 namespace {
 
 // A change of the form, or of what inputs experts have, is a change of the number.
-constexpr std::uint64_t kFormat = 0x626e6d6300000002;
+constexpr StateHeader kHeader("bnmc", 2);
 
 void put_vector(ByteWriter& out, std::span<const double> values) {
   out.put(static_cast<std::uint64_t>(values.size()));
@@ -161,12 +162,11 @@ void Calibration::get(ByteReader& in, std::size_t labels) {
   in.get(coefficients.data(), size);
 }
 
-void put_format(ByteWriter& out) { out.put(kFormat); }
+void put_format(ByteWriter& out) { kHeader.write(out); }
 
 void check_format(ByteReader& in) {
-  if (in.get<std::uint64_t>() != kFormat)
-    fail(ErrorCode::bad_data,
-         "this run was made by another version of bnmc, which understood inputs otherwise; fit it again");
+  kHeader.check(
+      in, "this run was made by another version of bnmc, whose inputs had another meaning; fit it again");
 }
 
 Units get_units(ByteReader& in, std::size_t columns) {

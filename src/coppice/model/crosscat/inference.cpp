@@ -8,6 +8,7 @@
 #include "coppice/model/crosscat/state.hpp"
 #include "coppice/model/drawn_views.hpp"
 #include "coppice/model/state_header.hpp"
+#include "coppice/model/tempering.hpp"
 
 namespace coppice::crosscat {
 namespace {
@@ -44,14 +45,15 @@ class CrossSampler final : public Inference {
   explicit CrossSampler(const Problem& problem)
       : options_(problem.parameters),
         columns_(*problem.family, *problem.rows),
+        ladder_(options_.temperatures),
         traces_(trace_table(problem.parameters)) {
-    for (const double power : options_.temperatures) replicas_.emplace_back(columns_, options_, power);
-    exchanges_.resize(replicas_.size() - 1);
+    for (std::size_t r = 0; r < ladder_.size(); ++r)
+      replicas_.emplace_back(columns_, options_, ladder_.power(r));
     begin_single();
   }
 
   void init(const StreamName& name) override {
-    exchanges_.assign(exchanges_.size(), {});
+    ladder_.clear_counts();
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       Stream stream(name, Purpose::initialize, r);
       replicas_[r].draw_prior(stream);
@@ -74,20 +76,18 @@ class CrossSampler final : public Inference {
       index = r * kStreamsOfReplica;
       for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += columns_.count())
         state.split_merge(name, index);
-      if (learns()) {
+      if (options_.learns()) {
         Stream stream(name, Purpose::concentration, r);
         state.update_concentrations(stream);
       }
     }
-    Stream stream(name, Purpose::tempering);
-    for (std::size_t r = 0; r + 1 < replicas_.size(); ++r) {
-      const double log_ratio = (options_.temperatures[r] - options_.temperatures[r + 1]) *
-                               (replicas_[r + 1].log_joint() - replicas_[r].log_joint());
-      ++exchanges_[r].proposed;
-      if (!(std::log(draw_uniform(stream)) < log_ratio)) continue;
-      ++exchanges_[r].accepted;
-      replicas_[r].exchange(replicas_[r + 1]);
-    }
+    ladder_.exchange(
+        name,
+        [&](std::size_t r) {
+          return (ladder_.power(r) - ladder_.power(r + 1)) *
+                 (replicas_[r + 1].log_joint() - replicas_[r].log_joint());
+        },
+        [&](std::size_t r) { replicas_[r].exchange(replicas_[r + 1]); });
   }
 
   void rebuild() override {
@@ -122,8 +122,7 @@ class CrossSampler final : public Inference {
     put(options_.row_sweeps != 0, "row", counts.rows);
     put(options_.split_merge_moves != 0, "split", counts.splits);
     put(options_.split_merge_moves != 0, "merge", counts.merges);
-    for (std::size_t r = 0; r < exchanges_.size(); ++r)
-      put(true, r == 0 ? "exchange" : "exchange_hot", exchanges_[r]);
+    ladder_.add_moves(list);
     return list;
   }
 
@@ -138,7 +137,7 @@ class CrossSampler final : public Inference {
     kStateHeader.write(writer);
     for (const State& replica : replicas_) writer.put(replica.counts());
     for (const State& replica : replicas_) writer.put(replica.concentrations());
-    writer.put(exchanges_.data(), exchanges_.size());
+    ladder_.save(writer);
     for (const State& replica : replicas_) replica.views().save(writer);
     return writer.take();
   }
@@ -151,15 +150,14 @@ class CrossSampler final : public Inference {
     std::vector<Concentrations> concentrations(replicas_.size());
     reader.get(concentrations.data(), concentrations.size());
     for (const Concentrations& values : concentrations)
-      if (!(values.rows > 0.0 && values.columns > 0.0 && std::isfinite(values.rows + values.columns)))
-        fail(ErrorCode::bad_data, "the run file is damaged: impossible concentrations");
-    std::vector<MoveCount> exchanges(exchanges_.size());
-    reader.get(exchanges.data(), exchanges.size());
+      for (const double value : {values.rows, values.columns}) check_concentration(value);
+    TemperingLadder ladder = ladder_;
+    ladder.load(reader);
     std::vector<Views> views;
     for (std::size_t r = 0; r < replicas_.size(); ++r)
       views.push_back(Views::load(reader, columns_.count(), columns_.rows()));
     reader.end();
-    exchanges_ = exchanges;
+    ladder_ = ladder;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       replicas_[r].set_concentrations(concentrations[r]);
       replicas_[r].set(views[r]);
@@ -185,15 +183,14 @@ class CrossSampler final : public Inference {
 
  private:
   const State& cold() const { return replicas_.front(); }
-  bool learns() const { return options_.learns_rows || options_.learns_columns; }
   void begin_single() {
     for (State& replica : replicas_) replica.set({Labels(columns_.count(), 0), {Labels(columns_.rows(), 0)}});
   }
 
   Options options_;
   Columns columns_;
+  TemperingLadder ladder_;
   std::vector<State> replicas_;
-  std::vector<MoveCount> exchanges_;
   TraceTable<Figures> traces_;
 };
 

@@ -2,16 +2,15 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/parameter_rows.hpp"
+#include "coppice/model/tempering.hpp"
 
 namespace coppice::crosscat {
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   return {
-      {"alpha-rows", Type::real, "1", "concentration of the partition of the rows in each view", 0.0, 1e300,
-       true},
-      {"alpha-columns", Type::real, "1", "concentration of the partition of the columns into views", 0.0,
-       1e300, true},
+      positive_row("alpha-rows", "1", "concentration of the partition of the rows in each view"),
+      positive_row("alpha-columns", "1", "concentration of the partition of the columns into views"),
       {"learn",
        Type::words,
        "",
@@ -23,10 +22,10 @@ std::vector<Parameter> parameter_table() {
       prior_row("alpha-rows-prior", "1,1", "shape and rate of the Gamma prior of alpha-rows, if learned"),
       prior_row("alpha-columns-prior", "1,1",
                 "shape and rate of the Gamma prior of alpha-columns, if learned"),
-      {"temperatures", Type::numbers, "1",
-       "powers of the posterior of coupled replicas, the first 1: 1,0.8 helps small tables and doubles the "
-       "work",
-       0.0, 1.0, true},
+      temperatures_row(
+          "powers of the posterior (inverse temperatures) of coupled replicas, the first 1: 1,0.8 helps "
+          "small tables and doubles the work",
+          false),
       count_row("column-sweeps", "1", "how often every column may change its view in a sweep"),
       {"new-view-share", Type::real, "0.25",
        "share of the columns, drawn again in every sweep, that are offered new views after the first 100 "
@@ -49,12 +48,8 @@ std::vector<Parameter> parameter_table() {
 }
 
 Options::Options(const ParameterValues& parameters)
-    : alpha_rows(parameters.real("alpha-rows")),
-      alpha_columns(parameters.real("alpha-columns")),
-      learns_rows(learns(parameters, "alpha-rows")),
-      learns_columns(learns(parameters, "alpha-columns")),
-      rows_prior(gamma_prior_of(parameters, "alpha-rows-prior")),
-      columns_prior(gamma_prior_of(parameters, "alpha-columns-prior")),
+    : alpha_rows(concentration_of(parameters, "alpha-rows")),
+      alpha_columns(concentration_of(parameters, "alpha-columns")),
       temperatures(parameters.numbers("temperatures")),
       column_sweeps(parameters.integer("column-sweeps")),
       row_sweeps(parameters.integer("row-sweeps")),
@@ -65,12 +60,7 @@ Options::Options(const ParameterValues& parameters)
       new_view_share(parameters.real("new-view-share")),
       auxiliary_from_prior(parameters.choice("auxiliary") == "prior"),
       starts_single(parameters.choice("init") == "single") {
-  if (temperatures.empty() || temperatures.front() != 1.0)
-    fail(ErrorCode::configuration, "--temperatures must begin with 1, the posterior itself");
-  for (std::size_t i = 1; i < temperatures.size(); ++i)
-    if (!(temperatures[i] < temperatures[i - 1]))
-      fail(ErrorCode::configuration, "--temperatures must fall: {} comes after {}", temperatures[i],
-           temperatures[i - 1]);
+  check_temperatures(temperatures);
   if (column_sweeps == 0 && row_sweeps + split_merge_moves == 0)
     fail(ErrorCode::configuration, "these settings leave nothing that moves");
 }

@@ -6,16 +6,15 @@
 
 #include "coppice/base/parameter.hpp"
 #include "coppice/cluster/split_merge.hpp"
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 
 namespace coppice::crosscat {
 
 struct Options {
   explicit Options(const ParameterValues& parameters);
 
-  double alpha_rows = 1.0, alpha_columns = 1.0;  // the first ones, if they are learned
-  bool learns_rows = false, learns_columns = false;
-  GammaPrior rows_prior, columns_prior;  // of those that are learned
+  Concentration alpha_rows, alpha_columns;
+  bool learns() const { return alpha_rows.is_learned() || alpha_columns.is_learned(); }
   /// Powers of the target, one for each coupled replica; the first is 1.
   std::vector<double> temperatures;
   /// How often each kernel is applied in a sweep; 0: never.

@@ -21,19 +21,21 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
       : StatsPredictor(problem),
         problem_(&problem),
         options_(problem.parameters),
+        alpha_rows_(options_.alpha_rows.start()),
+        alpha_columns_(options_.alpha_columns.start()),
         empty_(problem.family->stats_size()) {
     problem.family->clear(empty_.data());
-    if (!learns()) return;
+    if (!options_.learns()) return;
     const std::vector<TraceInfo> traces = crosscat::traces(problem.parameters);
-    alpha_rows_ = trace_place(traces, "alpha_rows");
-    alpha_columns_ = trace_place(traces, "alpha_columns");
+    alpha_rows_trace_ = trace_place(traces, "alpha_rows");
+    alpha_columns_trace_ = trace_place(traces, "alpha_columns");
   }
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
                 std::string_view payload) override {
-    if (learns()) {
-      options_.alpha_rows = traces[alpha_rows_];
-      options_.alpha_columns = traces[alpha_columns_];
+    if (options_.learns()) {
+      alpha_rows_ = traces[alpha_rows_trace_];
+      alpha_columns_ = traces[alpha_columns_trace_];
     }
     const Family& family = *problem_->family;
     const Rows& rows = *problem_->rows;
@@ -98,9 +100,8 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
     for (std::size_t view = 0; view < views_.count(); ++view)
       terms.push_back(std::log(static_cast<double>(sizes[view])) +
                       log_marginal_of_clusters(family, column, views_.rows[view]));
-    terms.push_back(std::log(options_.alpha_columns) +
-                    log_bound_of_rows(family, column, options_.alpha_rows));
-    const double log_all = std::log(static_cast<double>(problem_->family->width()) + options_.alpha_columns);
+    terms.push_back(std::log(alpha_columns_) + log_bound_of_rows(family, column, alpha_rows_));
+    const double log_all = std::log(static_cast<double>(problem_->family->width()) + alpha_columns_);
     return {log_sum_exp(terms) - log_all, terms.back() - log_all};
   }
   void draw_row(Stream& stream, double* row) const override {
@@ -110,7 +111,7 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
     std::vector<double> terms;
     for (std::size_t view = 0; view < views_.count(); ++view) {
       weigh_clusters(nothing.data(), view, terms);
-      const std::size_t component = first_[view] + draw_from_logs(terms, stream);
+      const std::size_t component = first_[view] + draw_from_logs(stream, terms);
       draw_member(*problem_->family, component == first_[view + 1] ? empty_.data() : stats(component), stream,
                   drawn.data());
       for (std::size_t cell = 0; cell < width; ++cell)
@@ -125,19 +126,17 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
   }
 
  private:
-  bool learns() const { return options_.learns_rows || options_.learns_columns; }
   /// Log weights of the clusters of a view and of a new one there, for the row's cells in the view.
   void weigh_clusters(const double* row, std::size_t view, std::vector<double>& terms) const {
     const Family& family = *problem_->family;
-    const double log_all = std::log(static_cast<double>(problem_->rows->size()) + options_.alpha_rows);
+    const double log_all = std::log(static_cast<double>(problem_->rows->size()) + alpha_rows_);
     std::vector<double> masked(family.width());
     mask(row, view, masked);
     terms.clear();
     for (std::size_t component = first_[view]; component < first_[view + 1]; ++component)
       terms.push_back(std::log(count_of(stats(component))) +
                       family.log_predictive(stats(component), masked.data()) - log_all);
-    terms.push_back(std::log(options_.alpha_rows) + family.log_predictive(empty_.data(), masked.data()) -
-                    log_all);
+    terms.push_back(std::log(alpha_rows_) + family.log_predictive(empty_.data(), masked.data()) - log_all);
   }
   double* mutable_stats(std::size_t component) {
     return stats_.data() + component * problem_->family->stats_size();
@@ -149,7 +148,8 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
 
   const Problem* problem_;
   Options options_;
-  std::size_t alpha_rows_ = 0, alpha_columns_ = 0;  // places of their traces
+  double alpha_rows_, alpha_columns_;                           // of the draw
+  std::size_t alpha_rows_trace_ = 0, alpha_columns_trace_ = 0;  // their places
   std::vector<double> empty_;
   Views views_;
   std::vector<std::size_t> first_;  // component of each view

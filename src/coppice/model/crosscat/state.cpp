@@ -12,10 +12,6 @@
 namespace coppice::crosscat {
 namespace {
 
-/// Beyond these a concentration changes nothing that double precision knows.
-constexpr double kLeastAlpha = 1e-100;
-constexpr double kLargestAlpha = 1e100;
-
 SplitMergeOptions with_power(SplitMergeOptions options, double power) {
   options.power = power;
   return options;
@@ -32,8 +28,8 @@ State::State(const Columns& table, const Options& options, double power)
     : table_(&table),
       options_(options),
       power_(power),
-      row_prior_(std::make_unique<Crp>(options.alpha_rows, table.rows())),
-      column_prior_(std::make_unique<Crp>(options.alpha_columns, table.count())),
+      row_prior_(std::make_unique<Crp>(options.alpha_rows.start(), table.rows())),
+      column_prior_(std::make_unique<Crp>(options.alpha_columns.start(), table.count())),
       gibbs_(power),
       home_(table.count()),
       column_order_(table.count()),
@@ -174,7 +170,7 @@ void State::update_column(std::size_t column, bool is_offered, Stream& stream) {
     if (weigh_new_views(column, log_enough, stream)) {
       const std::span<double> fresh = std::span(log_weights_).subspan(known);
       if (!(log_sum_exp(fresh) < log_enough)) {
-        const std::size_t slot = draw_from_logs(fresh, stream);
+        const std::size_t slot = draw_from_logs(stream, fresh);
         if (is_alone && slot == 0) return;  // back to where it was
         const std::size_t to = open_view();
         views_[to]->begin(offered_[slot].labels);
@@ -184,14 +180,8 @@ void State::update_column(std::size_t column, bool is_offered, Stream& stream) {
     }
   }
   log_weights_.resize(known);
-  const std::size_t to = draw_from_logs(log_weights_, stream);
+  const std::size_t to = draw_from_logs(stream, log_weights_);
   if (to != from) move_column(column, to);
-}
-
-std::size_t State::draw_from_logs(std::span<double> log_weights, Stream& stream) {
-  const double top = *std::max_element(log_weights.begin(), log_weights.end());
-  for (double& weight : log_weights) weight = std::exp(weight - top);
-  return draw_categorical(stream, log_weights);
 }
 
 void State::move_column(std::size_t column, std::size_t to) {
@@ -274,33 +264,22 @@ void State::split_merge(const StreamName& name, std::uint64_t first_index) {
 }
 
 void State::update_concentrations(Stream& stream) {
-  // Over the logarithm, whose measure is the value's own times the value.
-  const auto update = [&](Crp& prior, const GammaPrior& law, double partitions, double clusters,
-                          double items) {
-    const auto log_density = [&](double log_alpha) {
-      const double alpha = std::exp(log_alpha);
-      return power_ * (law.log_density(alpha) + clusters * log_alpha +
-                       partitions * (log_gamma(alpha) - log_gamma(alpha + items))) +
-             log_alpha;
-    };
-    prior.set_alpha(std::exp(draw_slice(stream, log_density, std::log(prior.alpha()), 1.0,
-                                        std::log(kLeastAlpha), std::log(kLargestAlpha))));
-  };
   const auto views = static_cast<double>(views_.size());
-  if (options_.learns_rows) {
+  if (options_.alpha_rows.is_learned()) {
     double clusters = 0.0;
     for (const std::unique_ptr<View>& view : views_)
       for (const std::uint32_t size : view->clusters().sizes()) clusters += size > 0 ? 1.0 : 0.0;
-    update(*row_prior_, options_.rows_prior, views, clusters, static_cast<double>(table_->rows()));
+    row_prior_->set_alpha(options_.alpha_rows.update_tempered(
+        stream, row_prior_->alpha(), power_, {views, clusters, static_cast<double>(table_->rows())}));
   }
-  if (options_.learns_columns)
-    update(*column_prior_, options_.columns_prior, 1.0, views, static_cast<double>(table_->count()));
+  if (options_.alpha_columns.is_learned())
+    column_prior_->set_alpha(options_.alpha_columns.update_tempered(
+        stream, column_prior_->alpha(), power_, {1.0, views, static_cast<double>(table_->count())}));
 }
 
 void State::draw_prior(Stream& stream) {
-  const auto within = [](double value) { return std::clamp(value, kLeastAlpha, kLargestAlpha); };
-  if (options_.learns_rows) row_prior_->set_alpha(within(options_.rows_prior.draw(stream)));
-  if (options_.learns_columns) column_prior_->set_alpha(within(options_.columns_prior.draw(stream)));
+  row_prior_->set_alpha(options_.alpha_rows.draw_prior(stream));
+  column_prior_->set_alpha(options_.alpha_columns.draw_prior(stream));
   set(draw_views(*column_prior_, table_->count(), *row_prior_, table_->rows(), stream));
 }
 
@@ -311,8 +290,8 @@ double State::log_joint() const {
     sizes.push_back(static_cast<std::uint32_t>(view->cells().size()));
     total += view->log_joint();
   }
-  if (options_.learns_rows) total += options_.rows_prior.log_density(row_prior_->alpha());
-  if (options_.learns_columns) total += options_.columns_prior.log_density(column_prior_->alpha());
+  total += options_.alpha_rows.log_prior(row_prior_->alpha());
+  total += options_.alpha_columns.log_prior(column_prior_->alpha());
   return total + column_prior_->log_partition(sizes);
 }
 

@@ -65,8 +65,6 @@ class State {
   bool weigh_new_views(std::size_t column, double log_enough, Stream& stream);
   void draw_from_prior(std::size_t column, const Label* given, Stream& stream, Allocation& made);
   void move_column(std::size_t column, std::size_t to);
-  /// Index i with probability proportional to exp(log_weights[i]); overwrites them.
-  static std::size_t draw_from_logs(std::span<double> log_weights, Stream& stream);
   /// The place of a view without columns.
   std::size_t open_view();
   void retire(std::unique_ptr<View> view);

@@ -58,7 +58,7 @@ class NestedGaussianSampler final : public Inference {
       : options_(problem.parameters),
         rows_(problem.rows->size()),
         family_(gaussian_of(problem)),
-        prior_(options_.nesting, options_.alpha_clusters, options_.alpha_subclusters, rows_),
+        prior_(options_.nesting, options_.alpha_clusters.start(), options_.alpha_subclusters.start(), rows_),
         state_(family_, *problem.rows, prior_, options_.spread),
         subclusters_(state_.evidence(), rows_) {}
 
@@ -152,10 +152,10 @@ class NestedGaussianSampler final : public Inference {
     reader.get(both.data(), both.size());
     reader.end();
     check_labels(both);
-    const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
-    if (!positive(values[0]) || !positive(values[1]) || !(values[2] >= 0.0 && values[2] <= kLargestSpread))
-      fail(ErrorCode::bad_data, "checkpoint has the concentrations {} and {} and the spread {}", values[0],
-           values[1], values[2]);
+    check_concentration(values[0]);
+    check_concentration(values[1]);
+    if (!(values[2] >= 0.0 && values[2] <= kLargestSpread))
+      fail(ErrorCode::bad_data, "the run file is damaged: a spread of {}", values[2]);
     prior_.set(values[0], values[1]);
     state_.set_spread(values[2]);
     state_.assign({both.data(), rows_}, {both.data() + rows_, rows_});
@@ -167,14 +167,8 @@ class NestedGaussianSampler final : public Inference {
 
   void draw_prior(const StreamName& name) override {
     Stream stream(name, Purpose::prior_shape);
-    const auto draw = [&](bool learned, const GammaPrior& law, double fixed) {
-      return learned ? std::max(law.draw(stream), 1e-300) : fixed;
-    };
-    const double alpha_clusters =
-        draw(options_.learn_clusters, options_.clusters_prior, options_.alpha_clusters);
-    const double alpha_subclusters =
-        draw(options_.learn_subclusters, options_.subclusters_prior, options_.alpha_subclusters);
-    prior_.set(alpha_clusters, alpha_subclusters);
+    const double alpha_clusters = options_.alpha_clusters.draw_prior(stream);
+    prior_.set(alpha_clusters, options_.alpha_subclusters.draw_prior(stream));
     double spread = options_.spread;
     if (options_.learn_spread) do
         spread = options_.spread_prior.draw(stream);
@@ -228,24 +222,24 @@ class NestedGaussianSampler final : public Inference {
   }
 
   double log_hyperprior() const {
-    double total = 0.0;
-    if (options_.learn_clusters) total += options_.clusters_prior.log_density(prior_.alpha_clusters());
-    if (options_.learn_subclusters)
-      total += options_.subclusters_prior.log_density(prior_.alpha_subclusters());
+    double total = options_.alpha_clusters.log_prior(prior_.alpha_clusters());
+    total += options_.alpha_subclusters.log_prior(prior_.alpha_subclusters());
     if (options_.learn_spread) total += options_.spread_prior.log_density(state_.evidence().spread());
     return total;
   }
 
   void learn(const StreamName& name) {
-    if (options_.learn_clusters) {
+    const Concentration& clusters = options_.alpha_clusters;
+    const Concentration& subclusters = options_.alpha_subclusters;
+    if (clusters.is_learned()) {
       Stream stream(name, Purpose::concentration, 0);
-      prior_.update_alpha_clusters(stream, options_.clusters_prior, state_.counts());
+      prior_.update_alpha_clusters(stream, clusters.prior(), state_.counts());
     }
-    if (options_.learn_subclusters) {
+    if (subclusters.is_learned()) {
       Stream stream(name, Purpose::concentration, 1);
-      prior_.update_alpha_subclusters(stream, options_.subclusters_prior, state_.counts());
+      prior_.update_alpha_subclusters(stream, subclusters.prior(), state_.counts());
     }
-    if (options_.learn_clusters || options_.learn_subclusters) state_.refresh_weights();
+    if (clusters.is_learned() || subclusters.is_learned()) state_.refresh_weights();
     if (!options_.learn_spread) return;
     Stream stream(name, Purpose::concentration, 2);
     const auto log_density = [&](double log_spread) {

@@ -13,14 +13,10 @@ const std::vector<std::string> kLearned{"alpha-clusters", "alpha-subclusters", "
 Options::Options(const ParameterValues& parameters)
     : nesting(parameters.choice("nesting") == "global" ? TwoLevelCrp::Nesting::global
                                                        : TwoLevelCrp::Nesting::nested),
-      alpha_clusters(parameters.real("alpha-clusters")),
-      alpha_subclusters(parameters.real("alpha-subclusters")),
+      alpha_clusters(concentration_of(parameters, "alpha-clusters")),
+      alpha_subclusters(concentration_of(parameters, "alpha-subclusters")),
       spread(parameters.real("spread")),
-      learn_clusters(learns(parameters, "alpha-clusters")),
-      learn_subclusters(learns(parameters, "alpha-subclusters")),
       learn_spread(learns(parameters, "spread")),
-      clusters_prior(gamma_prior_of(parameters, "alpha-clusters-prior")),
-      subclusters_prior(gamma_prior_of(parameters, "alpha-subclusters-prior")),
       spread_prior(gamma_prior_of(parameters, "spread-prior")),
       published(parameters.choice("sampler") == "published"),
       interleaved(parameters.flag("interleave")),

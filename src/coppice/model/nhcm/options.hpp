@@ -18,9 +18,10 @@ struct Options {
   explicit Options(const ParameterValues& parameters);
 
   TwoLevelCrp::Nesting nesting;
-  double alpha_clusters, alpha_subclusters, spread;
-  bool learn_clusters, learn_subclusters, learn_spread;
-  GammaPrior clusters_prior, subclusters_prior, spread_prior;
+  Concentration alpha_clusters, alpha_subclusters;
+  double spread;
+  bool learn_spread;
+  GammaPrior spread_prior;
   bool published;
   bool interleaved;
   std::size_t subcluster_moves, cluster_moves;

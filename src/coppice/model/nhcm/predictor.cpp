@@ -25,7 +25,8 @@ class NestedGaussianPredictor final : public StatsPredictor {
         rows_(problem.rows),
         options_(problem.parameters),
         evidence_(*family_, options_.spread, rows_->size()),
-        prior_(options_.nesting, options_.alpha_clusters, options_.alpha_subclusters, rows_->size()) {
+        prior_(options_.nesting, options_.alpha_clusters.start(), options_.alpha_subclusters.start(),
+               rows_->size()) {
     const std::vector<TraceInfo> traces = nhcm::traces(problem.parameters);
     spread_ = trace_place(traces, "spread");
     alpha_clusters_ = trace_place(traces, "alpha_clusters");

@@ -51,11 +51,7 @@ double PublishedUpdates::log_density(const State& state, const double* row) {
              std::log1p(ratio_ * squared_distance(factor_.data(), distance_.data(), d));
 }
 
-std::size_t PublishedUpdates::draw(Stream& stream) {
-  const double top = *std::max_element(log_weights_.begin(), log_weights_.end());
-  for (double& weight : log_weights_) weight = std::exp(weight - top);
-  return draw_categorical(stream, log_weights_);
-}
+std::size_t PublishedUpdates::draw(Stream& stream) { return draw_from_logs(stream, log_weights_); }
 
 void PublishedUpdates::update_row(State& state, const TwoLevelCrp& prior, std::size_t row, Stream& stream) {
   const Label before = state.sub_of(row);

@@ -11,6 +11,7 @@
 #include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/split_merge.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
 #include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/growing_guide.hpp"
@@ -236,7 +237,7 @@ class MixtureSampler final : public Inference {
                             multiway_.splits(),
                             multiway_.merges()};
     writer.put(counts);
-    if (format() == kLearnedStateFormat) save_learned(writer);
+    if (keeps_learned()) save_learned(writer);
     if (published_) published_->save(writer);
     writer.put(clusters_.labels().data(), rows_);
     return writer.take();
@@ -247,7 +248,7 @@ class MixtureSampler final : public Inference {
     header().check(reader);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
-    if (format() == kLearnedStateFormat) load_learned(reader, rows_);
+    if (keeps_learned()) load_learned(reader, rows_);
     // Labels come last; what is before them are the trees.
     const std::size_t labels_size = rows_ * sizeof(Label);
     ByteReader trees(reader.take(reader.left() - std::min(reader.left(), labels_size)));
@@ -274,7 +275,7 @@ class MixtureSampler final : public Inference {
     header().check(reader);
     const auto state = reader.get<ProcessState>();
     reader.take(sizeof(std::array<MoveCount, 8>));
-    if (format() == kLearnedStateFormat) load_learned(reader, rows);
+    if (keeps_learned()) load_learned(reader, rows);
     // Counts of moves and published trees are those of another run.
     const std::size_t labels_size = rows * sizeof(Label);
     reader.take(reader.left() - std::min(reader.left(), labels_size));
@@ -335,17 +336,8 @@ class MixtureSampler final : public Inference {
   }
 
   void draw_data(const StreamName& name, Rows& rows) override {
-    const Family& family = clusters_.family();
-    std::vector<double> empty(family.stats_size());
-    family.clear(empty.data());
-    std::vector<std::vector<double>> thetas(clusters_.sizes().size());
     Stream stream(name, Purpose::prior_data);
-    for (std::vector<double>& theta : thetas) {
-      theta.resize(family.theta_size());
-      family.draw_theta(empty.data(), stream, theta.data());
-    }
-    for (std::size_t row = 0; row < rows_; ++row)
-      family.draw(thetas[static_cast<std::size_t>(clusters_.label(row))].data(), stream, rows[row]);
+    draw_clusters(clusters_.family(), clusters_.labels(), clusters_.sizes().size(), stream, rows);
     // Cells that were missing are missing again; what was drawn for them is part of the state.
     filled_.adopt(rows);
     for (const FilledRows::Cell& cell : filled_.cells()) rows[cell.row][cell.column] = kMissing;
@@ -372,9 +364,8 @@ class MixtureSampler final : public Inference {
     update_log_marginal_alone();
   }
 
-  const StateHeader& header() const {
-    return own_family_ || filled_.any() ? kLearnedStateHeader : kStateHeader;
-  }
+  bool keeps_learned() const { return own_family_ || filled_.any(); }
+  const StateHeader& header() const { return keeps_learned() ? kLearnedStateHeader : kStateHeader; }
 
   /// Filled cells are measured from origins, which are those of the data.
   void save_learned(ByteWriter& writer) const {

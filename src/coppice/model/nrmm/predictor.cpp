@@ -107,7 +107,7 @@ class MixturePredictor final : public Predictor, public NewCells {
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
       log_shares.push_back(next_row_->log_join(count_of(stats(cluster))));
     log_shares.push_back(next_row_->log_open());
-    draw_member(*family_, stats(draw_from_logs(log_shares, stream)), stream, row);
+    draw_member(*family_, stats(draw_from_logs(stream, log_shares)), stream, row);
   }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {

@@ -1,10 +1,11 @@
 #include "coppice/model/nrmm/process.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/model/parameter_rows.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/prior/crp.hpp"
 #include "coppice/prior/ngg.hpp"
 
@@ -24,45 +25,35 @@ Total total_of(std::span<const std::uint32_t> sizes) {
   return total;
 }
 
-/// alpha as both processes have it: a number, or learned under a Gamma prior.
-struct Concentration {
-  explicit Concentration(const ParameterValues& parameters)
-      : learned(!parameters.has("alpha")),
-        prior{parameters.numbers("alpha-prior").at(0), parameters.numbers("alpha-prior").at(1)},
-        start(learned ? prior.shape / prior.rate : parameters.real("alpha")) {}
-  double log_prior(double alpha) const { return learned ? prior.log_density(alpha) : 0.0; }
-
-  bool learned;
-  GammaPrior prior;
-  double start;
-};
-
-void check_alpha(double alpha) {
-  if (!(alpha > 0.0)) fail(ErrorCode::bad_data, "checkpoint has alpha = {}", alpha);
+/// alpha as both processes have it: given, or learned from the mean of its prior.
+Concentration alpha_of(const ParameterValues& parameters) {
+  if (parameters.has("alpha")) return Concentration(parameters.real("alpha"));
+  const GammaPrior prior = gamma_prior_of(parameters, "alpha-prior");
+  return {prior.shape / prior.rate, prior};
 }
 
 class DirichletProcess final : public Process {
  public:
   DirichletProcess(const ParameterValues& parameters, std::size_t rows)
-      : alpha_(parameters), crp_(alpha_.start, rows) {}
+      : alpha_(alpha_of(parameters)), crp_(alpha_.start(), rows) {}
 
   const ProductPartition& law() const override { return crp_; }
   ProcessState state() const override { return {crp_.alpha(), 0.0, 0.0}; }
   void set_state(const ProcessState& state) override {
-    check_alpha(state.alpha);
+    check_concentration(state.alpha);
     crp_.set_alpha(state.alpha);
   }
   double log_prior(std::span<const std::uint32_t> sizes) const override {
     return crp_.log_partition(sizes) + alpha_.log_prior(crp_.alpha());
   }
   bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool) override {
-    if (!alpha_.learned) return false;
+    if (!alpha_.is_learned()) return false;
     const Total total = total_of(sizes);
-    crp_.set_alpha(update_concentration(stream, alpha_.prior, crp_.alpha(), total.clusters, total.rows));
+    crp_.set_alpha(update_concentration(stream, alpha_.prior(), crp_.alpha(), total.clusters, total.rows));
     return false;
   }
   void draw(Stream& stream, std::span<Label> labels) override {
-    if (alpha_.learned) crp_.set_alpha(std::max(alpha_.prior.draw(stream), 1e-300));
+    crp_.set_alpha(alpha_.draw_prior(stream));
     crp_.draw_partition(stream, labels);
   }
 
@@ -74,17 +65,17 @@ class DirichletProcess final : public Process {
 class GeneralizedGammaProcess final : public Process {
  public:
   GeneralizedGammaProcess(const ParameterValues& parameters, std::size_t rows)
-      : alpha_(parameters),
+      : alpha_(alpha_of(parameters)),
         learn_sigma_(!parameters.has("sigma")),
         sigma_prior_{parameters.numbers("sigma-prior").at(0), parameters.numbers("sigma-prior").at(1)},
-        ngg_(alpha_.start,
+        ngg_(alpha_.start(),
              learn_sigma_ ? sigma_prior_.a / (sigma_prior_.a + sigma_prior_.b) : parameters.real("sigma"),
              rows) {}
 
   const ProductPartition& law() const override { return ngg_; }
   ProcessState state() const override { return {ngg_.alpha(), ngg_.sigma(), ngg_.log_t()}; }
   void set_state(const ProcessState& state) override {
-    check_alpha(state.alpha);
+    check_concentration(state.alpha);
     if (!(state.sigma > 0.0 && state.sigma < 1.0 && std::isfinite(state.log_t)))
       fail(ErrorCode::bad_data, "checkpoint has sigma = {} and log t = {}", state.sigma, state.log_t);
     ngg_.set(state.alpha, state.sigma, state.log_t);
@@ -96,7 +87,7 @@ class GeneralizedGammaProcess final : public Process {
   bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all) override {
     const Total total = total_of(sizes);
     ngg_.update_auxiliary(stream, total.rows, total.clusters);
-    if (alpha_.learned) ngg_.update_alpha(stream, alpha_.prior, total.clusters);
+    if (alpha_.is_learned()) ngg_.update_alpha(stream, alpha_.prior(), total.clusters);
     const bool sigma_changes = learn_sigma_ && all;
     if (sigma_changes) ngg_.update_sigma(stream, sigma_prior_, sizes);
     // Twice: u, alpha and sigma depend on each other more than on anything else.
@@ -104,7 +95,7 @@ class GeneralizedGammaProcess final : public Process {
     return sigma_changes;
   }
   void draw(Stream& stream, std::span<Label> labels) override {
-    const double alpha = alpha_.learned ? std::max(alpha_.prior.draw(stream), 1e-300) : ngg_.alpha();
+    const double alpha = alpha_.draw_prior(stream);
     const double sigma = learn_sigma_ ? sigma_prior_.draw(stream) : ngg_.sigma();
     ngg_.set(alpha, sigma, -std::log(alpha));
     ngg_.draw_partition(stream, labels);

@@ -29,7 +29,7 @@ struct Candidate {
   double strength;
 };
 constexpr Candidate kCandidates[] = {
-    {"hinge", 0.0}, {"hinge", 0.02}, {"hinge", 0.1}, {"centred", 0.1}, {"centred", 0.4}};
+    {"hinge", 0.0}, {"hinge", 0.02}, {"hinge", 0.1}, {"centered", 0.1}, {"centered", 0.4}};
 
 struct Fold {
   Rows train;
@@ -63,7 +63,7 @@ std::vector<double> held_out_density(const ModelEntry& model, const Problem& who
                                      const Settings& settings, std::uint64_t seed, std::uint64_t chain) {
   const Problem problem{whole.family, &fold.train, ParameterValues(model.parameters, settings),
                         whole.category_levels};
-  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
+  const std::unique_ptr<Inference> inference = model.make_inference(problem);
   const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
   Labels labels(fold.train.size() * model.levels(problem.parameters));
   std::vector<double> traces(model.traces(problem.parameters).size());
@@ -71,14 +71,14 @@ std::vector<double> held_out_density(const ModelEntry& model, const Problem& who
   std::vector<std::vector<double>> densities(fold.held_out.size());
   // Chains of the run itself count from zero: these are far away from them.
   const std::uint64_t name = (std::uint64_t{1} << 48) + chain;
-  sampler->init({seed, name, 0});
+  inference->init({seed, name, 0});
   for (std::size_t sweep = 1; sweep <= kWarmup + kDraws * kThin; ++sweep) {
     throw_if_stopped(whole.stop);
-    sampler->step({seed, name, sweep});
+    inference->step({seed, name, sweep});
     if (sweep <= kWarmup || sweep % kThin != 0) continue;
-    sampler->labels(labels);
-    sampler->traces(traces);
-    predictor->set_draw(labels, traces, sampler->payload());
+    inference->labels(labels);
+    inference->traces(traces);
+    predictor->set_draw(labels, traces, inference->payload());
     weights.resize(predictor->clusters(1) + 1);
     for (std::size_t row = 0; row < fold.held_out.size(); ++row) {
       predictor->log_weights(fold.held_out[row], 1, weights);
@@ -181,7 +181,7 @@ Resolution resolve_penalty(const ModelEntry& model, const Problem& problem, cons
     settings.insert_or_assign("regularizer", Setting{Setting::Shape::text, {}, 0, candidate.regularizer});
     settings.insert_or_assign("margin", Setting::number(margin));
     settings.insert_or_assign("penalty", Setting::number(candidate.strength / margin));
-    settings.insert_or_assign("replicas", Setting::number(0.0));
+    settings.insert_or_assign("temperatures", Setting::vector({1.0}));
     densities[task / kFolds][fold] = held_out_density(model, problem, folds[fold], settings, seed, fold);
   });
   std::size_t best = 0;

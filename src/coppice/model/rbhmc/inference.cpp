@@ -7,10 +7,14 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
+#include "coppice/model/state_header.hpp"
+#include "coppice/model/tempering.hpp"
 #include "coppice/model/trace_table.hpp"
 
 namespace coppice::rbhmc {
 namespace {
+
+constexpr StateHeader kStateHeader("rbhm", 1);
 
 /// What is measured for the traces of a draw.
 struct Figures {
@@ -59,32 +63,34 @@ TraceTable<Figures> trace_table(std::size_t levels) {
 class NestedMixtureSampler final : public Inference {
  public:
   explicit NestedMixtureSampler(const Problem& problem)
-      : options_(problem.parameters), rows_(problem.rows->size()), traces_(trace_table(options_.levels)) {
-    for (std::size_t replica = 0; replica <= options_.replicas; ++replica) {
+      : options_(problem.parameters),
+        rows_(problem.rows->size()),
+        ladder_(options_.temperatures),
+        traces_(trace_table(options_.levels)) {
+    for (std::size_t r = 0; r < ladder_.size(); ++r) {
       replicas_.push_back(std::make_unique<Replica>(problem, options_));
-      replicas_.back()->state().margins().set_penalty(penalty_of(replica));
+      replicas_.back()->state().margins().set_penalty(penalty_of(r));
     }
-    swaps_.resize(options_.replicas);
   }
 
   void init(const StreamName& name) override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->init(name_of(name, i));
-    std::fill(swaps_.begin(), swaps_.end(), MoveCount{});
+    for (std::size_t r = 0; r < replicas_.size(); ++r) replicas_[r]->init(name_of(name, r));
+    ladder_.clear_counts();
     last_ = name;
   }
 
   void step(const StreamName& name) override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->step(name_of(name, i));
-    Stream stream(name, Purpose::tempering);
-    for (std::size_t i = 0; i + 1 < replicas_.size(); ++i) {
-      const double difference = penalty_of(i) - penalty_of(i + 1);
-      const double hinges = replicas_[i]->state().hinge() - replicas_[i + 1]->state().hinge();
-      ++swaps_[i].proposed;
-      if (std::log(draw_uniform(stream)) >= 2.0 * difference * hinges) continue;
-      ++swaps_[i].accepted;
-      std::swap(replicas_[i]->state(), replicas_[i + 1]->state());
-      for (const std::size_t changed : {i, i + 1}) set_penalty(*replicas_[changed], penalty_of(changed));
-    }
+    for (std::size_t r = 0; r < replicas_.size(); ++r) replicas_[r]->step(name_of(name, r));
+    ladder_.exchange(
+        name,
+        [&](std::size_t r) {
+          return 2.0 * (penalty_of(r + 1) - penalty_of(r)) *
+                 (replicas_[r + 1]->state().hinge() - replicas_[r]->state().hinge());
+        },
+        [&](std::size_t r) {
+          std::swap(replicas_[r]->state(), replicas_[r + 1]->state());
+          for (const std::size_t changed : {r, r + 1}) set_penalty(*replicas_[changed], penalty_of(changed));
+        });
     last_ = name;
     from_prior_ = false;
   }
@@ -110,10 +116,8 @@ class NestedMixtureSampler final : public Inference {
   }
 
   std::vector<MoveStatistics> moves() const override {
-    std::vector<MoveStatistics> list = replicas_.back()->moves();
-    for (std::size_t i = 0; i < swaps_.size(); ++i)
-      list.push_back({fmt::format("swap {:.3g} {:.3g}", penalty_of(i), penalty_of(i + 1)), swaps_[i].proposed,
-                      swaps_[i].accepted});
+    std::vector<MoveStatistics> list = replicas_.front()->moves();
+    ladder_.add_moves(list);
     return list;
   }
 
@@ -121,11 +125,12 @@ class NestedMixtureSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter bytes;
-    bytes.put(swaps_.data(), swaps_.size());
-    for (std::size_t i = 0; i < replicas_.size(); ++i) {
-      const std::string one = replicas_[i]->save();
+    kStateHeader.write(bytes);
+    ladder_.save(bytes);
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      const std::string one = replicas_[r]->save();
       // The last one takes what is left.
-      if (i + 1 < replicas_.size()) bytes.put(static_cast<std::uint64_t>(one.size()));
+      if (r + 1 < replicas_.size()) bytes.put(static_cast<std::uint64_t>(one.size()));
       bytes.put(one.data(), one.size());
     }
     return bytes.take();
@@ -133,16 +138,19 @@ class NestedMixtureSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    reader.get(swaps_.data(), swaps_.size());
+    // States without a header have the chain itself last.
+    const bool chain_first = kStateHeader.check_if_there(reader);
+    ladder_.load(reader);
+    if (!chain_first) ladder_.reverse_counts();
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       const std::size_t length = i + 1 < replicas_.size() ? reader.get<std::uint64_t>() : reader.left();
-      replicas_[i]->load(reader.take(length));
+      replicas_[chain_first ? i : replicas_.size() - 1 - i]->load(reader.take(length));
     }
     from_prior_ = false;
   }
 
   void draw_prior(const StreamName& name) override {
-    for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->draw_prior(name_of(name, i));
+    for (std::size_t r = 0; r < replicas_.size(); ++r) replicas_[r]->draw_prior(name_of(name, r));
     last_ = name;
     from_prior_ = true;
   }
@@ -180,23 +188,18 @@ class NestedMixtureSampler final : public Inference {
         if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.hinge(scores) - least)) break;
       }
     }
-    for (const std::unique_ptr<Replica>& replica : replicas_) {
-      replica->state().data_changed();
+    for (std::size_t r = replicas_.size(); r-- > 0;) {
+      replicas_[r]->state().data_changed();
       // Those that made the data are forgotten: given the data, these have the same law.
-      if (options_.drawn_theta && from_prior_) replica->state().draw_thetas(stream);
+      if (options_.drawn_theta && from_prior_) replicas_[r]->state().draw_thetas(stream);
     }
   }
 
  private:
-  const State& state() const { return replicas_.back()->state(); }
+  const State& state() const { return replicas_.front()->state(); }
   double regularizer(double hinge) const { return 2.0 * options_.penalty * hinge; }
 
-  /// The ladder: replica i of r + 1 has the penalty C (i / r)^2; the last one is the chain itself.
-  double penalty_of(std::size_t replica) const {
-    if (options_.replicas == 0) return options_.penalty;
-    const double share = static_cast<double>(replica) / static_cast<double>(options_.replicas);
-    return options_.penalty * share * share;
-  }
+  double penalty_of(std::size_t replica) const { return options_.penalty * ladder_.power(replica); }
   static void set_penalty(Replica& replica, double penalty) {
     State& state = replica.state();
     const bool was_active = state.margins().active();
@@ -205,14 +208,13 @@ class NestedMixtureSampler final : public Inference {
   }
   /// Every replica has streams of its own; the chain itself those of its name.
   StreamName name_of(const StreamName& name, std::size_t replica) const {
-    const std::uint64_t distance = replicas_.size() - 1 - replica;
-    return {name.seed, name.chain | (distance << 32), name.sweep};
+    return {name.seed, name.chain | (std::uint64_t{replica} << 32), name.sweep};
   }
 
   Options options_;
   std::size_t rows_;
-  std::vector<std::unique_ptr<Replica>> replicas_;  // by penalty; the last one is the chain itself
-  std::vector<MoveCount> swaps_;
+  TemperingLadder ladder_;
+  std::vector<std::unique_ptr<Replica>> replicas_;  // the first one is the chain itself
   TraceTable<Figures> traces_;
   StreamName last_;
   bool from_prior_ = false;
@@ -236,8 +238,8 @@ std::size_t chain_bytes(const Problem& problem) {
   const std::size_t per_row = options.levels * (2 * sizeof(double) + sizeof(NodeId)) +
                               margins.stride() * sizeof(double) + 4 * sizeof(double);
   const std::size_t slots = std::min<std::size_t>(rows, 256);
-  return (options.replicas + 1) * (rows * per_row + Clusters::bytes(*problem.family, rows, slots) +
-                                   3 * slots * slots * sizeof(double));
+  return options.temperatures.size() * (rows * per_row + Clusters::bytes(*problem.family, rows, slots) +
+                                        3 * slots * slots * sizeof(double));
 }
 
 }  // namespace coppice::rbhmc

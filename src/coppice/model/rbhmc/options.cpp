@@ -1,11 +1,15 @@
 #include "coppice/model/rbhmc/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/parameter_rows.hpp"
+#include "coppice/model/tempering.hpp"
 
 namespace coppice::rbhmc {
 namespace {
@@ -16,12 +20,34 @@ Enum place_in(const std::vector<std::string>& names, const std::string& name) {
 }
 
 // In the order of the enumerations.
-const std::vector<std::string> kRegularizers{"hinge", "centred", "own", "paper"};
+const std::vector<std::string> kRegularizers{"hinge", "centered", "own", "paper"};
 const std::vector<std::string> kPathUpdates{"metropolis", "gibbs", "prior"};
 const std::vector<std::string> kDiscriminantUpdates{"slice", "gauss"};
 const std::vector<std::string> kStarts{"sequential", "single-path", "each-alone", "prior", "dispersed"};
 const std::vector<std::string> kMoves{"paths",     "components",    "weights",
                                       "structure", "discriminants", "shift"};
+
+const std::vector<std::string> kLearned{"alpha", "gamma", "gamma0"};
+
+/// --learn-concentrations was all or nothing.
+std::optional<Setting> all_learned(const Setting& value) {
+  if (value.shape != Setting::Shape::number)
+    fail(ErrorCode::usage, "--learn-concentrations takes true or false, not {}", to_toml(value));
+  if (value.numbers[0] == 0.0) return std::nullopt;
+  return Setting{Setting::Shape::text, {}, 0, fmt::format("{}", fmt::join(kLearned, ","))};
+}
+
+/// --replicas was a number r of copies of the chain, with the powers (i / r)^2.
+std::optional<Setting> temperatures_of_replicas(const Setting& value) {
+  constexpr double kMost = 64.0;
+  const double count = value.shape == Setting::Shape::number ? value.numbers[0] : -1.0;
+  if (!(count >= 0.0 && count <= kMost && count == std::floor(count)))
+    fail(ErrorCode::usage, "--replicas takes a whole number >= 0 and <= {}, not {}", kMost, to_toml(value));
+  if (count == 0.0) return std::nullopt;
+  std::vector<double> powers;
+  for (double i = count; i >= 0.0; i -= 1.0) powers.push_back(i / count * (i / count));
+  return Setting::vector(std::move(powers));
+}
 
 std::size_t number_or_by_rows(const ParameterValues& parameters, const char* name) {
   return parameters.has(name) ? parameters.integer(name) : Options::kByRows;
@@ -31,13 +57,9 @@ std::size_t number_or_by_rows(const ParameterValues& parameters, const char* nam
 
 Options::Options(const ParameterValues& parameters)
     : levels(parameters.integer("levels")),
-      learn_concentrations(parameters.flag("learn-concentrations")),
-      alpha(parameters.real("alpha")),
-      gamma(parameters.real("gamma")),
-      gamma0(parameters.real("gamma0")),
-      alpha_prior(gamma_prior_of(parameters, "alpha-prior")),
-      gamma_prior(gamma_prior_of(parameters, "gamma-prior")),
-      gamma0_prior(gamma_prior_of(parameters, "gamma0-prior")),
+      alpha(concentration_of(parameters, "alpha")),
+      gamma(concentration_of(parameters, "gamma")),
+      gamma0(concentration_of(parameters, "gamma0")),
       regularizer(place_in<Regularizer>(kRegularizers, parameters.choice("regularizer"))),
       penalty(parameters.is_word("penalty") ? 0.0 : parameters.real("penalty")),
       margin(parameters.real("margin")),
@@ -54,18 +76,30 @@ Options::Options(const ParameterValues& parameters)
       split_merge_moves(counts_others() ? number_or_by_rows(parameters, "split-merge-moves") : 0),
       regraft_moves(counts_others() ? number_or_by_rows(parameters, "regraft-moves") : 0),
       start(place_in<Start>(kStarts, parameters.choice("init"))),
-      replicas(penalty > 0.0 && counts_others() ? parameters.integer("replicas") : 0) {
+      temperatures(penalty > 0.0 && counts_others() ? parameters.numbers("temperatures")
+                                                    : std::vector<double>{1.0}) {
+  check_temperatures(parameters.numbers("temperatures"));
   for (const std::string& word : parameters.words("moves")) moves.push_back(place_in<Move>(kMoves, word));
 }
 
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
+  Parameter tempering = temperatures_row(
+      "powers (inverse temperatures) of coupled replicas, the first 1: each has that part of the penalty; "
+      "1,0.25,0 helps where chains are stuck and triples the work",
+      true);
+  tempering.aliases = {{"replicas", temperatures_of_replicas}};
   return {
       {"levels", Type::integer, "3", "depth of the tree below its root", 1.0, 32.0},
       positive_row("alpha", "0.4", "how readily a node branches (nested Chinese restaurant process)"),
       positive_row("gamma", "1", "how close a node's component weights stay to its parent's"),
       positive_row("gamma0", "0.85", "how many components there are (weights of the root)"),
-      {"learn-concentrations", Type::flag, "false", "learn alpha, gamma and gamma0 under their Gamma priors"},
+      {.name = "learn",
+       .type = Type::words,
+       .fallback = "",
+       .help = "what is learned, starting from the values above",
+       .choices = kLearned,
+       .aliases = {{"learn-concentrations", all_learned, true}}},
       prior_row("alpha-prior", "1,1", "shape and rate of the prior of alpha, if learned"),
       prior_row("gamma-prior", "1,1", "shape and rate of the prior of gamma, if learned"),
       prior_row("gamma0-prior", "1,1", "shape and rate of the prior of gamma0, if learned"),
@@ -87,7 +121,7 @@ std::vector<Parameter> parameter_table() {
           "hinge and centered are sampled exactly (--penalty auto may take either); own and paper are the "
           "published procedures, "
           "not exact",
-          kRegularizers),
+          kRegularizers, {{"centred", "centered"}}),
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
        0, false, kMoves},
       choice_row("path-update", "metropolis",
@@ -111,8 +145,7 @@ std::vector<Parameter> parameter_table() {
       {"regraft-moves", Type::integer, "", "regraft proposals at each level [a fifth of its nodes, 1 to 10]",
        0.0, 1e6},
       choice_row("init", "sequential", "starting tree; dispersed: another kind for each chain", kStarts),
-      {"replicas", Type::integer, "0", "tempered copies of each chain, with penalties from 0 upwards", 0.0,
-       64.0},
+      tempering,
   };
 }
 
@@ -123,7 +156,7 @@ void check_given(const Settings& given) {
   };
   const std::string regularizer = text("regularizer");
   if (regularizer == "own" || regularizer == "paper")
-    for (const char* name : {"split-merge-moves", "regraft-moves", "replicas", "informed"})
+    for (const char* name : {"split-merge-moves", "regraft-moves", "temperatures", "informed"})
       if (given.contains(name))
         fail(ErrorCode::configuration, "--{} needs an exact target: it has no meaning with --regularizer {}",
              name, regularizer);
@@ -137,10 +170,10 @@ void check_given(const Settings& given) {
         fail(ErrorCode::configuration, "--regularizer paper is one fixed procedure: leave out --{}", name);
   if (given.contains("auxiliary-branches") && text("path-update") != "gibbs")
     fail(ErrorCode::configuration, "--auxiliary-branches goes with --path-update gibbs");
-  const auto learn = given.find("learn-concentrations");
-  for (const char* name : {"alpha-prior", "gamma-prior", "gamma0-prior"})
-    if (given.contains(name) && (learn == given.end() || learn->second.numbers.at(0) == 0.0))
-      fail(ErrorCode::configuration, "--{} goes with --learn-concentrations", name);
+  const ParameterValues values(parameter_table(), given);
+  for (const std::string& name : kLearned)
+    if (given.contains(name + "-prior") && !learns(values, name))
+      fail(ErrorCode::configuration, "--{}-prior goes with --learn {}", name, name);
 }
 
 std::string inexactness_note(const ParameterValues& parameters) {
@@ -150,7 +183,7 @@ std::string inexactness_note(const ParameterValues& parameters) {
     return {};
   return fmt::format(
       "Not exact: {} regularization (--regularizer {}) follows a published procedure that samples no "
-      "posterior; --regularizer centred and hinge are exact.",
+      "posterior; --regularizer centered and hinge are exact.",
       options.regularizer == Regularizer::own ? "own-hinge (paper)" : "the paper's",
       parameters.choice("regularizer"));
 }

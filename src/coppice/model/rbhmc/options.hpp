@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coppice/base/parameter.hpp"
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 
 namespace coppice::rbhmc {
 
@@ -22,9 +22,8 @@ struct Options {
   explicit Options(const ParameterValues& parameters);
 
   std::size_t levels;
-  bool learn_concentrations;
-  double alpha, gamma, gamma0;
-  GammaPrior alpha_prior, gamma_prior, gamma0_prior;
+  Concentration alpha, gamma, gamma0;
+  bool learns() const { return alpha.is_learned() || gamma.is_learned() || gamma0.is_learned(); }
 
   Regularizer regularizer;
   double penalty;  // C
@@ -44,7 +43,8 @@ struct Options {
   std::size_t component_moves;
   std::size_t split_merge_moves, regraft_moves;  // kByRows: from the number of rows and nodes
   Start start;
-  std::size_t replicas;  // beside the chain itself
+  /// Powers of the regularizer, one for each coupled replica; the first is 1, the chain itself.
+  std::vector<double> temperatures;
 
   static constexpr std::size_t kByRows = static_cast<std::size_t>(-1);
 };

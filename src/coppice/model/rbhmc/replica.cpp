@@ -41,11 +41,9 @@ void Replica::init(const StreamName& name) {
 void Replica::draw_prior(const StreamName& name) {
   Stream stream(name, Purpose::prior_shape);
   const Options& options = state_.options();
-  if (options.learn_concentrations) {
-    const double alpha = options.alpha_prior.draw(stream);
-    const double gamma = options.gamma_prior.draw(stream);
-    state_.set_concentrations(alpha, gamma, options.gamma0_prior.draw(stream));
-  }
+  const double alpha = options.alpha.draw_prior(stream);
+  const double gamma = options.gamma.draw_prior(stream);
+  state_.set_concentrations(alpha, gamma, options.gamma0.draw_prior(stream));
   paths_.allocate(state_, name, true);
   Stream thetas(name, Purpose::theta);
   if (options.drawn_theta) state_.draw_thetas(thetas);
@@ -67,7 +65,7 @@ void Replica::pass(const StreamName& name, std::uint64_t site, bool structure) {
   };
   state_.pass(weights, structure ? std::function<void(std::size_t)>(std::ref(at_level)) : nullptr,
               structure ? std::function<void()>(std::ref(after_tables)) : nullptr,
-              state_.options().learn_concentrations ? &concentrations : nullptr);
+              state_.options().learns() ? &concentrations : nullptr);
 }
 
 void Replica::step(const StreamName& name) {

@@ -22,9 +22,9 @@ State::State(const Problem& problem, const Options& options)
     : options_(options),
       family_(problem.family),
       data_(problem.rows),
-      alpha_(options.alpha),
-      gamma_(options.gamma),
-      gamma0_(options.gamma0),
+      alpha_(options.alpha.start()),
+      gamma_(options.gamma.start()),
+      gamma0_(options.gamma0.start()),
       tree_(problem.rows->size(), options.levels),
       margins_(problem, options),
       no_prior_(no_weight_of_joining(problem.rows->size())),
@@ -300,19 +300,24 @@ void State::draw_concentrations(Stream& stream) {
     for (std::size_t k = 0; k < slots(); ++k) total += values[k];
     return total;
   };
-  double rate = options_.gamma_prior.rate;
-  double shape = options_.gamma_prior.shape;
-  for (std::size_t level = 1; level <= tree_.depth(); ++level)
-    for (const NodeId node : tree_.at_level(level)) {
-      shape += sum(tables(node));
-      rate -= draw_log_beta(stream, gamma_, sum(counts(node)));
-    }
-  gamma_ = std::max(1e-300, draw_gamma(stream, shape) / rate);
-  const double dishes = sum(counts(LevelTree::kRoot));
-  const double components = static_cast<double>(components_.clusters());
-  gamma0_ = std::max(1e-300, draw_gamma(stream, options_.gamma0_prior.shape + components) /
-                                 (options_.gamma0_prior.rate - draw_log_beta(stream, gamma0_, dishes)));
-  alpha_ = update_nested_crp(stream, options_.alpha_prior, alpha_, tree_);
+  if (options_.gamma.is_learned()) {
+    double rate = options_.gamma.prior().rate;
+    double shape = options_.gamma.prior().shape;
+    for (std::size_t level = 1; level <= tree_.depth(); ++level)
+      for (const NodeId node : tree_.at_level(level)) {
+        shape += sum(tables(node));
+        rate -= draw_log_beta(stream, gamma_, sum(counts(node)));
+      }
+    gamma_ = std::max(kLeastConcentration, draw_gamma(stream, shape) / rate);
+  }
+  if (options_.gamma0.is_learned()) {
+    const GammaPrior& prior = options_.gamma0.prior();
+    const double dishes = sum(counts(LevelTree::kRoot));
+    const double components = static_cast<double>(components_.clusters());
+    gamma0_ = std::max(kLeastConcentration, draw_gamma(stream, prior.shape + components) /
+                                                (prior.rate - draw_log_beta(stream, gamma0_, dishes)));
+  }
+  if (options_.alpha.is_learned()) alpha_ = update_nested_crp(stream, options_.alpha.prior(), alpha_, tree_);
 }
 
 Label State::split_component(Label slot, std::span<const std::uint32_t> members_of_new) {

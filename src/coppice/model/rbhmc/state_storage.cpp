@@ -81,8 +81,7 @@ void State::load(std::string_view bytes) {
   const auto alpha = begin.get<double>();
   const auto gamma = begin.get<double>();
   const auto gamma0 = begin.get<double>();
-  if (!(alpha > 0.0 && gamma > 0.0 && gamma0 > 0.0))
-    fail(ErrorCode::bad_data, "the checkpoint has the concentrations {}, {}, {}", alpha, gamma, gamma0);
+  for (const double value : {alpha, gamma, gamma0}) check_concentration(value);
   set_concentrations(alpha, gamma, gamma0);
   clear();
   tree_.assign(labels);

@@ -355,9 +355,7 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
     }
     log_weights[i] = total;
   }
-  const double all = log_sum_exp(log_weights);
-  for (double& weight : log_weights) weight = std::exp(weight - all);
-  const NodeId target = targets[draw_categorical(stream, log_weights)];
+  const NodeId target = targets[draw_from_logs(stream, log_weights)];
   if (target == parent) {
     ++regrafts_.accepted;
     return;
