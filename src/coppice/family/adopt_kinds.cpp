@@ -86,7 +86,7 @@ void forget_inferred(const FamilyEntry& entry, Column& column, ColumnSpec& spec)
   spec.resolution.reset();
   if (entry.takes(column.kind) || column.levels.empty()) return;
   Column numbers = column;
-  if (!restore_numbers(numbers) || !first_fitting(entry.kinds, numbers)) return;
+  if (!restore_numbers(numbers)) return;
   column = std::move(numbers);
   spec.kind = column.kind;
   spec.levels.clear();

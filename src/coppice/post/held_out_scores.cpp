@@ -11,6 +11,7 @@
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/predict.hpp"
+#include "coppice/run/plan_without_chain.hpp"
 
 namespace coppice {
 namespace {
@@ -160,11 +161,11 @@ class HeldOutScorer {
 
 class OneCluster final : public StatsPredictor {
  public:
-  explicit OneCluster(const ProblemSetup& setup)
-      : StatsPredictor(setup.problem), stats_(setup.plan.family->stats_size()) {
-    setup.plan.family->clear(stats_.data());
-    for (std::size_t row = 0; row < setup.rows.size(); ++row)
-      setup.plan.family->add(stats_.data(), setup.rows[row]);
+  OneCluster(const Family& family, const Rows& rows)
+      : StatsPredictor(Problem{.family = &family, .rows = &rows, .parameters = {}}),
+        stats_(family.stats_size()) {
+    family.clear(stats_.data());
+    for (std::size_t row = 0; row < rows.size(); ++row) family.add(stats_.data(), rows[row]);
   }
   void set_draw(std::span<const Label>, std::span<const double>, std::string_view) override {}
   std::size_t clusters(std::size_t) const override { return 1; }
@@ -194,8 +195,10 @@ HeldOutScores score_held_out(const SavedRun& run, std::span<const HeldOutCell> c
 
 HeldOutScores score_one_cluster(const ProblemSetup& setup, const Table& table,
                                 std::span<const HeldOutCell> cells, std::size_t threads) {
-  HeldOutScorer scorer(setup.plan, table, cells);
-  scorer.take(OneCluster(setup), threads);
+  const std::optional<FamilyPlan> apart = plan_without_chain(setup, table);
+  const FamilyPlan& plan = apart ? *apart : setup.plan;
+  HeldOutScorer scorer(plan, table, cells);
+  scorer.take(OneCluster(*plan.family, apart ? encode(plan, table) : setup.rows), threads);
   return scorer.scores();
 }
 

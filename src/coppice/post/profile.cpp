@@ -9,6 +9,7 @@
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/trait_words.hpp"
 #include "coppice/post/units.hpp"
+#include "coppice/run/plan_without_chain.hpp"
 
 namespace coppice {
 namespace {
@@ -297,9 +298,11 @@ bool has_variation(const Column& column, const Groups& members) {
 std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& members,
                                           std::span<const double> row_confidence, bool with_examples,
                                           std::size_t most_traits) {
-  const FamilyPlan& plan = run.setup().plan;
-  const Rows& rows = run.setup().rows;
   const Table& table = run.table();
+  const std::optional<FamilyPlan> apart = plan_without_chain(run.setup(), table);
+  const FamilyPlan& plan = apart ? *apart : run.setup().plan;
+  const Rows rows_apart = apart ? encode(*apart, table) : Rows();
+  const Rows& rows = apart ? rows_apart : run.setup().rows;
   ClusterStatistics statistics(*plan.family, rows, members);
   const std::vector<std::vector<std::size_t>> present = count_present(table, members);
   std::vector<std::size_t> present_in_all(table.columns.size());
