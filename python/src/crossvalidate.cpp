@@ -74,7 +74,7 @@ nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std
   attend(
       [&](const std::atomic<bool>& stop) {
         request.stop = &stop;
-        request.data = read_frames(frame, labels, codebook);
+        request.data = read_frames(frame, labels, codebook, family != "auto");
         answer = crossvalidate(request);
         if (answer.folds_complete() == 0) fail(ErrorCode::stopped, "stopped before a fold was complete");
       },

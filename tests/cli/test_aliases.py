@@ -39,5 +39,5 @@ def test_two_names_of_one_setting_exclude_each_other(coppice):
 
 
 def test_the_help_names_them(coppice):
-    text = " ".join(coppice("fit", "--help").stdout.split())
+    text = " ".join(coppice("fit", "rbhmc", "--help").stdout.split())
     assert "earlier form of --temperatures" in text and "earlier form of --learn" in text

@@ -68,7 +68,7 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   request.parameters = arguments.parameters.values(model.parameters);
   request.run_length = arguments.parameters.values(run_parameters());
   request.family = arguments.modeling.family;
-  request.hyper = arguments.modeling.hyper;
+  request.hyper = arguments.modeling.hyper_choice();
   request.family_settings = arguments.modeling.settings();
   request.standardize = arguments.standardize;
   request.pca = arguments.pca;
@@ -108,8 +108,10 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   const ModelEntry& model = model_by_name(arguments.model);
   FitRequest request = request_of(arguments, model);
   check_request(request);
+  DataFlags reading = arguments.reading;
+  reading.family_is_named = arguments.modeling.family != "auto" || !model.family.empty();
   std::vector<std::string> first_lines;
-  request.data = arguments.reading.read(arguments.data, first_lines, model.learns_labels());
+  request.data = reading.read(arguments.data, first_lines, model.learns_labels());
   request.running = arguments.running.options(guard);
   // What was assumed is said before anything takes long, but not before a mistake in the settings.
   const auto say_first_lines = [&] {

@@ -19,7 +19,7 @@ std::string family_with_open_share(const RunConfig& config, const Codebook& code
                                    const Table& table) {
   const auto is_given = [](const Settings& settings) {
     return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
-      return setting.first == "within_fraction" || setting.first == "within_fraction" ||
+      return setting.first == "within_fraction" || setting.first == "share" ||
              setting.first == "mean_strength" || setting.first == "shape" || setting.first == "rate";
     });
   };
