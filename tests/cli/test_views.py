@@ -183,7 +183,7 @@ def test_mistakes_of_cross_fits_are_told(coppice, flags, code, words):
 
 
 def test_a_named_family_takes_whole_numbers(coppice):
-    coppice.write("whole.csv", "x,y\n" + "".join(f"{20 + i % 4},{i + 1}\n" for i in range(24)))
+    coppice.write("whole.csv", "x,y\n" + "".join(f"{20 + i % 4},{2 * i + 1}\n" for i in range(24)))
     for model in ("bhc", "bhcc"):
         told = coppice("fit", model, "whole.csv", "-o", f"{model}.coppice", "--family", "binomial", "--set", "trials=50")
         assert "binomial on 2 columns" in told.stderr

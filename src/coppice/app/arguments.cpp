@@ -148,6 +148,14 @@ Dataset DataFlags::read(const std::string& path, const Context& context, bool le
   return read_bytes(bytes.view(), path == "-" ? "stdin" : path, context, learns_labels);
 }
 
+Dataset DataFlags::read(const std::string& path, std::vector<std::string>& lines, bool learns_labels) const {
+  const FileBytes bytes = load_file(path);
+  const std::string name = path == "-" ? "stdin" : path;
+  Dataset data = read_silently(bytes.view(), name, learns_labels);
+  lines = first_lines(data, name, learns_labels);
+  return data;
+}
+
 Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");

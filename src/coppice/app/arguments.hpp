@@ -27,8 +27,8 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the data reader
-/// wants them.
+/// --id --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the data
+/// reader wants them.
 struct DataFlags {
   std::string id;
   std::vector<std::string> truth;
@@ -48,6 +48,8 @@ struct DataFlags {
   /// Reads the data with these flags; tells the user in a few lines what it takes the columns for. For a
   /// model that learns labels, a format that has labels of its own needs no --labels.
   Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;
+  /// The same; the lines are for the caller to say.
+  Dataset read(const std::string& path, std::vector<std::string>& lines, bool learns_labels = false) const;
   /// The same from memory; the name decides the format and appears in messages.
   Dataset read_bytes(std::string_view bytes, const std::string& name, const Context& context,
                      bool learns_labels = false) const;

@@ -1,4 +1,6 @@
 // coppice fit and resume: from a table to a run file.
+#include <utility>
+
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/running.hpp"
@@ -108,12 +110,19 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   check_request(request);
   DataFlags reading = arguments.reading;
   reading.family_is_named = arguments.modeling.family != "auto" || !model.family.empty();
-  request.data = reading.read(arguments.data, context, model.learns_labels());
+  std::vector<std::string> first_lines;
+  request.data = reading.read(arguments.data, first_lines, model.learns_labels());
   request.running = arguments.running.options(guard);
+  // What was assumed is said before anything takes long, but not before a mistake in the settings.
+  const auto say_first_lines = [&] {
+    for (const std::string& line : std::exchange(first_lines, {})) context.note(line);
+  };
   request.on_choosing = [&](const std::string& parameter) {
+    say_first_lines();
     context.note(fmt::format("choosing --{} from the data", parameter));
   };
   Fit fit = Fit::begin(std::move(request));
+  say_first_lines();
   for (const std::string& note : fit.config().notes) context.note(note);
   context.note(announcement(fit));
   return run_to_completion(fit, context);

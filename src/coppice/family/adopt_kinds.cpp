@@ -8,7 +8,6 @@
 
 #include "coppice/data/text.hpp"
 #include "coppice/family/registry.hpp"
-#include "coppice/family/registry.hpp"
 
 namespace coppice {
 namespace {
@@ -86,7 +85,7 @@ void forget_inferred(const FamilyEntry& entry, Column& column, ColumnSpec& spec)
   spec.resolution.reset();
   if (entry.takes(column.kind) || column.levels.empty()) return;
   Column numbers = column;
-  if (!restore_numbers(numbers)) return;
+  if (!restore_numbers(numbers)) return;  // if none of its kinds fits, the plan says which number is wrong
   column = std::move(numbers);
   spec.kind = column.kind;
   spec.levels.clear();

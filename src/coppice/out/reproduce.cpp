@@ -27,6 +27,8 @@ std::vector<std::pair<std::string, std::vector<Setting>>> flags_of(const RunConf
   if (!config.id.empty()) add("id", text_of(config.id));
   add_texts("truth", config.truth);
   add_texts("drop", config.drop);
+  add_texts("keep-column", config.keep);
+  add_texts("na-values", config.na_values);
   add_texts("labels", config.labels);
   if (!config.labels_file.empty()) add("labels-file", text_of(config.labels_file));
   if (config.family != "auto") add("family", text_of(config.family));
@@ -79,7 +81,8 @@ std::string fit_toml(const RunConfig& config, const std::string& output) {
   std::string text = fmt::format("model = {}\ndata = {}\noutput = {}\n", to_toml(text_of(config.model)),
                                  to_toml(text_of(config.data)), to_toml(text_of(output)));
   for (const auto& [name, values] : flags_of(config)) {
-    const bool several = name == "truth" || name == "drop" || name == "labels";
+    const bool several =
+        name == "truth" || name == "drop" || name == "keep-column" || name == "na-values" || name == "labels";
     text += fmt::format("{} = {}\n", name, several ? toml_list(values) : to_toml(values.front()));
   }
   text += fmt::format("seed = {}\n", config.seed);

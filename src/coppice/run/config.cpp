@@ -63,7 +63,8 @@ std::string to_json(const RunConfig& config) {
                     {"id", config.id},         {"truth", config.truth},
                     {"drop", config.drop},     {"merged", config.merged},
                     {"labels", config.labels}, {"labels_file", config.labels_file},
-                    {"notes", config.notes},   {"hyper", config.hyper}};
+                    {"notes", config.notes},   {"hyper", config.hyper},
+                    {"keep", config.keep},     {"na_values", config.na_values}};
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
@@ -86,6 +87,8 @@ RunConfig config_from_json(std::string_view text) {
     config.id = object.at("id");
     config.truth = object.at("truth").get<std::vector<std::string>>();
     config.drop = object.at("drop").get<std::vector<std::string>>();
+    config.keep = object.value("keep", std::vector<std::string>());
+    config.na_values = object.value("na_values", std::vector<std::string>());
     config.labels = object.value("labels", std::vector<std::string>());
     config.labels_file = object.value("labels_file", std::string());
     config.merged = object.at("merged");

@@ -33,6 +33,8 @@ struct RunConfig {
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
+  std::vector<std::string> keep;       // columns modeled though they would have been left out
+  std::vector<std::string> na_values;  // cells that mean missing
   std::vector<std::string> labels;  // columns that are learned
   std::string labels_file;          // that they stand in, if not in the data
   std::vector<std::string> notes;   // on what was chosen for the user

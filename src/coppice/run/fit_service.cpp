@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "coppice/base/error.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/new_run.hpp"
 
@@ -29,14 +30,20 @@ RunConfig config_of(const FitRequest& request) {
   config.id = request.reading.id;
   config.truth = request.reading.truth;
   config.drop = request.reading.drop;
+  config.keep = request.reading.keep;
+  config.na_values = request.reading.na_values;
   config.labels = request.reading.labels;
   config.labels_file = request.labels_file;
   return config;
 }
 
 Dataset read_data(const FitRequest& request) {
-  Dataset data = read_dataset(request.data_path, request.reading);
-  if (model_by_name(request.model).learns_labels())
+  ReadOptions reading = request.reading;
+  if (reading.rules.overdispersed_family.empty())
+    reading.rules.overdispersed_family = kind_rules().overdispersed_family;
+  reading.plain_features = model_by_name(request.model).learns_labels();
+  Dataset data = read_dataset(request.data_path, reading);
+  if (reading.plain_features)
     take_bits_for_counts(data, request.reading.codebook != nullptr ? *request.reading.codebook : Codebook());
   return data;
 }

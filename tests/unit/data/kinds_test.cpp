@@ -198,6 +198,10 @@ TEST(Decisions, LongColumnsAreDecidedAsShortOnes) {
   const auto plain = draws(20000, [](auto& g) { return std::normal_distribution<double>(2.0, 0.9)(g); });
   EXPECT_EQ(decide(plain).kind, Kind::real);
   EXPECT_EQ(decide(plain).reason, "measurements");
+  EXPECT_EQ(decide(plain).sentinel, "");
+  auto coded = plain;
+  coded[4711] = coded[12345] = -999.0;
+  EXPECT_EQ(decide(coded).sentinel, "-999");
   const auto codes = draws(20000, [](auto& g) { return 1.0 + static_cast<double>(g() % 3); });
   EXPECT_EQ(decide(codes).kind, Kind::category);
 }

@@ -140,6 +140,7 @@ TEST(Dates, BecomeNumbersInAUnitThatNewRowsShare) {
   const Dataset data = read_text("when,x\n2024-03-01,1.5\n2024-01-31,2.5\n2024-02-15,0.5\n2024-02-01,9.5\n");
   EXPECT_EQ(data.codebook.columns.at(0).kind, Kind::real);
   EXPECT_EQ(data.codebook.columns[0].unit, "days since 2024-01-31");
+  EXPECT_EQ(data.report[0].ambiguous, "");  // the year comes first
   expect_values(data.table.columns[0], {30, 0, 15, 1});
   const Table rows = read_like_bytes("when,x\n2024-01-01,1\n12,1\n", "n.csv", data.codebook, "");
   expect_values(rows.columns[0], {-30, 12});  // a number is in the unit already

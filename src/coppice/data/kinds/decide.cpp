@@ -14,8 +14,9 @@
 namespace coppice {
 namespace {
 
-/// Rows that a long column is judged by at first.
-constexpr std::size_t kFirstLook = 512;
+/// Rows that a column is judged by at first, and rows that are enough for the figures of a long one.
+constexpr std::size_t kFirstLook = 128;
+constexpr std::size_t kEnoughRows = 4096;
 
 /// The words of a name: parts between signs and where a capital follows a small letter, in lower case.
 std::vector<std::string> words_of(std::string_view name) {
@@ -111,13 +112,13 @@ Decision decide_count(const Measure& m, const KindRules& rules) {
 }
 
 /// What is true of measurements beside their kind: scale, spike, rounding.
-void describe_real(const NumberColumn& column, const Measure& all, const KindRules& rules,
-                   Decision& decision) {
+void describe_real(const NumberColumn& column, std::span<const double> cells, const Measure& all,
+                   const KindRules& rules, Decision& decision) {
   Measure rest = all;
   if (is_spike(all, rules)) {
     decision.hurdle = all.common;
     decision.reason += spike_reason(all);
-    rest = measure(column.values, &all.common);
+    rest = measure(cells, &all.common);
   }
   const bool is_date = !column.unit.empty() && column.unit.find("since") != std::string_view::npos;
   const double fall = std::abs(rest.skewness) - std::abs(rest.log_skewness);
@@ -147,7 +148,8 @@ bool is_scale(const Measure& m, const KindRules& rules) {
          static_cast<double>(m.present) >= rules.category_repeats * m.greatest;
 }
 
-Decision decide_real(const NumberColumn& column, const Measure& m, const KindRules& rules) {
+Decision decide_real(const NumberColumn& column, std::span<const double> cells, const Measure& m,
+                     const KindRules& rules) {
   Decision decision;
   decision.kind = Kind::real;
   if (!column.unit.empty() && column.unit.find("since") != std::string_view::npos)
@@ -164,7 +166,7 @@ Decision decide_real(const NumberColumn& column, const Measure& m, const KindRul
     decision.reason = "measurements: whole numbers that vary less than counts do";
   if (!column.unit.empty() && column.unit.find("since") == std::string_view::npos)
     decision.reason += fmt::format(" in {}", column.unit);
-  describe_real(column, m, rules, decision);
+  describe_real(column, cells, m, rules, decision);
   const bool all_differ = m.distinct == m.present && m.present >= rules.identifier_values;
   if (m.whole && all_differ && column.unit.empty() && (m.increasing || m.digits >= 7))
     decision.ambiguous = m.increasing ? "numbers that only rise; --drop or --id if they name the rows"
@@ -175,10 +177,55 @@ Decision decide_real(const NumberColumn& column, const Measure& m, const KindRul
   return decision;
 }
 
-/// A long column that is measurements without anything to say of them; no full look is needed.
-bool is_plain_at_first_sight(const Measure& sample) {
-  const bool all_differ = sample.distinct == sample.present;
-  return !sample.whole && all_differ && !sample.on_grid && !(sample.skewness > 0.3 && sample.least > 0.0);
+/// A column that is measurements without anything to say of them, as a few rows show: no number comes twice,
+/// the smallest gap is far below the spread, and no logarithm would help.
+bool is_plain_at_first_sight(std::span<const double> values, const KindRules& rules) {
+  std::vector<double> cells = sample_of(values, kFirstLook);
+  if (cells.size() < kFirstLook / 2) return false;
+  bool whole = true;
+  double sum = 0.0;
+  for (const double x : cells) {
+    whole = whole && x == std::floor(x);
+    sum += x;
+  }
+  if (whole) return false;
+  std::sort(cells.begin(), cells.end());
+  double gap = cells.back() - cells.front();
+  for (std::size_t i = 1; i < cells.size(); ++i) gap = std::min(gap, cells[i] - cells[i - 1]);
+  const auto count = static_cast<double>(cells.size());
+  const double mean = sum / count;
+  double second = 0.0;
+  double third = 0.0;
+  for (const double x : cells) {
+    const double d = x - mean;
+    second += d * d;
+    third += d * d * d;
+  }
+  const double deviation = std::sqrt(second / count);
+  if (!std::isnormal(deviation) || !(gap > 0.0) || deviation < rules.rounded_gaps * gap) return false;
+  const double skewness = third / count / (deviation * deviation * deviation);
+  return cells.front() <= 0.0 || skewness < rules.log_skewness / 2.0;
+}
+
+/// The figures on which the decision rests, and the cells they are of. Those of long columns of many
+/// different numbers are of evenly spaced rows, but for the range.
+Measure figures_of(std::span<const double> values, std::vector<double>& sample, const KindRules& rules) {
+  if (values.size() <= 2 * kEnoughRows) return measure(values);
+  sample = sample_of(values, kEnoughRows);
+  Measure m = measure(sample);
+  const bool may_identify = m.whole && m.distinct == m.present;
+  if (m.distinct <= rules.count_values || may_identify) {
+    sample.clear();
+    return measure(values);
+  }
+  for (const double value : values) {
+    if (is_missing(value)) continue;
+    m.whole = m.whole && value == std::floor(value);
+    m.least = std::min(m.least, value);
+    m.greatest = std::max(m.greatest, value);
+  }
+  if (m.least <= 0.0) m.log_skewness = kMissing;
+  return m;
 }
 
 }  // namespace
@@ -192,17 +239,17 @@ bool is_identifier_name(std::string_view name) {
 std::string short_number(double value) { return fmt::format("{:.4g}", value); }
 
 Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
-  if (column.values.size() > 2 * kFirstLook) {
-    const Measure first = measure(sample_of(column.values, kFirstLook));
-    if (first.present > kFirstLook / 2 && is_plain_at_first_sight(first)) {
-      Decision plain;
-      plain.reason = column.unit.empty() ? "measurements" : fmt::format("measurements in {}", column.unit);
-      if (column.unit.find("since") != std::string_view::npos)
-        plain.reason = fmt::format("dates or times, in {}", column.unit);
-      return plain;
-    }
+  if (column.values.size() > 2 * kFirstLook && is_plain_at_first_sight(column.values, rules)) {
+    Decision plain;
+    plain.reason = column.unit.empty() ? "measurements" : fmt::format("measurements in {}", column.unit);
+    if (column.unit.find("since") != std::string_view::npos)
+      plain.reason = fmt::format("dates or times, in {}", column.unit);
+    plain.sentinel = find_sentinel(column.values);
+    return plain;
   }
-  const Measure m = measure(column.values);
+  std::vector<double> sample;
+  const Measure m = figures_of(column.values, sample, rules);
+  const std::span<const double> cells = sample.empty() ? column.values : std::span<const double>(sample);
   Decision decision;
   if (m.distinct <= 1) {
     if (m.present >= rules.constant_cells) decision.left_out = "constant";
@@ -239,9 +286,9 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
     const bool varies = m.deviation * m.deviation >= rules.least_dispersion * m.mean;
     const bool count = m.whole && m.least >= 0.0 && m.mean < rules.count_mean &&
                        m.distinct <= rules.count_values && repeats && varies && column.unit.empty();
-    decision = count ? decide_count(m, rules) : decide_real(column, m, rules);
+    decision = count ? decide_count(m, rules) : decide_real(column, cells, m, rules);
   }
-  decision.sentinel = find_sentinel(column.values, m);
+  decision.sentinel = find_sentinel(column.values);
   return decision;
 }
 

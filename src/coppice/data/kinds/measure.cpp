@@ -55,19 +55,17 @@ double skewness_of(double second, double third) {
   return second > 0.0 ? third / (second * std::sqrt(second)) : 0.0;
 }
 
-/// Skewness of f(x) over the cells that count, in two passes.
-template <typename Each>
-double skewness(const Each& each, double count) {
+double skewness(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
   double mean = 0.0;
-  each([&](double x) { mean += x; });
-  mean /= count;
+  for (const double x : values) mean += x / count;
   double second = 0.0;
   double third = 0.0;
-  each([&](double x) {
+  for (const double x : values) {
     const double d = x - mean;
     second += d * d;
     third += d * d * d;
-  });
+  }
   return skewness_of(second / count, third / count);
 }
 
@@ -91,7 +89,7 @@ void find_gap(std::vector<double> sorted, Measure& result) {
   text::parse_number(fmt::format("{:.10g}", gap), result.gap);
   result.on_grid = std::all_of(sorted.begin(), sorted.end(), [&](double x) {
     const double steps = (x - sorted.front()) / gap;
-    return std::abs(steps - std::round(steps)) < 1e-4 * (1.0 + std::abs(steps));
+    return std::abs(steps - std::round(steps)) < 1e-3;
   });
 }
 
@@ -135,9 +133,12 @@ Measure measure(std::span<const double> values, const double* apart) {
   result.deviation = result.present > 1 ? scale * std::sqrt(second / (count - 1.0)) : 0.0;
   result.skewness = skewness_of(second / count, third / count);
   result.log_skewness = std::numeric_limits<double>::quiet_NaN();
-  if (result.least > 0.0)
-    result.log_skewness =
-        skewness([&](auto&& visitor) { each([&](double x) { visitor(std::log(x)); }); }, count);
+  if (result.least > 0.0) {
+    std::vector<double> logs;
+    logs.reserve(result.present);
+    each([&](double x) { logs.push_back(std::log(x)); });
+    result.log_skewness = skewness(logs);
+  }
   std::vector<double> sorted;
   sorted.reserve(result.distinct);
   counter.visit([&](double value, std::size_t times) {

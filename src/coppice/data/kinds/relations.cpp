@@ -33,34 +33,26 @@ double weight_of(std::uint64_t row, std::uint64_t salt) {
   return 2.0 * static_cast<double>(x >> 11) * 0x1.0p-53 - 1.0;
 }
 
-/// The cells as the model will see them.
-std::vector<double> modeled_values(const Column& column, const ColumnSpec& spec) {
-  if (spec.transform != "log") return column.values;
-  std::vector<double> values;
-  values.reserve(column.values.size());
-  for (const double value : column.values) values.push_back(value > 0.0 ? std::log(value) : kMissing);
-  return values;
-}
-
-/// Some rows of the column with mean 0 and norm 1, missing cells at the mean; empty if it does not vary.
-Eigen::VectorXd unit_column(const std::vector<double>& values, std::size_t rows) {
+/// Some rows of the column (their logarithms, if it is modeled so) with mean 0 and norm 1, missing cells at
+/// the mean; empty if it does not vary.
+Eigen::VectorXd unit_column(const std::vector<double>& values, std::size_t rows, bool logs = false) {
   const std::size_t step = std::max<std::size_t>(1, values.size() / rows);
   Eigen::VectorXd z(static_cast<Eigen::Index>((values.size() + step - 1) / step));
-  double sum = 0.0;
-  double count = 0.0;
   double scale = 0.0;
-  for (std::size_t row = 0; row < values.size(); row += step)
-    if (!is_missing(values[row])) scale = std::max(scale, std::abs(values[row]));
-  if (!(scale > 0.0)) return {};
-  for (std::size_t row = 0; row < values.size(); row += step)
-    if (!is_missing(values[row])) {
-      sum += values[row] / scale;
-      ++count;
-    }
   for (Eigen::Index i = 0; i < z.size(); ++i) {
     const double value = values[static_cast<std::size_t>(i) * step];
-    z[i] = is_missing(value) ? 0.0 : value / scale - sum / count;
+    z[i] = !logs ? value : value > 0.0 ? std::log(value) : kMissing;
+    if (!is_missing(z[i])) scale = std::max(scale, std::abs(z[i]));
   }
+  if (!(scale > 0.0)) return {};
+  double sum = 0.0;
+  double count = 0.0;
+  for (const double value : z) {
+    if (is_missing(value)) continue;
+    sum += value / scale;
+    ++count;
+  }
+  for (double& value : z) value = is_missing(value) ? 0.0 : value / scale - sum / count;
   const double norm = z.norm();
   if (!(norm > 1e-12)) return {};
   return z / norm;
@@ -227,7 +219,7 @@ class Search {
     std::vector<Eigen::VectorXd> z;
     std::vector<std::size_t> kept;
     for (const std::size_t j : real)
-      if (Eigen::VectorXd column = unit_column(modeled_values(columns_[j], specs_[j]), wanted);
+      if (Eigen::VectorXd column = unit_column(columns_[j].values, wanted, specs_[j].transform == "log");
           column.size() != 0) {
         kept.push_back(j);
         z.push_back(std::move(column));

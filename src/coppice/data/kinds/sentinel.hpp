@@ -4,12 +4,10 @@
 #include <span>
 #include <string>
 
-#include "coppice/data/kinds/measure.hpp"
-
 namespace coppice {
 
 /// The number, as a text for `missing_values`, if one of the usual codes repeats far from all other numbers;
 /// otherwise empty.
-std::string find_sentinel(std::span<const double> values, const Measure& measured);
+std::string find_sentinel(std::span<const double> values);
 
 }  // namespace coppice

@@ -86,14 +86,18 @@ class ColumnReader {
   /// As dates of the order that most cells agree with; month before day if both orders do.
   Reading as_dates() const {
     Reading best;
+    text::DateOrder best_order = text::DateOrder::year_first;
     for (const text::DateOrder order : {text::DateOrder::year_first, text::DateOrder::month_first,
                                         text::DateOrder::day_first, text::DateOrder::clock}) {
       Reading reading = with_order(order, std::nullopt);
-      if (order == text::DateOrder::day_first && reading.cells == best.cells && reading.cells > 0) {
+      if (order == text::DateOrder::day_first && best_order == text::DateOrder::month_first &&
+          reading.cells == best.cells) {
         best.ambiguous = "month first; if the day comes first, write the dates as yyyy-mm-dd";
         continue;
       }
-      if (reading.cells > best.cells) best = std::move(reading);
+      if (reading.cells <= best.cells) continue;
+      best = std::move(reading);
+      best_order = order;
     }
     return best;
   }
