@@ -8,7 +8,6 @@
 
 #include "coppice/data/text.hpp"
 #include "coppice/family/registry.hpp"
-#include "coppice/family/registry.hpp"
 
 namespace coppice {
 namespace {

@@ -8,6 +8,7 @@ namespace coppice {
 class StatsPredictor : public Predictor {
  public:
   explicit StatsPredictor(const Problem& problem) : cells_family_(problem.family) {}
+  explicit StatsPredictor(const Family& family) : cells_family_(&family) {}
 
   /// Statistics of the component's rows.
   virtual const double* stats(std::size_t component) const = 0;

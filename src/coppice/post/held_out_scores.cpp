@@ -160,11 +160,11 @@ class HeldOutScorer {
 
 class OneCluster final : public StatsPredictor {
  public:
-  explicit OneCluster(const ProblemSetup& setup)
-      : StatsPredictor(setup.problem), stats_(setup.plan.family->stats_size()) {
-    setup.plan.family->clear(stats_.data());
-    for (std::size_t row = 0; row < setup.rows.size(); ++row)
-      setup.plan.family->add(stats_.data(), setup.rows[row]);
+  /// `family` is that of the setup, or one for the same rows.
+  OneCluster(const ProblemSetup& setup, const Family& family)
+      : StatsPredictor(family), stats_(family.stats_size()) {
+    family.clear(stats_.data());
+    for (std::size_t row = 0; row < setup.rows.size(); ++row) family.add(stats_.data(), setup.rows[row]);
   }
   void set_draw(std::span<const Label>, std::span<const double>, std::string_view) override {}
   std::size_t clusters(std::size_t) const override { return 1; }
@@ -195,7 +195,8 @@ HeldOutScores score_held_out(const SavedRun& run, std::span<const HeldOutCell> c
 HeldOutScores score_one_cluster(const ProblemSetup& setup, const Table& table,
                                 std::span<const HeldOutCell> cells, std::size_t threads) {
   HeldOutScorer scorer(setup.plan, table, cells);
-  scorer.take(OneCluster(setup), threads);
+  const std::unique_ptr<Family> apart = family_without_chain(setup);
+  scorer.take(OneCluster(setup, apart ? *apart : *setup.plan.family), threads);
   return scorer.scores();
 }
 

@@ -300,7 +300,9 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
   const FamilyPlan& plan = run.setup().plan;
   const Rows& rows = run.setup().rows;
   const Table& table = run.table();
-  ClusterStatistics statistics(*plan.family, rows, members);
+  const std::unique_ptr<Family> apart = family_without_chain(run.setup());
+  const Family& family = apart ? *apart : *plan.family;
+  ClusterStatistics statistics(family, rows, members);
   const std::vector<std::vector<std::size_t>> present = count_present(table, members);
   std::vector<std::size_t> present_in_all(table.columns.size());
   for (const std::vector<std::size_t>& counts : present)
@@ -310,7 +312,7 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
   std::vector<ColumnModel> models(table.columns.size());
   for (std::size_t place = 0; place < plan.order.size(); ++place) {
     const std::size_t j = plan.order[place];
-    models[j] = {&family_of(plan, j), plan.family.get(), place, plan.encodings[place], units[j]};
+    models[j] = {&family_of(plan, j), &family, place, plan.encodings[place], units[j]};
   }
   std::vector<bool> varies;
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
@@ -335,7 +337,7 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
     std::stable_sort(profile.traits.begin(), profile.traits.end(),
                      [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
     if (with_examples)
-      choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)));
+      choose_examples(profile, members[c], typicality(family, rows, members[c], statistics.inside(c)));
     profiles.push_back(std::move(profile));
   }
   name_clusters(profiles);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coppice/cluster/filled_rows.hpp"
 #include "coppice/family/spread_ties.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
@@ -133,6 +134,17 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));
   set_up_again();
   return true;
+}
+
+std::unique_ptr<Family> family_without_chain(const ProblemSetup& setup) {
+  const Family& family = *setup.plan.family;
+  std::size_t place = 0;
+  bool needs_chain = FilledRows(family, setup.rows).any();
+  for (const FamilyPlan::Block& block : setup.plan.blocks) {
+    needs_chain |= block.learned && family.must_fill(place);
+    place += block.columns.size();
+  }
+  return needs_chain ? family.with_independent_cells() : nullptr;
 }
 
 void settle_run_length(RunConfig& config, const ProblemSetup& setup) {

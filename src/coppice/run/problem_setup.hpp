@@ -37,6 +37,10 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
 /// What the problem was made with, for the run that is to keep it.
 EffectiveConfig effective_config(const RunContents& contents, const ProblemSetup& setup);
 
+/// A family for statistics of the rows that no chain has made: where a joint block learns its prior, or needs
+/// cells that are missing, one with independent cells; nullptr: the plan's own will do.
+std::unique_ptr<Family> family_without_chain(const ProblemSetup& setup);
+
 /// A model that runs once has one chain and one draw, after as many steps as it takes.
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);
 
