@@ -7,6 +7,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/family/gaussian.hpp"
+#include "coppice/family/gaussian_diagonal.hpp"
 #include "coppice/family/packed_cholesky.hpp"
 
 namespace coppice {
@@ -226,6 +227,22 @@ void Gaussian::merge_wide(double* stats, const double* other) const {
   stats[0] = n;
   stats[kStrength] = k;
   stats[1] = log_determinant(factor, d_);
+}
+
+std::unique_ptr<Family> Gaussian::with_independent_cells() const {
+  constexpr double kShape = 4.0;
+  const std::size_t largest = constant_.size() - 1;
+  const auto gammas = std::make_shared<const HalfStepGammas>(kShape, largest);
+  const auto unions = std::make_shared<const NormalGammaTable>(k0_, kShape, largest);
+  std::vector<GaussianDiagonalCell> cells;
+  for (std::size_t j = 0; j < d_; ++j) {
+    // The same expected variance: half the column's standard deviation where the prior is learned, whatever
+    // it has learned so far.
+    double variance = scale_[j * d_ + j] / std::max(dof_ - static_cast<double>(d_) - 1.0, 1.0);
+    if (learned_) variance = kDefaultClusterSd * kDefaultClusterSd * sds_[j] * sds_[j];
+    cells.emplace_back(prior_mean_[j], k0_, kShape, (kShape - 1.0) * variance, gammas, unions);
+  }
+  return std::make_unique<IndependentColumns<GaussianDiagonalCell>>("gaussian-diagonal", std::move(cells));
 }
 
 std::vector<std::string> Gaussian::hyper_trace_names() const {

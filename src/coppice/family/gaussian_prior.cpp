@@ -43,10 +43,12 @@ constexpr double kLeastLogExcessTarget = 0.0;
 constexpr double kTargetShape = 1.5, kTargetRate = 0.75;
 /// Where learning begins.
 constexpr double kStartTarget = 0.3, kStartVariance = 0.25;
-/// Up to so many columns nu is updated with the clusters' covariances integrated out in every sweep.
+/// Up to so many columns nu and the scale are updated with the clusters' covariances integrated out in every
+/// sweep.
 constexpr double kColumnsForEveryTime = 12.0;
 /// Slices of a law that is no wider than its prior.
 constexpr double kSliceWidth = 1.0;
+constexpr double kScaleSliceWidth = 0.3;
 
 /// Of the lower triangle, which becomes the factor; the rest stays as it is.
 void factorize_in_place(Matrix& matrix) {
@@ -83,7 +85,9 @@ GaussianPrior::GaussianPrior(std::size_t dimension)
   values_[kTargetDof] = this->dimension() - 1.0 + std::exp(kExcessTargetLaw.mean);
   std::fill_n(target(), d_, kStartTarget);
   const auto d = static_cast<Eigen::Index>(d_);
-  set_factor(std::sqrt(kStartVariance) * Matrix::Identity(d, d));
+  // E[S] = nu Omega / (nu - D - 1).
+  const double omega = kStartVariance * (dof() - this->dimension() - 1.0) / dof();
+  set_factor(std::sqrt(omega) * Matrix::Identity(d, d));
 }
 
 void GaussianPrior::set_values(const double* values) {
@@ -222,6 +226,29 @@ void GaussianPrior::update_dof(std::span<const GaussianMoments> clusters, Stream
                                 kSliceWidth, kLeastLogExcess));
 }
 
+void GaussianPrior::update_scale(std::span<const GaussianMoments> clusters, Stream& stream) {
+  // The law of Omega given o and the volume that the factor stretches cancel; what is left of the prior is
+  // that of o.
+  const auto count = static_cast<double>(clusters.size());
+  double inverse_targets = 0.0;
+  for (std::size_t j = 0; j < d_; ++j) inverse_targets += 1.0 / target()[j];
+  const auto log_conditional = [&](double log_factor) {
+    const double factor = std::exp(log_factor);
+    double total = -kTargetShape * dimension() * log_factor - kTargetRate * inverse_targets / factor +
+                   0.5 * count * dof() * dimension() * log_factor;
+    for (std::size_t k = 0; k < clusters.size(); ++k) {
+      set_lambda(clusters[k], k, dof() * factor);
+      total -= (dof() + clusters[k].n) * log_diagonal(work_);
+    }
+    return total;
+  };
+  const double factor = std::exp(draw_slice(stream, log_conditional, 0.0, kScaleSliceWidth));
+  omega_ *= factor;
+  double* packed = values_.data() + kMean + 2 * d_;
+  for (std::size_t i = 0; i < d_ * (d_ + 1) / 2; ++i) packed[i] *= std::sqrt(factor);
+  for (std::size_t j = 0; j < d_; ++j) target()[j] *= factor;
+}
+
 void GaussianPrior::update_dof_given(double clusters, double log_precisions, double trace, Stream& stream) {
   const double log_omega = log_determinant();
   const auto log_conditional = [&](double log_excess) {
@@ -269,8 +296,11 @@ void GaussianPrior::update(std::span<const GaussianMoments> clusters, Stream& st
   for (std::size_t k = 0; k < clusters.size(); ++k)
     distances_.col(static_cast<Eigen::Index>(k)) = clusters[k].mean - center;
   update_mean_strength(clusters, stream);
-  // Each value of nu costs a factorization for every cluster. In many columns that is worth it now and then.
-  if (draw_uniform(stream) * dimension() < kColumnsForEveryTime) update_dof(clusters, stream);
+  // Each value costs a factorization for every cluster. In many columns that is worth it now and then.
+  if (draw_uniform(stream) * dimension() < kColumnsForEveryTime) {
+    update_dof(clusters, stream);
+    update_scale(clusters, stream);
+  }
 
   // Parameters of the clusters, to be forgotten again: P = S^-1 ~ W(nu + n, Lambda^-1) and mu given P.
   const double kappa = mean_strength();

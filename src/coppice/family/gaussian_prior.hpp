@@ -68,6 +68,8 @@ class GaussianPrior {
   void update_mean_strength(std::span<const GaussianMoments> clusters, Stream& stream);
   /// nu with the clusters' parameters integrated out.
   void update_dof(std::span<const GaussianMoments> clusters, Stream& stream);
+  /// Omega and o times one number, likewise.
+  void update_scale(std::span<const GaussianMoments> clusters, Stream& stream);
   /// nu given their precisions: how many, the sum of log|P|, and tr(Omega sum of P).
   void update_dof_given(double clusters, double log_precisions, double trace, Stream& stream);
   void update_target(Stream& stream);

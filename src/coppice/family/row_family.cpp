@@ -249,6 +249,17 @@ void RowFamily::rebase(double* stats, const double* before) const {
   for (const Block& block : blocks_) block.family->rebase(stats + block.stats, before + block.hyper);
 }
 
+std::unique_ptr<Family> RowFamily::with_independent_cells() const {
+  std::vector<std::unique_ptr<Family>> parts;
+  bool any = false;
+  for (const Block& block : blocks_) {
+    parts.push_back(block.family->with_independent_cells());
+    any |= parts.back() != nullptr;
+    if (!parts.back()) parts.back() = block.family->clone();
+  }
+  return any ? std::make_unique<RowFamily>(std::move(parts)) : nullptr;
+}
+
 std::vector<std::string> RowFamily::hyper_trace_names() const {
   std::vector<std::string> names;
   for (const Block& block : blocks_)

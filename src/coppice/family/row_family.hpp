@@ -65,6 +65,7 @@ class RowFamily final : public Family {
   void draw_hyper_prior(Stream& stream) override;
   void update_hyper(std::span<const double* const> clusters, Stream& stream) override;
   void rebase(double* stats, const double* before) const override;
+  std::unique_ptr<Family> with_independent_cells() const override;
   std::vector<std::string> hyper_trace_names() const override;
   void hyper_traces(double* values) const override;
 

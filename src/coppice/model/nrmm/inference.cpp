@@ -37,6 +37,9 @@ constexpr StateHeader kStateHeader("nrmm", 2);
 /// With learned hyper-parameters and filled cells before the labels.
 constexpr StateHeader kLearnedStateHeader("nrmm", 3);
 
+/// From so many columns on, guides of learned families are made as if columns were independent.
+constexpr std::size_t kWideRows = 8;
+
 /// Passes over the filled cells of a starting state: they begin at the columns' origins.
 constexpr std::size_t kFirstPasses = 3;
 
@@ -44,8 +47,15 @@ constexpr std::size_t kFirstPasses = 3;
 constexpr std::size_t kNeighbors = 4;
 
 /// The chain's guide: a function of the data, the seed and the chain, so that it need not be stored.
-Guide chain_guide(const ParameterValues& parameters, const Family& family, const Rows& rows,
+Guide chain_guide(const ParameterValues& parameters, const Family& initial, const Rows& observed,
                   const StreamName& name, const std::atomic<bool>* stop) {
+  // Under a learned prior, which is there for many columns too, trees of joint factors would take longer than
+  // the sweeps. Fixed priors keep the trees they had.
+  const bool wide = initial.hyper_size() != 0 && initial.width() >= kWideRows;
+  const std::unique_ptr<Family> faster = wide ? initial.with_independent_cells() : nullptr;
+  const Family& family = faster ? *faster : initial;
+  const FilledRows filled(family, observed);
+  const Rows& rows = filled.rows();
   const std::unique_ptr<Process> fixed = make_process(parameters, rows.size());
   Stream stream({name.seed, name.chain, 0}, Purpose::guide);
   return build_guide(family, rows, rows.size(), fixed->law(), Options(parameters, rows.size()).guide, stream,
@@ -423,9 +433,7 @@ class MixtureSampler final : public Inference {
   }
 
   const Guide& guide(const StreamName& name) {
-    if (!guide_)
-      guide_ = chain_guide(parameters_, *initial_family_,
-                           FilledRows(*initial_family_, filled_.observed()).rows(), name, stop_);
+    if (!guide_) guide_ = chain_guide(parameters_, *initial_family_, filled_.observed(), name, stop_);
     return *guide_;
   }
 
@@ -477,9 +485,7 @@ RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
   if (!Options(problem.parameters, problem.rows->size()).is_guided())
     fail(ErrorCode::configuration, "--sampler {} has no guide tree; --sampler tree-guided or auto has one",
          problem.parameters.choice("sampler"));
-  return chain_guide(problem.parameters, *problem.family, FilledRows(*problem.family, *problem.rows).rows(),
-                     name, problem.stop)
-      .tree;
+  return chain_guide(problem.parameters, *problem.family, *problem.rows, name, problem.stop).tree;
 }
 
 std::size_t chain_bytes(const Problem& problem) {
