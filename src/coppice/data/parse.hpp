@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "coppice/data/csv.hpp"
+#include "coppice/data/dataset.hpp"
 #include "coppice/data/raw_table.hpp"
-#include "coppice/data/read.hpp"
 
 namespace coppice {
 
