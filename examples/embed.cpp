@@ -1,9 +1,7 @@
 // Fitting a table that is in memory, with nothing but the library: no files, no printing inside.
 #include <cstdio>
 
-#include "coppice/family/plan.hpp"
-#include "coppice/model/registry.hpp"
-#include "coppice/post/consensus.hpp"
+#include "coppice/coppice.hpp"
 
 int main() {
   using namespace coppice;
@@ -17,15 +15,15 @@ int main() {
   const ModelEntry& model = model_by_name("nrmm");
   const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, {})};
 
-  const auto sampler = model.make_sampler(problem);
+  const auto inference = model.make_inference(problem);
   const std::uint64_t seed = 1;
-  sampler->init({seed, 0, 0});
+  inference->init({seed, 0, 0});
   LabelMatrix draws;
   Labels labels(table.rows());
   for (std::uint64_t sweep = 1; sweep <= 2000; ++sweep) {
-    sampler->step({seed, 0, sweep});
+    inference->step({seed, 0, sweep});
     if (sweep <= 500) continue;
-    sampler->labels(labels);
+    inference->labels(labels);
     draws.push_back(labels);
   }
   const Consensus estimate = consensus(draws);

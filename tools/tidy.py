@@ -48,13 +48,24 @@ def folders_of(command):
     return [path for path in map(pathlib.Path, named) if path.is_relative_to(ROOT)]
 
 
+def without_precompiled(command):
+    """GCC's precompiled headers are not clang's: every file is read with the includes it has itself."""
+    words, kept = iter(shlex.split(command)), []
+    for word in words:
+        if word == "-include":
+            next(words)
+        elif word not in ("-Winvalid-pch", "-fpch-preprocess"):
+            kept.append(word)
+    return shlex.join(kept)
+
+
 def sources_of(build):
     """source -> compile command; of a source that is compiled several times the first."""
     sources = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
         if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in FOLDERS:
-            sources.setdefault(path, entry["command"])
+            sources.setdefault(path, without_precompiled(entry["command"]))
     return sources
 
 
@@ -71,7 +82,7 @@ def main(tidy, build, stamps, jobs):
         stamp = stamps / source.relative_to(ROOT).with_suffix(".stamp")
         if stamp.is_file() and stamp.read_text() == digest:
             return None
-        result = subprocess.run([tidy, "-quiet", "-p", str(build), str(source)], capture_output=True, text=True, check=False)
+        result = subprocess.run([tidy, "-quiet", "-p", str(stamps), str(source)], capture_output=True, text=True, check=False)
         if result.returncode == 0:
             stamp.parent.mkdir(parents=True, exist_ok=True)
             stamp.write_text(digest)
@@ -81,6 +92,9 @@ def main(tidy, build, stamps, jobs):
     sources = sources_of(build)
     if not sources:
         sys.exit(f"tidy.py: no source of ours in {build}/compile_commands.json")
+    stamps.mkdir(parents=True, exist_ok=True)
+    database = [{"directory": str(build.resolve()), "file": str(path), "command": command} for path, command in sources.items()]
+    (stamps / "compile_commands.json").write_text(json.dumps(database))
     checked, bad = 0, []
     with concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:
         answers = {pool.submit(check, *item): item[0].relative_to(ROOT) for item in sorted(sources.items())}

@@ -70,7 +70,7 @@ class Crossvalidation:
 def crossvalidate(
     X: Any, y: Any = None, *, models: Sequence[str | Estimator] | Mapping[str, str | Estimator], folds: int = 10,
     most_folds: int | None = None, chains: int | None = None, warmup: int | None = None, draws: int | None = None,
-    thin: int | None = None, family: str = "auto", family_settings: dict[str, Any] | None = None,
+    thin: int | None = None, family: str = "auto", hyper: str = "learned", family_settings: dict[str, Any] | None = None,
     codebook: dict[str, dict[str, Any]] | str | os.PathLike[str] | None = None, random_state: int = 1,
     n_jobs: int | None = None, progress: Callable[[int, int, str, float], Any] | None = None,
 ) -> Crossvalidation:
@@ -93,7 +93,7 @@ def crossvalidate(
         Only the first so many are used; None: all.
     chains, warmup, draws, thin : int or None
         Length of the runs of models that draw; None: 2 chains of 250 draws after 250 sweeps.
-    family, family_settings, codebook
+    family, hyper, family_settings, codebook
         As those of the estimators, for all models.
     random_state : int
         Decides the parts and the draws.
@@ -117,7 +117,7 @@ def crossvalidate(
     answer = _native.crossvalidate(
         frame=frame, labels=labels, models=[_contender(name, model) for name, model in named],
         run_length={name: _as_typed(value) for name, value in length.items() if value is not None}, family=family,
-        family_settings=[(str(key), _as_toml(value)) for key, value in (family_settings or {}).items()],
+        hyper=hyper, family_settings=[(str(key), _as_toml(value)) for key, value in (family_settings or {}).items()],
         codebook=_codebook_text(codebook), folds=int(folds), most_folds=int(most_folds or 0), threads=probe._threads(),
         progress=progress)
     return Crossvalidation(models=answer["models"], figures=answer["figures"], held_out=answer["held_out"],

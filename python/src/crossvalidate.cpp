@@ -46,7 +46,7 @@ nb::dict dict_of(const Crossvalidation& folds) {
 }
 
 nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std::vector<NamedModel>& models,
-                              const nb::dict& run_length, const std::string& family,
+                              const nb::dict& run_length, const std::string& family, const std::string& hyper,
                               const std::vector<std::pair<std::string, std::string>>& family_settings,
                               const std::string& codebook, std::size_t folds, std::size_t most_folds,
                               std::size_t threads, const nb::object& progress) {
@@ -58,6 +58,7 @@ nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std
                                        : "models that learn labels need them: give Y");
   request.run_length = checked_values(run_parameters(), run_length, "crossvalidate");
   request.family = family;
+  request.hyper = hyper;
   request.family_settings = family_settings_of(family_settings);
   request.folds = folds;
   request.most_folds = most_folds;
@@ -93,9 +94,10 @@ nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std
 
 void add_crossvalidate(nb::module_& module) {
   module.def("crossvalidate", &crossvalidate_frames, nb::arg("frame"), nb::arg("labels").none(),
-             nb::arg("models"), nb::arg("run_length"), nb::arg("family"), nb::arg("family_settings"),
-             nb::arg("codebook"), nb::arg("folds"), nb::arg("most_folds"), nb::arg("threads"),
-             nb::arg("progress").none(), "Figures of models on held-out cells or rows, fold by fold.");
+             nb::arg("models"), nb::arg("run_length"), nb::arg("family"), nb::arg("hyper"),
+             nb::arg("family_settings"), nb::arg("codebook"), nb::arg("folds"), nb::arg("most_folds"),
+             nb::arg("threads"), nb::arg("progress").none(),
+             "Figures of models on held-out cells or rows, fold by fold.");
 }
 
 }  // namespace coppice::python

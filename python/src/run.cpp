@@ -1,10 +1,12 @@
 // A run file and the answers to the questions one can ask of it, as NumPy arrays and plain Python values.
 #include "run.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/out/report_assets.hpp"
 #include "coppice/out/run_page.hpp"

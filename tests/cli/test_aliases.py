@@ -33,11 +33,11 @@ def test_a_configuration_file_may_use_them(coppice):
 
 def test_two_names_of_one_setting_exclude_each_other(coppice):
     write_table(coppice.folder / "data.csv", blobs(1, rows=24)[0])
-    refused = coppice("fit", "rbhmc", "data.csv", "-o", "r.coppice", "--replicas", 2, "--temperatures", "1,0.5", code=64)
+    refused = coppice("fit", "rbhmc", "data.csv", "-o", "r.coppice", "--replicas", 2, "--temperatures", "1,0.5", code=2)
     assert "--replicas is an earlier form of --temperatures" in refused.stderr
-    assert "takes a whole number" in coppice("fit", "rbhmc", "data.csv", "-o", "r.coppice", "--replicas", 1.5, code=64).stderr
+    assert "takes a whole number" in coppice("fit", "rbhmc", "data.csv", "-o", "r.coppice", "--replicas", 1.5, code=2).stderr
 
 
 def test_the_help_names_them(coppice):
-    text = " ".join(coppice("fit", "--help").stdout.split())
+    text = " ".join(coppice("fit", "rbhmc", "--help").stdout.split())
     assert "earlier form of --temperatures" in text and "earlier form of --learn" in text

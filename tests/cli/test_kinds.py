@@ -171,9 +171,9 @@ def test_a_copy_of_the_truth_is_refused_unless_kept(coppice):
     rows = [f"{rng.normal():.4f},{'abc'[i % 3]},{10 * (i % 3)}" for i in range(60)]
     coppice.write("d.csv", "x,group,code\n" + "\n".join(rows) + "\n")
     said = coppice("check", "d.csv", "--truth", "group", code=78).stderr
-    assert "column 'code' of d.csv is a copy of --truth group" in said and "--keep 'code'" in said
+    assert "column 'code' of d.csv is a copy of --truth group" in said and "--keep-column 'code'" in said
     coppice("fit", "nrmm", "d.csv", "--truth", "group", "-o", "r.coppice", code=78)
-    answer = coppice.json("check", "d.csv", "--truth", "group", "--keep", "code")
+    answer = coppice.json("check", "d.csv", "--truth", "group", "--keep-column", "code")
     assert answer["findings"][0]["topic"] == "truth"
     coppice("check", "d.csv", "--truth", "group", "--drop", "code")
 

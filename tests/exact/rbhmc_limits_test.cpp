@@ -113,9 +113,9 @@ TEST(RbhmcPrior, IsReproducedWithoutData) {
 TEST(RbhmcPrior, ConcentrationsKeepTheirPriors) {
   const RbhmcCase small = all_missing({2, 1.0, 1.0, 1.0}, 4);
   const RbhmcData data(small);
-  const Problem problem = rbhmc_problem(
-      data, small.settings,
-      {"learn=\"alpha,gamma,gamma0\"", "alpha-prior=[2, 1.5]", "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
+  const Problem problem = rbhmc_problem(data, small.settings,
+                                        {"learn=\"alpha,gamma,gamma0\"", "alpha-prior=[2, 1.5]",
+                                         "gamma-prior=[3, 2]", "gamma0-prior=[2.5, 4]"});
   const ModelEntry& model = model_by_name("rbhmc");
   const std::vector<std::string> names = model.trace_names(problem.parameters);
   const struct {

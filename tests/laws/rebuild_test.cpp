@@ -27,6 +27,27 @@ TEST_P(Rebuild, GivesTheSameFamily) {
         << "row " << row;
 }
 
+TEST_P(Rebuild, OfALearnedFamilyHasTheSamePriorOfItsHyperParameters) {
+  const LawCase& law_case = GetParam();
+  const Fixture fixture(law_case, 3);
+  const ChainAbilities chains{.learns_hyper = true, .fills_missing = true};
+  const FamilyPlan plan = plan_family(fixture.table, fixture.codebook, law_case.family,
+                                      parse_all(law_case.settings), false, chains);
+  // The columns at hand no longer say what they said: only what was recorded does.
+  Table other = fixture.table;
+  for (Column& column : other.columns)
+    for (double& value : column.values)
+      if (column.kind == Kind::real) value = 3.0 * value + 1.0;
+  const FamilyPlan again = rebuild_plan(other, plan.blocks, chains);
+  EXPECT_EQ(again.blocks, plan.blocks);
+  ASSERT_EQ(again.family->hyper_size(), plan.family->hyper_size());
+  std::vector<double> before(plan.family->hyper_size()), after(before.size());
+  plan.family->get_hyper(before.data());
+  again.family->get_hyper(after.data());
+  EXPECT_EQ(after, before);
+  EXPECT_EQ(again.family->log_hyper_prior(), plan.family->log_hyper_prior());
+}
+
 TEST_P(Rebuild, NamesEverySettingThatDecides) {
   // A block that names nothing would be rebuilt from defaults.
   const Fixture fixture(GetParam(), 3);

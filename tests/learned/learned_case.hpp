@@ -10,7 +10,7 @@
 #include "coppice/family/gaussian.hpp"
 #include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
-#include "support/enumeration.hpp"
+#include "support/nrmm_enumeration.hpp"
 
 namespace coppice::test {
 
@@ -97,7 +97,7 @@ class PriorGrid {
       const double omega = std::exp(log_omega);
       double total = 0.0;
       double mean = 0.0;
-      for (double log_w = std::log(10.0) - 9.0; log_w < std::log(10.0) + 9.0; log_w += 0.05) {
+      for (double log_w = 0.025; log_w < std::log(10.0) + 9.0; log_w += 0.05) {  // w is at least one
         const double w = std::exp(log_w);
         const double z = (log_w - std::log(10.0)) / 1.5;
         // W(w, o / w) is a Gamma law of shape w / 2 and rate w / (2 o); o ~ IG(1.5, 0.75).

@@ -412,7 +412,9 @@ TEST_P(LearnedChain, PredictsWhatItsDrawSays) {
       const CellPredictive expected = learned->predict_cell_given(others.data(), rows[cell.row], cell.column);
       const CellPredictive found = predictor->predict_cell(mixture[0].component, cell.column);
       EXPECT_NEAR(found.mean, expected.mean, 1e-9);
-      if (std::isfinite(expected.variance)) EXPECT_NEAR(found.variance, expected.variance, 1e-8);
+      if (std::isfinite(expected.variance)) {
+        EXPECT_NEAR(found.variance, expected.variance, 1e-8);
+      }
     }
   }
   EXPECT_THROW(predictor->set_draw(labels, traces, chain->payload().substr(0, 20)), Error);

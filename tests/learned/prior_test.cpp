@@ -120,7 +120,7 @@ class FixedClusters {
                              values[3],
                              values[3 + d_ - 1] * values[3],
                              std::log(values[3 + d_]),
-                             log_determinant,
+                             log_determinant / (5.0 + std::abs(log_determinant)),
                              last * last,
                              x,
                              x * x};
@@ -192,7 +192,7 @@ TEST(LearnedPrior, DensityIsThatOfItsDraws) {
     const double log_nu = std::log(v[1]);
     // Log normals for nu above its least value, w, o and Omega (given o and w), narrower than the prior.
     double log_q = normal(std::log(v[0]), std::log(0.1), 0.7) + normal(v[3], 0.0, 0.7) +
-                   normal(std::log(v[2]), std::log(10.0), 0.8) + normal(std::log(v[4]), -0.6, 0.4) -
+                   normal(std::log(v[2]), std::log(30.0), 0.6) + normal(std::log(v[4]), -0.6, 0.4) -
                    std::log(v[4]);
     const double spread = std::sqrt(2.0 / v[2]) * 0.5;
     log_q += normal(std::log(omega), std::log(v[4]), spread) - std::log(omega);

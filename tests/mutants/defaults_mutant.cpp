@@ -34,6 +34,7 @@ std::string table_of(const std::string& kind) {
 void write_run(const std::string& kind, const std::string& path) {
   FitRequest request;
   request.model = kind == "views" ? "bhcc" : "nrmm";
+  request.hyper = kFixedHyper;  // defaults decide only what is not learned
   request.data = read_dataset_bytes(table_of(kind), kind + ".csv", {});
   if (kind != "views")
     request.run_length = {

@@ -88,7 +88,7 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
   command
       .add_option(
-          "--keep", keep,
+          "--keep-column", keep,
           "column to model though it would be left out: an identifier, a copy of another, of the truth")
       ->allow_extra_args(false)
       ->group(group);
@@ -117,8 +117,7 @@ void FamilyFlags::add_to(CLI::App& command) {
                       "fixed by the columns' scales [learned]")
           ->check(CLI::IsMember({"learned", "fixed"}))
           ->group("Data");
-  command.add_flag_callback(
-             "--fix-hyper", [this] { hyper = "fixed"; }, "short for --hyper fixed")
+  command.add_flag("--fix-hyper", fix_hyper, "short for --hyper fixed")
       ->excludes(choice)
       ->group("Data");
 }

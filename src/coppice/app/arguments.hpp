@@ -27,7 +27,7 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --truth --drop --keep --na-values --labels --labels-file --codebook --header, as the data reader
+/// --id --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the data reader
 /// wants them.
 struct DataFlags {
   std::string id;
@@ -59,8 +59,10 @@ struct FamilyFlags {
   std::string family = "auto";
   std::vector<std::string> set;
   std::string hyper = "learned";
+  bool fix_hyper = false;
 
   void add_to(CLI::App& command);
+  std::string hyper_choice() const { return fix_hyper ? "fixed" : hyper; }
   /// What --set says, by name. Throws Error{usage}.
   Settings settings() const;
 };

@@ -82,7 +82,7 @@ std::string text_of(const Dataset& data, const Prospect& prospect, const std::st
 
 int check(const CheckArguments& arguments, const Context& context) {
   const ModelEntry& model = model_by_name(arguments.model);
-  const bool learns_labels = model.make_classifier != nullptr;
+  const bool learns_labels = model.learns_labels();
   const FileBytes bytes = load_file(arguments.data);
   Dataset data = arguments.reading.read_silently(
       bytes.view(), arguments.data == "-" ? "stdin" : arguments.data, learns_labels);

@@ -96,7 +96,7 @@ std::string file_text(const Dataset& data) {
   std::string out = to_toml(data.codebook, Reasons::comments);
   for (const ColumnReport& report : data.report)
     if (!report.left_out.empty())
-      out += fmt::format("\n# Column '{}' is left out ({}: {}); --keep it, or describe it here.\n",
+      out += fmt::format("\n# Column '{}' is left out ({}: {}); --keep-column it, or describe it here.\n",
                          text::display(report.spec.name), report.left_out,
                          text::display(report.spec.reason, 200));
   return out;

@@ -48,7 +48,7 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
   request.run_length = arguments.parameters.values(run_parameters());
   request.family = arguments.modeling.family;
   request.family_settings = arguments.modeling.settings();
-  request.hyper = arguments.modeling.hyper;
+  request.hyper = arguments.modeling.hyper_choice();
   request.folds = arguments.folds;
   request.most_folds = arguments.most_folds;
   request.threads = arguments.threads;

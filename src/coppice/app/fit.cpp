@@ -66,7 +66,7 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   request.parameters = arguments.parameters.values(model.parameters);
   request.run_length = arguments.parameters.values(run_parameters());
   request.family = arguments.modeling.family;
-  request.hyper = arguments.modeling.hyper;
+  request.hyper = arguments.modeling.hyper_choice();
   request.family_settings = arguments.modeling.settings();
   request.standardize = arguments.standardize;
   request.pca = arguments.pca;
@@ -74,6 +74,8 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   request.reading.id = arguments.reading.id;
   request.reading.truth = arguments.reading.truth;
   request.reading.drop = arguments.reading.drop;
+  request.reading.keep = arguments.reading.keep;
+  request.reading.na_values = arguments.reading.na_values;
   request.reading.labels = arguments.reading.labels;
   request.labels_file = arguments.reading.labels_file;
   request.output = arguments.output;

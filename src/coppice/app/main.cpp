@@ -21,20 +21,20 @@ int report(int code, std::string_view message) {
 }
 
 /// CLI11 keeps the words that nobody wanted only in its message.
-bool is_among_extras(const CLI::ExtrasError& error, std::string_view word) {
+bool is_among_extras(const coppice::app::CLI::ExtrasError& error, std::string_view word) {
   return fmt::format("{} ", error.what()).find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
-void add_globals(CLI::App& application, coppice::app::Context& context) {
+void add_globals(coppice::app::CLI::App& application, coppice::app::Context& context) {
   application.set_version_flag("--version", std::string("coppice ") + coppice::kVersion);
   application.add_flag("-q,--quiet", context.quiet, "say nothing on stderr but errors");
   application.add_flag("-v,--verbose", context.verbose, "say more on stderr");
   application.add_flag("--json", context.json, "answer in JSON");
   application
       .add_option("--progress", context.progress, "progress on stderr: auto, bar, plain, json or none")
-      ->check(CLI::IsMember({"auto", "bar", "plain", "json", "none"}));
+      ->check(coppice::app::CLI::IsMember({"auto", "bar", "plain", "json", "none"}));
   application.add_option("--color", context.color, "colors: auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(coppice::app::CLI::IsMember({"auto", "always", "never"}));
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ void add_globals(CLI::App& application, coppice::app::Context& context) {
 int main(int argc, char** argv) {
   using coppice::ErrorCode;
   std::signal(SIGPIPE, SIG_IGN);
-  CLI::App application("Groups, groups of groups and views in a table, with honest uncertainty.", "coppice");
+  coppice::app::CLI::App application(
+      "Groups, groups of groups and views in a table, with honest uncertainty.", "coppice");
   coppice::app::Context context;
   application.require_subcommand(1);
   application.fallthrough();
@@ -80,18 +81,18 @@ int main(int argc, char** argv) {
   try {
     application.parse(argc, argv);
     return context.run();
-  } catch (const CLI::Success& success) {  // --help, --version
-    return application.exit(success);
-  } catch (const CLI::ParseError& error) {
+  } catch (const coppice::app::CLI::Success& success) {  // --help, --version
+    return success.code;
+  } catch (const coppice::app::CLI::ParseError& error) {
     const std::string_view first = argc > 1 ? argv[1] : "";
-    const auto named = [&](const CLI::App* command) { return command->get_name() == first; };
+    const auto named = [&](const coppice::app::CLI::App* command) { return command->get_name() == first; };
     if (!first.empty() && first[0] != '-' && std::as_const(application).get_subcommands(named).empty())
       return report(static_cast<int>(ErrorCode::usage),
                     fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
     const std::string help = std::as_const(application).get_subcommands(named).empty()
                                  ? "coppice --help lists the commands"
                                  : fmt::format("coppice {} --help lists its flags", first);
-    if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error); extras != nullptr)
+    if (const auto* extras = dynamic_cast<const coppice::app::CLI::ExtrasError*>(&error); extras != nullptr)
       if (const auto flag = std::find_if(words.begin(), words.end(),
                                          [&](std::string_view word) {
                                            return word.starts_with("--") && is_among_extras(*extras, word);

@@ -102,12 +102,12 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   Rows rows = encode(plan, like);
   const Problem problem{plan.family.get(), &rows,
                         ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
-  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
+  const std::unique_ptr<Inference> inference = model.make_inference(problem);
   const StreamName name{arguments.seed, 0, 0};
-  sampler->draw_prior(name);
-  sampler->draw_data(name, rows);
+  inference->draw_prior(name);
+  inference->draw_data(name, rows);
   Labels labels(model.levels(problem.parameters) * arguments.rows());
-  sampler->labels(labels);
+  inference->labels(labels);
   write_simulation(arguments, decode(plan, rows, like), labels, context);
   for (std::size_t level = 1; level <= labels.size() / arguments.rows(); ++level) {
     const auto begin = labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * arguments.rows());
@@ -147,13 +147,13 @@ double worst_deviation(const std::string& sampler_name) {
   const double total = log_sum_exp(logs);
 
   constexpr std::size_t kSweeps = 100'000;
-  const std::unique_ptr<Inference> sampler = model.make_inference(problem);
-  sampler->init({1, 0, 0});
+  const std::unique_ptr<Inference> inference = model.make_inference(problem);
+  inference->init({1, 0, 0});
   std::map<std::string, double> seen;
   Labels labels(5);
   for (std::size_t sweep = 1; sweep <= kSweeps; ++sweep) {
-    sampler->step({1, 0, sweep});
-    sampler->labels(labels);
+    inference->step({1, 0, sweep});
+    inference->labels(labels);
     seen[partition_key(labels)] += 1.0 / kSweeps;
   }
   double worst = 0.0;

@@ -6,10 +6,10 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace coppice {
 
+/// Kinds of errors; the numbers are exit codes of the command line.
 enum class ErrorCode : int {
   usage = 2,           // the call is not well formed
   bad_data = 65,       // the content of a file is wrong; the message names line and column
@@ -20,6 +20,7 @@ enum class ErrorCode : int {
   configuration = 78,  // the settings contradict each other or the data
 };
 
+/// What the library throws.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -29,10 +30,14 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
+namespace detail {
+[[noreturn]] void fail(ErrorCode code, fmt::string_view format, fmt::format_args args);
+}
+
 /// Throws Error{code} with a formatted message.
 template <typename... Args>
 [[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(code, fmt::format(format, std::forward<Args>(args)...));
+  detail::fail(code, format, fmt::make_format_args(args...));
 }
 
 }  // namespace coppice

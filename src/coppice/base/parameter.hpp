@@ -28,6 +28,7 @@ struct WordAlias {
   std::string earlier, word;
 };
 
+/// One setting of a model or of a run: its name, type, range, default and help.
 struct Parameter {
   /// A real that has choices may be one of those words instead; words is a comma-separated list of choices.
   enum class Type { real, integer, flag, choice, numbers, words };

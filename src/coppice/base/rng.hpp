@@ -43,12 +43,14 @@ enum class Purpose : std::uint64_t {
   ties = 27,
 };
 
+/// What names a stream beside its purpose: the same name gives the same numbers.
 struct StreamName {
   std::uint64_t seed = 1;
   std::uint64_t chain = 0;
   std::uint64_t sweep = 0;
 };
 
+/// A counter-based stream of random bits, as the standard library wants them.
 class Stream {
  public:
   using result_type = std::uint64_t;
@@ -80,10 +82,12 @@ inline double to_unit_interval(std::uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
+/// Uniform in (0, 1).
 inline double draw_uniform(Stream& stream) { return to_unit_interval(stream()); }
 
 /// A uniform integer in [0, count), without bias; count > 0.
 std::uint64_t draw_index(Stream& stream, std::uint64_t count);
+/// Standard normal.
 double draw_normal(Stream& stream);
 /// Gamma with the given shape and rate 1.
 double draw_gamma(Stream& stream, double shape);
@@ -95,14 +99,18 @@ struct BetaDraw {
   double first = 0.0;
   double second = 1.0;
 };
+/// Beta(a, b), both parts.
 BetaDraw draw_beta_parts(Stream& stream, double a, double b);
+/// Beta(a, b).
 double draw_beta(Stream& stream, double a, double b);
 /// Log of a Beta(a, b) variable, a and b > 0.
 double draw_log_beta(Stream& stream, double a, double b);
 /// Generalized inverse Gaussian with density proportional to x^(-1/2) exp(-(x + b^2 / x) / 2), b >= 0: mean
 /// b + 1, variance b + 2. No reciprocals and no cancellation: correct for b = 0 and for b = 1e300.
 double draw_gig_half(Stream& stream, double b);
+/// Poisson with the given mean.
 std::uint64_t draw_poisson(Stream& stream, double mean);
+/// Binomial.
 std::uint64_t draw_binomial(Stream& stream, std::uint64_t trials, double probability);
 /// Fills `out` with a Dirichlet draw; `concentration` has the same size. Shapes of zero are allowed; if all
 /// are so small that no part is left, one of them takes everything, with probabilities proportional to them

@@ -160,7 +160,7 @@ class Assembly {
                                         options_.rules);
     if (roles_.keep[index] || (!leaves_out_ && decision.left_out != "identifier")) {
       if (!decision.left_out.empty() && roles_.keep[index])
-        decision.reason = fmt::format("kept by --keep ({})", decision.reason);
+        decision.reason = fmt::format("kept by --keep-column ({})", decision.reason);
       decision.left_out.clear();
     }
     report.left_out = decision.left_out;
@@ -194,7 +194,7 @@ class Assembly {
           if (!kept_by_name_[j])
             fail(ErrorCode::configuration,
                  "column '{}' of {} is a copy of --truth {}: each of its values goes with one label, so that "
-                 "scores would mean nothing; leave it out with --drop '{}', or model it with --keep '{}'",
+                 "scores would mean nothing; leave it out with --drop '{}', or model it with --keep-column '{}'",
                  text::display(columns_[j].name), raw_.file, text::display(truth.name),
                  text::display(columns_[j].name), text::display(columns_[j].name));
           find(Severity::warning, "truth", {columns_[j].name},
@@ -307,12 +307,12 @@ class Assembly {
     };
     constexpr Wording kWordings[] = {
         {"empty", "every cell is missing", "because every cell is missing", ""},
-        {"identifier", "", "because they look like identifiers (use one with --id, or --keep them)",
-         "use it with --id, or model it with --keep '{}'"},
-        {"constant", "", "because they are constant", "--keep '{}'"},
-        {"duplicate", "", "because they repeat other columns (--keep them to count them again)",
-         "--keep '{}' counts it again"},
-        {"collinear", "", "because the others determine them (--keep them if you must)", "--keep '{}'"}};
+        {"identifier", "", "because they look like identifiers (use one with --id, or --keep-column them)",
+         "use it with --id, or model it with --keep-column '{}'"},
+        {"constant", "", "because they are constant", "--keep-column '{}'"},
+        {"duplicate", "", "because they repeat other columns (--keep-column them to count them again)",
+         "--keep-column '{}' counts it again"},
+        {"collinear", "", "because the others determine them (--keep-column them if you must)", "--keep-column '{}'"}};
     for (const Wording& wording : kWordings) {
       std::vector<std::string> names;
       std::string reason;
@@ -327,7 +327,7 @@ class Assembly {
       if (names.size() == 1)
         data_.notes.push_back(fmt::format(
             "column {} is left out: {}{}", text::list_names(names), reason,
-            wording.topic == "identifier" ? ", so it looks like an identifier; use it with --id, or --keep it"
+            wording.topic == "identifier" ? ", so it looks like an identifier; use it with --id, or --keep-column it"
                                           : ""));
       if (names.size() > 1)
         data_.notes.push_back(fmt::format("{} columns are left out {}: {}", names.size(), wording.many,

@@ -12,6 +12,7 @@
 
 namespace coppice {
 
+/// How one column is read and modeled.
 struct ColumnSpec {
   std::string name;
   Kind kind = Kind::real;
@@ -33,6 +34,7 @@ struct ColumnSpec {
 /// The name of the column of zeros and ones that `missing = "informative"` adds.
 std::string indicator_name(std::string_view column);
 
+/// How the columns of a table are read and modeled.
 struct Codebook {
   std::vector<ColumnSpec> columns;
   std::string source;  // the file it was read from, for messages; not part of its content
@@ -42,6 +44,7 @@ struct Codebook {
   bool operator==(const Codebook& other) const { return columns == other.columns; }
 };
 
+/// How to_toml writes the reasons: as keys that are read back, or as comments.
 enum class Reasons { keys, comments };
 
 /// An editable TOML file; parse_codebook reads it back to an equal codebook (reasons that are comments are

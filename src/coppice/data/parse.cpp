@@ -165,10 +165,10 @@ void Roles::assign(RawTable& raw, const ReadOptions& options) {
   for (const std::string& name : options.keep) {
     const auto found = positions.find(name);
     if (found == positions.end())
-      fail(ErrorCode::configuration, "--keep {}: {} has no such column; {}", text::display(name), raw.file,
+      fail(ErrorCode::configuration, "--keep-column {}: {} has no such column; {}", text::display(name), raw.file,
            text::suggest(name, names_of(raw)));
     if (!role[found->second].empty())
-      fail(ErrorCode::configuration, "--keep {}: the column of {} is named by {} too; choose one",
+      fail(ErrorCode::configuration, "--keep-column {}: the column of {} is named by {} too; choose one",
            text::display(name), raw.file, role[found->second]);
     keep[found->second] = true;
   }

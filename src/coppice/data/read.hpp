@@ -7,8 +7,11 @@
 #include <string_view>
 
 #include "coppice/data/dataset.hpp"
+<<<<<<< HEAD
 #include "coppice/data/raw_table.hpp"
 #include "coppice/data/table.hpp"
+=======
+>>>>>>> origin/main
 
 namespace coppice {
 
@@ -25,9 +28,12 @@ Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, cons
 /// of a fit, cells are understood as they were there: units of dates, values that mean missing.
 Table read_like(const std::string& path, const Codebook& fitted, const std::string& id,
                 bool id_required = true);
+/// The same from memory.
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Codebook& fitted,
                       const std::string& id, bool id_required = true);
+/// The same with the columns of a table.
 Table read_like(const std::string& path, const Table& fitted, const std::string& id, bool id_required = true);
+/// The same from memory.
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
                       const std::string& id, bool id_required = true);
 
@@ -40,6 +46,7 @@ void take_bits_for_counts(Dataset& data, const Codebook& told);
 /// The same for new rows of a fitted table: columns are matched by name, or by position if there are as many
 /// and a name is not there.
 Table table_like(RawTable raw, const Codebook& fitted);
+/// The same with the columns of a table.
 Table table_like(RawTable raw, const Table& fitted);
 
 }  // namespace coppice

@@ -12,15 +12,20 @@
 
 namespace coppice {
 
+/// What the numbers of a column are.
 enum class Kind { real, count, binary, category };
 
+/// The word for a kind, as in a codebook.
 std::string_view kind_name(Kind kind);
 /// Throws Error{configuration} for a name that is not one of real, count, binary, category.
 Kind kind_from_name(std::string_view name);
 
+/// The value of a missing cell.
 inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+/// Whether the cell is missing.
 inline bool is_missing(double cell) { return std::isnan(cell); }
 
+/// One column: a number for each row.
 struct Column {
   std::string name;
   Kind kind = Kind::real;
@@ -33,6 +38,7 @@ struct Column {
   std::string text(std::size_t row) const;
 };
 
+/// Columns of equal length, with names for columns and rows.
 struct Table {
   std::vector<Column> columns;
   std::vector<std::string> row_ids;  // one per row, never empty once read

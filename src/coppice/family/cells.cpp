@@ -142,6 +142,7 @@ std::vector<PoissonCell> poisson_cells(const FamilyInputs& inputs) {
   const std::vector<double> rate = inputs.per_column_values("rate", default_rate, 0.0);
   std::vector<PoissonCell> cells;
   const bool learns = inputs.learns({"shape", "rate"});
+  if (learns) mean = inputs.from_data("data_mean", std::move(mean));
   for (std::size_t j = 0; j < shape.size(); ++j)
     cells.emplace_back(shape[j], rate[j], learns ? mean[j] : 0.0);
   return cells;
@@ -150,7 +151,8 @@ std::vector<PoissonCell> poisson_cells(const FamilyInputs& inputs) {
 std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& inputs) {
   const std::vector<double> mean = inputs.per_column_values(
       "prior_mean", from_scale(inputs, [](const ColumnScale& s) { return s.mean; }), -1e300);
-  const std::vector<double> share = inputs.given_values("within_fraction", for_every_column(inputs, kNoShare), 0.0);
+  const std::vector<double> share =
+      inputs.given_values("within_fraction", for_every_column(inputs, kNoShare), 0.0);
   const auto has_share = [&](std::size_t j) { return share[j] != kNoShare; };
   std::vector<double> default_strength = for_every_column(inputs, kDefaultMeanStrength);
   std::vector<double> default_shape = for_every_column(inputs, 1.5);
@@ -174,14 +176,16 @@ std::vector<GaussianDiagonalCell> gaussian_diagonal_cells(const FamilyInputs& in
   std::map<std::pair<double, double>, std::shared_ptr<const NormalGammaTable>> union_tables;
   std::vector<GaussianDiagonalCell> cells;
   const bool learns = inputs.learns({"prior_mean", "mean_strength", "shape", "rate", "within_fraction"});
+  std::vector<double> sds;
+  if (learns)
+    sds = inputs.from_data("data_sd", from_scale(inputs, [](const ColumnScale& s) { return s.sd; }));
   for (std::size_t j = 0; j < shape.size(); ++j) {
     if (learns) {
       constexpr std::size_t kLargestOwn = 16384;
       cells.emplace_back(
           mean[j], strength[j], shape[j], rate[j],
           TableOf(std::make_unique<HalfStepGammas>(shape[j], std::min(inputs.rows, kLargestOwn))),
-          NormalGammaHyperPrior{column_scale(*inputs.columns[j]).sd,
-                                inputs.resolutions.empty() ? 0.0 : inputs.resolutions[j]});
+          NormalGammaHyperPrior{sds[j], inputs.resolutions.empty() ? 0.0 : inputs.resolutions[j]});
       continue;
     }
     auto& table = tables[shape[j]];
@@ -311,25 +315,26 @@ FamilyEntry poisson_entry() {
 }
 
 FamilyEntry gaussian_diagonal_entry() {
-  return {.name = "gaussian-diagonal",
-          .summary = "real columns, independent within a cluster; normal-inverse-gamma prior",
-          .kinds = {Kind::real, Kind::count, Kind::binary},
-          .parameters =
-              {number_parameter("prior_mean", "prior mean; default: the column's mean"),
-               positive_parameter("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
-               positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
-               positive_parameter("rate", "",
-                                  "its rate; default: a cluster has half the column's standard deviation"),
-               with_earlier_name(
-                   positive_parameter(
-                       "within_fraction", "",
-                       "the fraction g of a column's variance that is within clusters: mean_strength g, shape 2 "
-                       "and rate 2 g times that variance, where these are not given"),
-                   "share")},
-          .make = make_columns<gaussian_diagonal_cells>,
-          .support = Support::real_line,
-          .automatic = {Kind::real},
-          .make_with_spike = make_columns_with_spike<gaussian_diagonal_cells>};
+  return {
+      .name = "gaussian-diagonal",
+      .summary = "real columns, independent within a cluster; normal-inverse-gamma prior",
+      .kinds = {Kind::real, Kind::count, Kind::binary},
+      .parameters =
+          {number_parameter("prior_mean", "prior mean; default: the column's mean"),
+           positive_parameter("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
+           positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
+           positive_parameter("rate", "",
+                              "its rate; default: a cluster has half the column's standard deviation"),
+           with_earlier_name(
+               positive_parameter(
+                   "within_fraction", "",
+                   "the fraction g of a column's variance that is within clusters: mean_strength g, shape 2 "
+                   "and rate 2 g times that variance, where these are not given"),
+               "share")},
+      .make = make_columns<gaussian_diagonal_cells>,
+      .support = Support::real_line,
+      .automatic = {Kind::real},
+      .make_with_spike = make_columns_with_spike<gaussian_diagonal_cells>};
 }
 
 FamilyEntry gaussian_known_entry() {

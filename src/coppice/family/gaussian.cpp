@@ -1,7 +1,6 @@
 #include "coppice/family/gaussian.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -145,6 +144,7 @@ void Gaussian::merge(double* stats, const double* other) const {
     std::copy(other, other + stats_size(), stats);
     return;
   }
+  if (d_ >= kWide) return merge_wide(stats, other);
   const double n = na + nb;
   const double k = k0_ + n;
   double mean_a[kLargestDimension];

@@ -98,6 +98,10 @@ class Gaussian final : public Family {
   void set_factor(double* stats, const std::vector<double>& lambda) const;
   void adopt_prior();  // everything below `learned_` from what it says
   void fill_tables();
+  // From so many columns on, matrices are large enough for blocked products.
+  static constexpr std::size_t kWide = 16;
+  void merge_wide(double* stats, const double* other) const;
+  void factorize_packed(double* packed) const;
   struct Conditional;  // of the missing cells of a row
   Conditional condition(const double* stats, const double* row) const;
 
@@ -111,6 +115,7 @@ class Gaussian final : public Family {
   std::vector<double> empty_;                                  // statistics of no rows
   std::vector<double> constant_, constant_step_, gamma_step_;  // by n
   std::vector<GaussianMoments> moments_;                       // scratch of update_hyper
+  std::vector<double> current_, previous_, previous_scale_;  // learned values, those before, and their scale
 };
 
 FamilyEntry gaussian_entry();

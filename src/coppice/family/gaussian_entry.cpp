@@ -1,5 +1,5 @@
 // The entry of the full-covariance Gaussian: hyper-parameters, defaults from the data, presets.
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "coppice/base/error.hpp"
@@ -74,7 +74,8 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
       means.push_back(scale.mean);
       sds.push_back(scale.sd);
     }
-    return std::make_unique<Gaussian>(std::move(means), std::move(sds), inputs.rows);
+    return std::make_unique<Gaussian>(inputs.from_data("data_mean", std::move(means)),
+                                      inputs.from_data("data_sd", std::move(sds)), inputs.rows);
   }
   bool published = false;
   if (const Setting* preset = inputs.whole_block("preset")) {

@@ -15,13 +15,18 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// The factor with row i divided by units[i]: that of the matrix in these units.
-Matrix scaled_factor(const double* packed, const std::vector<double>& units) {
-  const auto d = static_cast<Eigen::Index>(units.size());
-  Matrix factor = Matrix::Zero(d, d);
-  for (Eigen::Index j = 0; j < d; ++j)
-    for (Eigen::Index i = j; i < d; ++i) factor(i, j) = *packed++ / units[static_cast<std::size_t>(i)];
+Matrix lower_factor(const double* packed, std::size_t d) {
+  const auto size = static_cast<Eigen::Index>(d);
+  Matrix factor = Matrix::Zero(size, size);
+  for (Eigen::Index j = 0; j < size; packed += size - j, ++j)
+    factor.col(j).tail(size - j) = Eigen::Map<const Vector>(packed, size - j);
   return factor;
+}
+
+void pack(const Matrix& lower, double* packed) {
+  const Eigen::Index d = lower.cols();
+  for (Eigen::Index j = 0; j < d; packed += d - j, ++j)
+    Eigen::Map<Vector>(packed, d - j) = lower.col(j).tail(d - j);
 }
 
 }  // namespace
@@ -44,6 +49,9 @@ Gaussian::Gaussian(std::vector<double> means, std::vector<double> sds, std::size
 }
 
 void Gaussian::adopt_prior() {
+  previous_.swap(current_);
+  previous_scale_ = scale_;
+  current_.assign(learned_->values().begin(), learned_->values().end());
   k0_ = learned_->mean_strength();
   dof_ = learned_->dof();
   const Matrix omega = learned_->covariance();
@@ -119,7 +127,8 @@ void Gaussian::update_hyper(std::span<const double* const> clusters, Stream& str
       e(at) = (stats[kMean + j] - shift_[j]) * (stats[kStrength] / stats[0]) / sds_[j];
       cluster.mean(at) = learned_->mean()[j] + e(at);
     }
-    const Matrix factor = scaled_factor(stats + kMean + d_, sds_);
+    Matrix factor = lower_factor(stats + kMean + d_, d_);
+    for (std::size_t j = 0; j < d_; ++j) factor.row(static_cast<Eigen::Index>(j)) /= sds_[j];
     cluster.scatter.setZero(d, d);
     cluster.scatter.selfadjointView<Eigen::Lower>().rankUpdate(factor);
     cluster.scatter.selfadjointView<Eigen::Lower>().rankUpdate(e, -k0_ * stats[0] / stats[kStrength]);
@@ -133,38 +142,90 @@ void Gaussian::rebase(double* stats, const double* before) const {
   if (!learned_) return;
   const double n = stats[0];
   if (n < 0.5) return clear(stats);
-  GaussianPrior old(d_);
-  old.set_values(before);
-  const double old_k = old.mean_strength() + n;
+  if (!std::equal(previous_.begin(), previous_.end(), before, before + hyper_size())) {
+    Gaussian old(*this);
+    old.set_hyper(before);
+    old.set_hyper(current_.data());
+    return old.rebase(stats, before);
+  }
+  // The learned values begin with the strength and the prior mean follows three places on.
+  const double* old_mean = before + 3;
+  const double old_k = before[0] + n;
   const double k = k0_ + n;
   double old_e[kLargestDimension];  // from the prior mean to that of the rows
   double e[kLargestDimension];
   for (std::size_t j = 0; j < d_; ++j) {
-    const double old_shift = sds_[j] * old.mean()[j];
+    const double old_shift = sds_[j] * old_mean[j];
     old_e[j] = (stats[kMean + j] - old_shift) * (old_k / n);
     e[j] = (old_shift - shift_[j]) + old_e[j];
     stats[kMean + j] = shift_[j] + e[j] * (n / k);
   }
-  const double old_weight = old.mean_strength() * n / old_k;
+  const double old_weight = before[0] * n / old_k;
   const double weight = k0_ * n / k;
-  const auto d = static_cast<Eigen::Index>(d_);
-  const std::vector<double> units(d_, 1.0);
-  const Matrix factor = scaled_factor(stats + kMean + d_, units);
-  Matrix lambda = Matrix::Zero(d, d);
-  lambda.selfadjointView<Eigen::Lower>().rankUpdate(factor);
-  double* packed = stats + kMean + d_;
-  const Matrix omega = old.covariance();
-  for (std::size_t j = 0; j < d_; ++j)
-    for (std::size_t i = j; i < d_; ++i) {
-      const auto row = static_cast<Eigen::Index>(i);
-      const auto column = static_cast<Eigen::Index>(j);
-      *packed++ = lambda(row, column) +
-                  (scale_[i * d_ + j] - old.dof() * omega(row, column) * sds_[i] * sds_[j]) +
-                  (weight * e[i] * e[j] - old_weight * old_e[i] * old_e[j]);
+  double* factor = stats + kMean + d_;
+  // The factor times its transpose, from the last entry to the first, which can be done in place.
+  Matrix wide;
+  if (d_ >= kWide) {
+    const Matrix lower = lower_factor(factor, d_);
+    wide.setZero(lower.rows(), lower.cols());
+    wide.selfadjointView<Eigen::Lower>().rankUpdate(lower);
+  }
+  const auto at = [this](std::size_t i, std::size_t j) { return j * d_ - j * (j + 1) / 2 + i; };
+  for (std::size_t i = d_; i-- > 0;)
+    for (std::size_t j = i + 1; j-- > 0;) {
+      double value = (scale_[i * d_ + j] - previous_scale_[i * d_ + j]) +
+                     (weight * e[i] * e[j] - old_weight * old_e[i] * old_e[j]);
+      if (d_ >= kWide)
+        value += wide(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      else
+        for (std::size_t l = 0; l <= j; ++l) value += factor[at(i, l)] * factor[at(j, l)];
+      factor[at(i, j)] = value;
     }
   stats[kStrength] = k;
-  factorize(stats + kMean + d_, d_, empty_.data() + kMean + d_);
-  stats[1] = log_determinant(stats + kMean + d_, d_);
+  factorize_packed(factor);
+  stats[1] = log_determinant(factor, d_);
+}
+
+void Gaussian::factorize_packed(double* packed) const {
+  if (d_ < kWide) return factorize(packed, d_, empty_.data() + kMean + d_);
+  Matrix matrix = lower_factor(packed, d_);
+  const Eigen::LLT<Eigen::Ref<Matrix>> factorization(matrix);
+  // Rounding may have taken what the prior gave: the careful way gives it back.
+  if (factorization.info() != Eigen::Success) return factorize(packed, d_, empty_.data() + kMean + d_);
+  pack(matrix, packed);
+}
+
+void Gaussian::merge_wide(double* stats, const double* other) const {
+  const double na = stats[0];
+  const double nb = other[0];
+  const double n = na + nb;
+  const double k = k0_ + n;
+  const auto d = static_cast<Eigen::Index>(d_);
+  const auto from_prior = [&](const double* of, double count) {
+    Vector mean(d);
+    for (std::size_t j = 0; j < d_; ++j)
+      mean(static_cast<Eigen::Index>(j)) = (of[kMean + j] - shift_[j]) * ((k0_ + count) / count);
+    return mean;
+  };
+  const Vector mean_a = from_prior(stats, na);
+  const Vector mean_b = from_prior(other, nb);
+  const Vector mean = mean_a - (nb / n) * (mean_a - mean_b);
+  Matrix lambda = -Eigen::Map<const Matrix>(scale_.data(), d, d);
+  auto lower = lambda.selfadjointView<Eigen::Lower>();
+  lower.rankUpdate(lower_factor(stats + kMean + d_, d_));
+  lower.rankUpdate(lower_factor(other + kMean + d_, d_));
+  lower.rankUpdate(mean_a - mean_b, na * nb / n);
+  lower.rankUpdate(mean, k0_ * n / k);
+  lower.rankUpdate(mean_a, -k0_ * na / (k0_ + na));
+  lower.rankUpdate(mean_b, -k0_ * nb / (k0_ + nb));
+  for (std::size_t j = 0; j < d_; ++j)
+    stats[kMean + j] = shift_[j] + mean(static_cast<Eigen::Index>(j)) * (n / k);
+  double* factor = stats + kMean + d_;
+  pack(lambda, factor);
+  factorize_packed(factor);
+  stats[0] = n;
+  stats[kStrength] = k;
+  stats[1] = log_determinant(factor, d_);
 }
 
 std::vector<std::string> Gaussian::hyper_trace_names() const {

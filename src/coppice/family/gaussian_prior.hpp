@@ -1,7 +1,7 @@
 // The learned prior of a Gaussian block, on the scale of standardized columns:
 //   S_c ~ IW(nu Omega, nu),  mu_c | S_c ~ N(mu0, S_c / kappa),  mu0 ~ N(0, I),
 //   log kappa ~ N(log 0.1, 1),  log(nu - D + 1) ~ N(log 8, 1.5^2) with nu - D + 1 >= 2,
-//   Omega ~ W(w, diag(o) / w),  o_j ~ IG(1.5, 0.75),  log(w - D + 1) ~ N(log 10, 1.5^2),
+//   Omega ~ W(w, diag(o) / w),  o_j ~ IG(1.5, 0.75),  log(w - D + 1) ~ N(log 10, 1.5^2) with w - D + 1 >= 1,
 // where IW(Psi, nu) has the density |S|^(-(nu + D + 1) / 2) exp(-tr(Psi S^-1) / 2) and W(w, V) the mean w V.
 // A large nu makes all clusters share one covariance, a large w draws that toward a diagonal.
 #pragma once
@@ -9,6 +9,8 @@
 #include <Eigen/Dense>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "coppice/base/rng.hpp"
@@ -56,17 +58,28 @@ class GaussianPrior {
   double dimension() const { return static_cast<double>(d_); }
   double* target() { return values_.data() + kMean + d_; }
   const double* target() const { return values_.data() + kMean + d_; }
+  double log_excess_target() const;  // log(w - D + 1)
   /// The Cholesky factor of Omega, which is positive definite however few digits are stored: packed, column
   /// by column.
   const double* factor() const { return values_.data() + kMean + 2 * d_; }
   double log_determinant() const;  // of Omega
-  void set_covariance(const Matrix& covariance);
-  void update_mean_strength(std::span<const GaussianMoments> clusters, const Matrix& omega, Stream& stream);
-  void update_dof(std::span<const GaussianMoments> clusters, const Matrix& omega, Stream& stream);
+  void set_factor(const Matrix& lower);
+  void set_log_excess_dof(double log_excess);
+  void update_mean_strength(std::span<const GaussianMoments> clusters, Stream& stream);
+  /// nu with the clusters' parameters integrated out.
+  void update_dof(std::span<const GaussianMoments> clusters, Stream& stream);
+  /// nu given their precisions: how many, the sum of log|P|, and tr(Omega sum of P).
+  void update_dof_given(double clusters, double log_precisions, double trace, Stream& stream);
   void update_target(Stream& stream);
+  /// Puts the factor of a cluster's Lambda into work_.
+  void set_lambda(const GaussianMoments& cluster, std::size_t k, double nu);
 
   std::size_t d_;
   std::vector<double> values_;
+  // Scratch of an update.
+  Matrix omega_, distances_, work_, root_, precisions_;
+  Vector from_mean_;
+  std::vector<std::pair<double, double>> parts_;
 };
 
 }  // namespace coppice

@@ -14,6 +14,13 @@ std::vector<double> FamilyInputs::per_column_values(std::string_view name, std::
   return values;
 }
 
+std::vector<double> FamilyInputs::from_data(std::string_view name, std::vector<double> now) const {
+  const Setting* stored = is_rebuilt ? whole_block(name) : nullptr;
+  if (stored != nullptr && stored->numbers.size() == now.size()) now = stored->numbers;
+  record(name, Setting::vector(now));
+  return now;
+}
+
 void FamilyInputs::record(std::string_view name, Setting value) const {
   if (effective != nullptr) effective->block.insert_or_assign(std::string(name), std::move(value));
 }

@@ -38,8 +38,8 @@ struct FamilyInputs {
   std::vector<const Settings*> per_column;  // from the codebook; nullptr where there is none
   std::size_t rows = 0;                     // largest count a cluster can reach, for tables
   bool learn = false;                       // hyper-parameters for which no value was given are learned
-  bool is_rebuilt = false;                  // the settings are effective ones: `learn` alone says what is learned
-  EffectiveSettings* effective = nullptr;   // where the values in use are recorded, if anywhere
+  bool is_rebuilt = false;  // the settings are effective ones: `learn` alone says what is learned
+  EffectiveSettings* effective = nullptr;  // where the values in use are recorded, if anywhere
   std::vector<double> resolutions;  // steps to which the columns' values are rounded; 0: none. May be empty
 
   /// One value per column: the codebook's, else --set's number (for all) or vector (one each), else the
@@ -50,6 +50,10 @@ struct FamilyInputs {
   /// The same for a parameter that only decides the defaults of others: it is not recorded.
   std::vector<double> given_values(std::string_view name, std::span<const double> defaults,
                                    double low_excluded, double high = 1e300) const;
+  /// A number for each column that cannot be set and comes from the data, such as the unit in which
+  /// hyper-parameters are learned: that of the columns as they are, or, of a family that is rebuilt, the one
+  /// it was made with. Recorded.
+  std::vector<double> from_data(std::string_view name, std::vector<double> now) const;
   /// Records what was settled on without per_column_values: for the whole block, or for one column.
   void record(std::string_view name, Setting value) const;
   void record(std::string_view name, std::size_t column, Setting value) const;

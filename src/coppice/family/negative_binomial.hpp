@@ -266,6 +266,7 @@ inline std::vector<NegativeBinomialCell> negative_binomial_cells(const FamilyInp
   const std::vector<double> a = inputs.per_column_values("a", default_a, 1.0);
   std::vector<NegativeBinomialCell> cells;
   if (inputs.learns({"size", "a", "b"})) {
+    mean = inputs.from_data("data_mean", std::move(mean));
     const auto grid = std::make_shared<const SizeGrid>(SizeGrid::learned_sizes());
     for (std::size_t j = 0; j < mean.size(); ++j) {
       const std::size_t place = grid->nearest(size[j]);

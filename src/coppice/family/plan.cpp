@@ -24,7 +24,8 @@ constexpr std::size_t kLargestLearnedGaussian = 128;
 using Specs = std::vector<const ColumnSpec*>;  // of each column of the table; nullptr: none
 
 /// Whether a hyper-parameter of the family was given, for all columns or for one of these.
-bool has_settings(const FamilyEntry& entry, const Settings& settings, std::span<const ColumnSpec* const> specs) {
+bool has_settings(const FamilyEntry& entry, const Settings& settings,
+                  std::span<const ColumnSpec* const> specs) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& parameter) {
     return settings.find(parameter.name) != settings.end() ||
            std::any_of(specs.begin(), specs.end(), [&](const ColumnSpec* spec) {
@@ -67,8 +68,9 @@ void check_kinds(const FamilyEntry& entry, const Table& table, const std::vector
 void check_missing(const FamilyEntry& entry, const Table& table, const std::vector<std::size_t>& columns) {
   for (const std::size_t j : columns)
     if (table.columns[j].has_missing())
-      fail(ErrorCode::configuration, "family {} needs complete rows, but column '{}' has missing cells: use {}",
-           entry.name, table.columns[j].name, independent_family_like(entry.name).name);
+      fail(ErrorCode::configuration,
+           "family {} needs complete rows, but column '{}' has missing cells: use {}", entry.name,
+           table.columns[j].name, independent_family_like(entry.name).name);
 }
 
 std::vector<std::string> parameter_names(const std::vector<FamilyEntry>& used) {
@@ -192,9 +194,9 @@ double FamilyPlan::log_jacobian(const double* row) const {
 std::string FamilyPlan::description() const {
   std::vector<std::string> parts;
   for (const Block& block : blocks)
-    parts.push_back(fmt::format("{}{} on {} column{}{}", block.family, block.has_spikes ? " with a hurdle" : "",
-                                block.columns.size(), block.columns.size() == 1 ? "" : "s",
-                                block.learned ? " (learned prior)" : ""));
+    parts.push_back(fmt::format(
+        "{}{} on {} column{}{}", block.family, block.has_spikes ? " with a hurdle" : "", block.columns.size(),
+        block.columns.size() == 1 ? "" : "s", block.learned ? " (learned prior)" : ""));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -230,12 +232,14 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     const auto same = std::find_if(plan.blocks.begin(), plan.blocks.end(), [&](const FamilyPlan::Block& b) {
       return b.family == chosen && b.has_spikes == has_spike;
     });
-    if (same == plan.blocks.end()) plan.blocks.push_back({chosen, {}, has_spike});
-    FamilyPlan::Block& block = same == plan.blocks.end() ? plan.blocks.back() : *same;
+    const auto place = static_cast<std::size_t>(same - plan.blocks.begin());
+    if (place == plan.blocks.size()) plan.blocks.push_back({chosen, {}, has_spike});
+    FamilyPlan::Block& block = plan.blocks[place];
     const Encoding encoding = encoding_of(table.columns[j], specs[j]);
     block.columns.push_back(j);
     block.encodings.push_back(encoding);
-    block.resolutions.push_back(specs[j] != nullptr && !encoding.log ? specs[j]->resolution.value_or(0.0) : 0.0);
+    block.resolutions.push_back(specs[j] != nullptr && !encoding.log ? specs[j]->resolution.value_or(0.0)
+                                                                     : 0.0);
   }
   std::vector<FamilyEntry> used;
   for (const FamilyPlan::Block& block : plan.blocks) used.push_back(family_by_name(block.family));
@@ -264,7 +268,8 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
   return plan;
 }
 
-FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks, const ChainAbilities& chains) {
+FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks,
+                        const ChainAbilities& chains) {
   FamilyPlan plan;
   plan.blocks = std::move(blocks);
   // Families record what they are made with once more, so that what they are made from is kept apart.

@@ -28,15 +28,16 @@ struct Encoding {
   bool operator==(const Encoding&) const = default;
 };
 
+/// Which family models which columns, and how their cells are encoded.
 struct FamilyPlan {
   /// Columns that one family models.
   struct Block {
     std::string family;
-    std::vector<std::size_t> columns;       // of the table
+    std::vector<std::size_t> columns;  // of the table
     bool has_spikes = false;
-    bool learned = false;                   // its hyper-parameters
-    std::vector<Encoding> encodings = {};   // of each column
-    std::vector<double> resolutions = {};   // of each column: the step its values were rounded to; 0: none
+    bool learned = false;                  // its hyper-parameters
+    std::vector<Encoding> encodings = {};  // of each column
+    std::vector<double> resolutions = {};  // of each column: the step its values were rounded to; 0: none
     EffectiveSettings effective = {};
 
     bool operator==(const Block&) const = default;

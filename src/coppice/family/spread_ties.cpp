@@ -28,7 +28,9 @@ std::vector<std::uint32_t> sorted_rows(const std::vector<double>& values) {
   return order;
 }
 
-void spread_column(const Column& column, std::size_t place, Rows& rows) {
+/// `step` is what the values were rounded to, 0 if nobody said; `set(row, value)` takes the spread ones.
+template <typename Set>
+void spread_column(const Column& column, double step, Set&& set) {
   const std::vector<double>& values = column.values;
   const std::vector<std::uint32_t> order = sorted_rows(values);
   if (order.size() < 2) return;
@@ -36,9 +38,11 @@ void spread_column(const Column& column, std::size_t place, Rows& rows) {
   const auto is_same = [&](std::size_t a, std::size_t b) {
     return values[order[b]] - values[order[a]] <= kSame * range;
   };
-  double step = range;  // the smallest distance between different values
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (!is_same(i - 1, i)) step = std::min(step, values[order[i]] - values[order[i - 1]]);
+  if (step <= 0.0) {
+    step = range;
+    for (std::size_t i = 1; i < order.size(); ++i)
+      if (!is_same(i - 1, i)) step = std::min(step, values[order[i]] - values[order[i - 1]]);
+  }
   Stream stream({hash_of(column.name), 0, 0}, Purpose::ties);
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     for (end = begin + 1; end < order.size() && is_same(begin, end);) ++end;
@@ -49,7 +53,7 @@ void spread_column(const Column& column, std::size_t place, Rows& rows) {
     shuffle(stream, parts);
     for (std::size_t i = begin; i < end; ++i) {
       const double part = (parts[i - begin] + 0.5) / static_cast<double>(end - begin);
-      rows[order[i]][place] += (part - 0.5) * step;
+      set(order[i], values[order[i]] + (part - 0.5) * step);
     }
   }
 }
@@ -59,9 +63,15 @@ void spread_column(const Column& column, std::size_t place, Rows& rows) {
 void spread_ties(const FamilyPlan& plan, const Table& table, Rows& rows) {
   std::size_t place = 0;
   for (const FamilyPlan::Block& block : plan.blocks)
-    for (const std::size_t j : block.columns) {
-      if (block.learned && plan.family->must_fill(place)) spread_column(table.columns[j], place, rows);
-      ++place;
+    for (std::size_t i = 0; i < block.columns.size(); ++i, ++place) {
+      if (!block.learned || !plan.family->must_fill(place)) continue;
+      const Encoding& encoding = plan.encodings[place];
+      const double origin = plan.family->origin(place);
+      spread_column(table.columns[block.columns[i]], block.resolutions[i],
+                    [&](std::uint32_t row, double value) {
+                      // The lower half of the interval of a positive number may reach below zero.
+                      if (!encoding.log || value > 0.0) rows[row][place] = encoding.encode(value) - origin;
+                    });
     }
 }
 

@@ -39,6 +39,7 @@ struct Problem {
   const LabeledRows* labeled = nullptr;
 };
 
+/// How often a move was proposed and accepted.
 struct MoveStatistics {
   std::string name;
   std::uint64_t proposed = 0;
@@ -109,6 +110,7 @@ class Inference {
   [[noreturn]] static void fail_to_insert() { fail(ErrorCode::bug, "this model does not take in rows"); }
 };
 
+/// A component of a predictive mixture, with its weight.
 struct CellComponent {
   std::size_t component = 0;
   double weight = 1.0;

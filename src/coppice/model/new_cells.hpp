@@ -40,7 +40,6 @@ inline void draw_member(const Family& family, const double* stats, Stream& strea
   family.draw(theta.data(), stream, row);
 }
 
-
 /// Components first, first + 1, ... by their log weights, as a mixture. Returns the log of the weights' sum.
 inline double make_mixture(std::span<const double> log_weights, std::size_t first,
                            std::vector<CellComponent>& mixture) {

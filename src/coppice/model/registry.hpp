@@ -10,6 +10,7 @@
 
 namespace coppice {
 
+/// The list of models.
 const std::vector<ModelEntry>& all_models();
 
 /// Throws Error{usage} naming the models there are.

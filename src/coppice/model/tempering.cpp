@@ -18,13 +18,16 @@ Parameter temperatures_row(const char* help, bool zero_allowed) {
           .low_excluded = !zero_allowed};
 }
 
-TemperingLadder::TemperingLadder(std::vector<double> powers) : powers_(std::move(powers)) {
-  if (powers_.empty() || powers_.front() != 1.0)
+void check_temperatures(const std::vector<double>& powers) {
+  if (powers.empty() || powers.front() != 1.0)
     fail(ErrorCode::configuration, "--temperatures must begin with 1, the posterior itself");
-  for (std::size_t i = 1; i < powers_.size(); ++i)
-    if (!(powers_[i] < powers_[i - 1]))
-      fail(ErrorCode::configuration, "--temperatures must fall: {} comes after {}", powers_[i],
-           powers_[i - 1]);
+  for (std::size_t i = 1; i < powers.size(); ++i)
+    if (!(powers[i] < powers[i - 1]))
+      fail(ErrorCode::configuration, "--temperatures must fall: {} comes after {}", powers[i], powers[i - 1]);
+}
+
+TemperingLadder::TemperingLadder(std::vector<double> powers) : powers_(std::move(powers)) {
+  check_temperatures(powers_);
   counts_.resize(powers_.size() - 1);
 }
 

@@ -18,9 +18,12 @@ namespace coppice {
 /// The parameter --temperatures, of powers from 1 down; whether 0 is one of them depends on the target.
 Parameter temperatures_row(const char* help, bool zero_allowed);
 
+/// Throws Error{configuration} unless the powers begin with 1 and fall.
+void check_temperatures(const std::vector<double>& powers);
+
 class TemperingLadder {
  public:
-  /// Throws Error{configuration} unless the powers begin with 1 and fall.
+  /// The powers are checked as by check_temperatures.
   explicit TemperingLadder(std::vector<double> powers);
 
   std::size_t size() const { return powers_.size(); }

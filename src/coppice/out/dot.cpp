@@ -16,7 +16,7 @@ namespace coppice {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string dot_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -49,13 +49,13 @@ std::string to_dot(const Linkage& tree, std::span<const std::string> names, std:
     const std::size_t node = stack.back();
     stack.pop_back();
     if (tree.is_leaf(node)) {
-      fmt::format_to(sink, "  n{} [label={}];\n", node, quoted(leaf_name(names, node)));
+      fmt::format_to(sink, "  n{} [label={}];\n", node, dot_text(leaf_name(names, node)));
       continue;
     }
     const Merge& merge = tree.merge(node);
     if (merge.height <= options.collapse_at) {
       fmt::format_to(sink, "  n{} [label={}, style=rounded];\n", node,
-                     quoted(group_text(tree, names, node, options.max_names)));
+                     dot_text(group_text(tree, names, node, options.max_names)));
       continue;
     }
     const double node_support = support.empty() ? std::nan("") : support[node - tree.leaves];
@@ -88,7 +88,7 @@ std::string hierarchy_to_dot(const Hierarchy& tree, std::span<const NodeCaption>
       }
       if (named < node.size()) label += ", ...";
     }
-    fmt::format_to(sink, "  n{} [label={}{}];\n", node.id, quoted(label),
+    fmt::format_to(sink, "  n{} [label={}{}];\n", node.id, dot_text(label),
                    node.is_leaf() ? ", style=rounded" : "");
     if (!is_root) fmt::format_to(sink, "  n{} -> n{};\n", tree.nodes[node.parent].id, node.id);
   }

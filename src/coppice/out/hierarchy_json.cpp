@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "coppice/data/transform.hpp"
 #include "coppice/post/units.hpp"
 
 namespace coppice {

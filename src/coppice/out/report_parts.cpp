@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "coppice/data/transform.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/out/reproduce.hpp"

@@ -24,6 +24,7 @@
 
 namespace coppice {
 
+/// What is estimated, and how much work goes into it.
 struct ConsensusOptions {
   Loss loss = Loss::vi;
   double credibility = 0.95;       // of the credible ball
@@ -35,6 +36,7 @@ struct ConsensusOptions {
   std::size_t threads = 1;  // of the co-clustering matrix; 0: all. The answer does not depend on it.
 };
 
+/// The point estimate of the partition, with its uncertainty.
 struct Consensus {
   Labels labels;  // canonical
   std::size_t clusters = 0;

@@ -20,6 +20,7 @@ using Chains = std::span<const std::vector<double>>;
 /// True if there are no draws or all draws of all chains are equal: the trace says nothing about convergence.
 bool is_constant(Chains chains);
 
+/// Mean of all draws.
 double pooled_mean(Chains chains);
 /// Standard deviation of all draws with the divisor n - 1.
 double pooled_sd(Chains chains);
@@ -34,15 +35,21 @@ double rhat(Chains chains);
 double ess_bulk(Chains chains);
 /// The smaller of the effective numbers of draws for the 5 % and the 95 % quantile.
 double ess_tail(Chains chains);
+/// Effective number of draws for the mean.
 double ess_mean(Chains chains);
+/// Effective number of draws for the standard deviation.
 double ess_sd(Chains chains);
+/// Effective number of draws for a quantile.
 double ess_quantile(Chains chains, double probability);
 
 /// Monte Carlo standard errors of the pooled mean, standard deviation and quantile, in units of the trace.
 double mcse_mean(Chains chains);
+/// Monte Carlo standard error of the standard deviation.
 double mcse_sd(Chains chains);
+/// Monte Carlo standard error of a quantile.
 double mcse_quantile(Chains chains, double probability);
 
+/// All diagnostics of one trace.
 struct TraceSummary {
   std::string name;
   double mean = 0.0;
@@ -57,6 +64,7 @@ struct TraceSummary {
   bool constant = false;  // then rhat, ess_* and mcse_mean are NaN and a verdict must not rest on them
 };
 
+/// All diagnostics at once.
 TraceSummary summarize_trace(std::string name, Chains chains);
 
 }  // namespace coppice

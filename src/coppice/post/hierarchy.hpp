@@ -15,6 +15,7 @@
 
 namespace coppice {
 
+/// A cluster of the tree.
 struct HierarchyNode {
   static constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
 
@@ -29,6 +30,7 @@ struct HierarchyNode {
   bool is_leaf() const { return children.empty(); }
 };
 
+/// A tree of clusters over the rows.
 struct Hierarchy {
   std::size_t rows = 0;
   std::size_t levels = 0;

@@ -9,6 +9,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/cell_mixture.hpp"

@@ -16,6 +16,7 @@
 
 namespace coppice {
 
+/// How many draws and threads.
 struct ImputeOptions {
   /// At most this many draws, evenly spaced; 0: all, but no more than 40 million cell x draw predictives (at
   /// least 100 draws), nor more than draws_for_prediction.
@@ -38,6 +39,7 @@ struct ImputedCell {
   double probability = kMissing;           // its probability
 };
 
+/// The missing cells of a table.
 struct Imputation {
   std::vector<ImputedCell> cells;  // row after row, columns in the table's order
   Table completed;  // means (medians on the log scale and of columns with a hurdle; whole for counts) and

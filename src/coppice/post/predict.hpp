@@ -23,6 +23,7 @@ namespace coppice {
 /// The group of a row that is likeliest to belong to none of those there are.
 inline constexpr Label kNewCluster = -1;
 
+/// How many draws, threads and which level.
 struct PredictOptions {
   /// At most this many draws, evenly spaced; 0: all, but in big data no more than are read in a few seconds
   /// (a function of the run alone, see draws_for_prediction).
@@ -31,6 +32,7 @@ struct PredictOptions {
   std::size_t level = 1;    // of the consensus: 1 = coarsest
 };
 
+/// Where a new row belongs.
 struct Prediction {
   Label cluster = kNewCluster;        // the most probable group; kNewCluster if new is more probable than any
   std::vector<double> probabilities;  // of each consensus group
@@ -71,6 +73,7 @@ std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Lab
 /// Of probabilities that sum to one together with the rest, in nats.
 double entropy_of(std::span<const double> probabilities, double rest);
 
+/// A row that is nearly as probable in another group.
 struct AmbiguousRow {
   std::size_t row = 0;
   Label cluster = 0;  // its consensus group

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/trait_words.hpp"
 #include "coppice/post/units.hpp"

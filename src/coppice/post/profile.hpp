@@ -19,6 +19,7 @@
 
 namespace coppice {
 
+/// What distinguishes a cluster.
 struct ClusterProfile {
   Label cluster = 0;
   std::size_t size = 0;

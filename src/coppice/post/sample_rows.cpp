@@ -1,6 +1,7 @@
 #include "coppice/post/sample_rows.hpp"
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/draw_batches.hpp"

@@ -13,8 +13,10 @@
 
 namespace coppice {
 
+/// The class of a row whose class is not known.
 inline constexpr Label kMissingTruth = -1;
 
+/// How well clusters agree with known classes.
 struct Scores {
   double f_measure = 0.0;
   double pairwise_f = 0.0;
@@ -32,15 +34,20 @@ struct Scores {
 /// All scores at once. Error{usage} if the lengths differ or no row has a known class.
 Scores score(std::span<const Label> truth, std::span<const Label> found);
 
+/// Adjusted Rand index.
 double adjusted_rand_index(std::span<const Label> truth, std::span<const Label> found);
+/// Mutual information over the mean of the entropies.
 double normalized_mutual_information(std::span<const Label> truth, std::span<const Label> found);
 /// Variation of information H(a|b) + H(b|a) in nats: a metric on partitions.
 double variation_of_information(std::span<const Label> a, std::span<const Label> b);
 /// Binder's loss with equal costs: the share of ordered pairs (i, j) that one of the two joins and the other
 /// separates, 2 * |pairs in disagreement| / n^2.
 double binder_distance(std::span<const Label> a, std::span<const Label> b);
+/// The best F-measure of a cluster for each class, weighted by the sizes of the classes.
 double f_measure(std::span<const Label> truth, std::span<const Label> found);
+/// F-measure of the pairs that are in one cluster.
 double pairwise_f_measure(std::span<const Label> truth, std::span<const Label> found);
+/// The share of rows that are of the most frequent class of their cluster.
 double purity(std::span<const Label> truth, std::span<const Label> found);
 
 }  // namespace coppice

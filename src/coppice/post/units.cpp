@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
 
 namespace coppice {
 

@@ -5,9 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "coppice/data/transform.hpp"
+#include "coppice/data/table.hpp"
 
 namespace coppice {
+
+struct Transform;
 
 /// A value in the data's units is mean + deviation * value.
 struct OriginalUnits {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "coppice/prior/crp.hpp"
+#include "coppice/prior/concentration.hpp"
 
 namespace coppice {
 

@@ -19,7 +19,7 @@ std::string family_with_open_share(const RunConfig& config, const Codebook& code
                                    const Table& table) {
   const auto is_given = [](const Settings& settings) {
     return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
-      return setting.first == "within_fraction" || setting.first == "within_fraction" ||
+      return setting.first == "within_fraction" || setting.first == "share" ||
              setting.first == "mean_strength" || setting.first == "shape" || setting.first == "rate";
     });
   };
@@ -55,10 +55,11 @@ bool choose_within_fraction(RunContents& contents, std::size_t threads,
   const double share =
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];
   config.family_settings.insert_or_assign("within_fraction", Setting::number(share));
-  config.notes.push_back(fmt::format(
-      "--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns within clusters "
-      "it gives the largest lower bound",
-      share, family));
+  config.notes.push_back(
+      fmt::format("--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns "
+                  "within clusters "
+                  "it gives the largest lower bound",
+                  share, family));
   return true;
 }
 

@@ -13,6 +13,7 @@
 
 namespace coppice {
 
+/// How far a chain is.
 struct ChainProgress {
   std::size_t sweeps = 0;
   double log_joint = 0.0;
@@ -31,6 +32,7 @@ class FitObserver {
                         std::span<const double> traces) = 0;
 };
 
+/// How a fit runs; the draws do not depend on any of it.
 struct FitOptions {
   std::size_t threads = 0;                  // 0: all
   double time_limit = 0.0;                  // seconds; 0: none
@@ -38,6 +40,7 @@ struct FitOptions {
   FitObserver* observer = nullptr;
 };
 
+/// Why continue_run returned.
 enum class FitEnd { finished, interrupted, out_of_time };
 
 /// Takes the run from wherever it is to its end, or until it is stopped; commits all it has drawn.

@@ -17,6 +17,11 @@ bool same_settings(const RunConfig& a, const RunConfig& b) {
          a.pca == b.pca;
 }
 
+/// The same defaults, too: runs of two versions may have been asked for alike and made differently.
+bool same_effect(const SavedRun& a, const SavedRun& b) {
+  return effective_config(a.contents(), a.setup()) == effective_config(b.contents(), b.setup());
+}
+
 /// The same columns, cell by cell, understood in the same way.
 bool same_table(const RunContents& a, const RunContents& b) {
   return to_toml(a.codebook) == to_toml(b.codebook) && serialize(a.table) == serialize(b.table);
@@ -31,7 +36,7 @@ void require_mergeable(const SavedRun& a, const SavedRun& b) {
     if (run->config().merged)
       fail(ErrorCode::configuration, "{} is a merged run already; merge the runs it was made of",
            run->file().path());
-  if (!same_settings(a.config(), b.config()) || !same_table(a.contents(), b.contents()))
+  if (!same_settings(a.config(), b.config()) || !same_table(a.contents(), b.contents()) || !same_effect(a, b))
     fail(ErrorCode::configuration,
          "{} and {} have different settings; only runs that differ in their seed can be merged",
          a.file().path(), b.file().path());

@@ -29,13 +29,6 @@ std::string family_for(const ModelEntry& model, const std::string& family, const
   return model.family;
 }
 
-ChainAbilities abilities_of(const ModelEntry& model, const RunConfig& config) {
-  if (model.abilities == nullptr) return {};
-  ChainAbilities abilities = model.abilities(ParameterValues(model.parameters, config.parameters));
-  abilities.learns_hyper &= config.hyper == kLearnedHyper;
-  return abilities;
-}
-
 /// Users number columns as the table has them, models as the families hold them.
 Settings in_order_of_cells(Settings given, const std::vector<std::size_t>& order) {
   const auto setting = given.find(kColumnPriority);
@@ -51,6 +44,14 @@ Settings parameters_of(const RunContents& contents, const RunConfig& config) {
   Settings parameters = contents.effective ? contents.effective->parameters : Settings();
   for (const auto& [name, value] : config.parameters) parameters.insert_or_assign(name, value);
   return parameters;
+}
+
+ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
+  if (model.abilities == nullptr) return {};
+  ChainAbilities abilities =
+      model.abilities(ParameterValues(model.parameters, parameters_of(contents, config)));
+  abilities.learns_hyper &= config.hyper == kLearnedHyper;
+  return abilities;
 }
 
 }  // namespace
@@ -70,18 +71,19 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   auto setup = std::make_unique<ProblemSetup>();
   setup->model = &model_by_name(config.model);
   setup->model->check_given(with_present_names(setup->model->parameters, config.parameters));
+  const ChainAbilities chains = abilities_of(*setup->model, contents, config);
   if (contents.effective && !contents.effective->blocks.empty())
-    setup->plan = rebuild_plan(table, contents.effective->blocks, abilities_of(*setup->model, config));
+    setup->plan = rebuild_plan(table, contents.effective->blocks, chains);
   else
     setup->plan = plan_family(table, contents.codebook, family_for(*setup->model, config.family, table),
-                              config.family_settings, setup->model->independent_columns,
-                              abilities_of(*setup->model, config));
+                              config.family_settings, setup->model->independent_columns, chains);
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
   spread_ties(setup->plan, table, setup->rows);
   setup->problem = {setup->plan.family.get(), &setup->rows,
                     ParameterValues(setup->model->parameters,
-                                    in_order_of_cells(with_present_names(setup->model->parameters, parameters_of(contents, config)),
+                                    in_order_of_cells(with_present_names(setup->model->parameters,
+                                                                         parameters_of(contents, config)),
                                                       setup->plan.order))};
   const bool learns = setup->model->learns_labels();
   if (learns && contents.labels.columns.empty())

@@ -5,6 +5,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/data/read.hpp"
+#include "coppice/data/transform.hpp"
 
 namespace coppice {
 
@@ -91,9 +92,9 @@ Table SavedRun::read_new_rows(const std::string& path, const std::string& id) co
 
 Table SavedRun::read_new_rows_bytes(std::string_view bytes, const std::string& name,
                                     const std::string& id) const {
-  return apply(transform_from_json(contents_.transform),
-               read_like_bytes(bytes, name, contents_.input_codebook,
-                               id.empty() ? config().id : id, !id.empty()));
+  return apply(
+      transform_from_json(contents_.transform),
+      read_like_bytes(bytes, name, contents_.input_codebook, id.empty() ? config().id : id, !id.empty()));
 }
 
 }  // namespace coppice

@@ -1,16 +1,17 @@
 // A run file opened for questions: its configuration, its data as the model saw them, its traces and draws.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "coppice/data/transform.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
 
 namespace coppice {
 
+/// One kept draw of a chain.
 struct SavedDraw {
   std::size_t chain = 0;
   std::size_t draw = 0;
@@ -19,6 +20,7 @@ struct SavedDraw {
   std::string_view payload;
 };
 
+/// A run file, opened for reading.
 class SavedRun {
  public:
   explicit SavedRun(const std::string& path);

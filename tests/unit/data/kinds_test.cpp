@@ -205,9 +205,9 @@ TEST(Decisions, LongColumnsAreDecidedAsShortOnes) {
 TEST(Identifiers, AreNamedAndLeftOut) {
   std::string text = "id,row,zip,code,serial,year,velocity,x\n";
   for (int i = 0; i < 40; ++i)
-    text +=
-        fmt::format("P{},{},{},{:05},{},{},{},{}\n", i, 3 * ((i * 7) % 40) + 1, 10000 + 97 * i, 2000 + 11 * (i * i % 101),
-                    100 + (i * 17) % 40, 1980 + i, 9000 + 13 * i * i, std::sin(i * 1.7));
+    text += fmt::format("P{},{},{},{:05},{},{},{},{}\n", i, 3 * ((i * 7) % 40) + 1, 10000 + 97 * i,
+                        2000 + 11 * (i * i % 101), 100 + (i * 17) % 40, 1980 + i, 9000 + 13 * i * i,
+                        std::sin(i * 1.7));
   const Dataset data = read_text(text);
   EXPECT_EQ(report_of(data, "id").left_out, "identifier");
   EXPECT_EQ(report_of(data, "row").left_out, "identifier");     // by its name, all differ
@@ -228,7 +228,7 @@ TEST(Identifiers, AreNamedAndLeftOut) {
   EXPECT_EQ(kept.table.columns.size(), data.table.columns.size() + 2);
   keep.keep = {"roow"};
   EXPECT_EQ(read_error(text, keep, "d.csv", ErrorCode::configuration),
-            "--keep roow: d.csv has no such column; did you mean 'row'?");
+            "--keep-column roow: d.csv has no such column; did you mean 'row'?");
 }
 
 TEST(Sentinels, AreWarnedAboutWithTheRemedy) {

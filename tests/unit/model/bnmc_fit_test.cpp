@@ -67,7 +67,7 @@ TEST(BnmcFit, GoesOnBitForBitFromAnyStep) {
       whole.sampler->step({3, 0, ++step});
       states.push_back(whole.sampler->save());
     }
-    EXPECT_LE(step, whole.entry.greedy_steps(whole.problem));
+    EXPECT_LE(step, whole.entry.max_steps(whole.problem));
     for (std::size_t at = 0; at < states.size(); at += 1 + states.size() / 9) {
       Fitting other(rows, settings, 2);
       other.sampler->load(states[at]);

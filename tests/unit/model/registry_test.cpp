@@ -25,7 +25,9 @@ TEST(Registry, NamesAreFoundAndUnique) {
       EXPECT_TRUE(trace_names.insert(trace.name).second) << entry.name << ": " << trace.name;
       EXPECT_FALSE(trace.help.empty()) << entry.name << ": " << trace.name;
     }
-    if (entry.has_held_out_trace()) EXPECT_EQ(trace_names.count(entry.held_out_trace), 1u) << entry.name;
+    if (entry.has_held_out_trace()) {
+      EXPECT_EQ(trace_names.count(entry.held_out_trace), 1u) << entry.name;
+    }
     for (const TraceSelection& selection : entry.selections)
       EXPECT_EQ(trace_names.count(selection.trace), 1u) << entry.name << ": " << selection.name;
   }
@@ -39,12 +41,17 @@ TEST(Registry, CapabilitiesFitTogether) {
     EXPECT_NE(entry.check_given, nullptr) << entry.name;
     // A fit that runs once knows its steps and says that it is no sample from a posterior; MCMC has no end.
     EXPECT_EQ(entry.runs_once(), entry.max_steps != nullptr) << entry.name;
-    if (entry.runs_once())
+    if (entry.runs_once()) {
       EXPECT_FALSE(entry.inexactness_note(ParameterValues(entry.parameters, {})).empty()) << entry.name;
+    }
     // "Greedy" is what has a tree over the rows instead of draws.
     EXPECT_EQ(entry.is_greedy(), entry.has_row_tree()) << entry.name;
-    if (entry.has_column_tree()) EXPECT_TRUE(entry.has_views()) << entry.name;
-    if (!entry.label_baselines.empty()) EXPECT_TRUE(entry.learns_labels()) << entry.name;
+    if (entry.has_column_tree()) {
+      EXPECT_TRUE(entry.has_views()) << entry.name;
+    }
+    if (!entry.label_baselines.empty()) {
+      EXPECT_TRUE(entry.learns_labels()) << entry.name;
+    }
   }
 }
 

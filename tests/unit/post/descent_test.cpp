@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "coppice/post/consensus.hpp"
 #include "random_draws.hpp"
 
 namespace coppice {

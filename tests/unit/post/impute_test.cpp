@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/units.hpp"
 #include "small_run.hpp"

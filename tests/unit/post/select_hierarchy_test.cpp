@@ -182,7 +182,7 @@ TEST_F(SelectTest, NamesWhatItCannotSelectBy) {
   EXPECT_THROW(selection_from_name("best"), Error);
   const auto run = make_run({.csv = "id,x\na,1\nb,2\nc,9\n", .warmup = 5, .draws = 5});
   try {
-    select_hierarchy(*run, tree_draws(*run), Selection::rcdll);
+    select_hierarchy(*run, tree_draws(*run), selection_from_name("rcdll"));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::configuration);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "coppice/data/read.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/run/fit.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "support/scratch_folder.hpp"

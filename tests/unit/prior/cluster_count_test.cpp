@@ -9,6 +9,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/rng.hpp"
+#include "coppice/prior/crp.hpp"
 #include "support/monte_carlo.hpp"
 #include "support/seeds.hpp"
 

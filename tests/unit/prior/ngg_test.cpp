@@ -10,6 +10,7 @@
 #include <map>
 
 #include "coppice/base/math.hpp"
+#include "coppice/prior/crp.hpp"
 #include "support/monte_carlo.hpp"
 #include "support/nrmm_law.hpp"
 #include "support/sampling_error.hpp"

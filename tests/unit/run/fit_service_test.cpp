@@ -23,7 +23,7 @@ FitRequest small_request(const std::string& model = "nrmm") {
   request.data = read_dataset_bytes(kRows, "rows.csv", request.reading);
   request.data_path = "rows.csv";
   request.running.threads = 1;
-  if !(model_by_name(model).runs_once())
+  if (!model_by_name(model).runs_once())
     request.run_length = {{"chains", Setting::number(2)},
                           {"warmup", Setting::number(10)},
                           {"draws", Setting::number(30)},

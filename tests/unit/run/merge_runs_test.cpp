@@ -22,7 +22,7 @@ class MergeRuns : public testing::Test {
     RunContents contents = small_contents(model, parameters, 8, request.chains, 10, request.draws);
     contents.config.seed = request.seed;
     if (const ModelEntry& entry = model_by_name(model); entry.runs_once())
-      settle_run_length(contents.config, *set_up_problem(contents.config, contents.codebook, contents.table));
+      settle_run_length(contents.config, *set_up_problem(contents));
     const std::string path = folder_.file("run" + std::to_string(++runs_) + ".coppice");
     RunFile::create(path, contents);
     resume(path, {.threads = 1});

@@ -60,6 +60,7 @@ Options::Options(const ParameterValues& parameters)
       new_view_share(parameters.real("new-view-share")),
       auxiliary_from_prior(parameters.choice("auxiliary") == "prior"),
       starts_single(parameters.choice("init") == "single") {
+  check_temperatures(temperatures);
   if (column_sweeps == 0 && row_sweeps + split_merge_moves == 0)
     fail(ErrorCode::configuration, "these settings leave nothing that moves");
 }

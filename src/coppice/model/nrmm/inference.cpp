@@ -172,7 +172,15 @@ class MixtureSampler final : public Inference {
     update_hyper(name);
   }
 
-  void rebuild() override { clusters_.rebuild(); }
+  void rebuild() override {
+    if (own_family_) {
+      // What follows from the values must be what a loaded state will have, to the last bit.
+      family_.get_hyper(hyper_.data());
+      own_family_->set_hyper(hyper_.data());
+    }
+    clusters_.rebuild();
+    if (own_family_) update_log_marginal_alone();
+  }
 
   double log_joint() const override {
     return process_->log_prior(clusters_.sizes()) + clusters_.log_marginal() + family_.log_hyper_prior();

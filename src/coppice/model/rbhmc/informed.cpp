@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coppice/base/math.hpp"
+#include "coppice/model/rbhmc/gaussian_conditional.hpp"
 
 namespace coppice::rbhmc {
 
@@ -15,7 +16,9 @@ constexpr std::size_t kRowsLookedAt = 500;
 
 InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree, NodeId parent,
                                    std::span<const std::uint32_t> members, NodeId excluded)
-    : margins_(&margins), gaussian_(margins.dimension(), 1.0 / (margins.sd() * margins.sd())) {
+    : margins_(&margins),
+      gaussian_(
+          std::make_unique<GaussianConditional>(margins.dimension(), 1.0 / (margins.sd() * margins.sd()))) {
   const std::size_t level = tree.level(parent);
   const double strength = 0.5 * margins.penalty();
   const double distance = 2.0 * margins.margin();  // margin and as much again
@@ -25,7 +28,7 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
   };
   const auto add = [&](std::uint32_t row, double wanted, std::uint64_t every) {
     const double weight = strength * static_cast<double>(every);
-    gaussian_.add(margins.feature(row), weight, weight * wanted);
+    gaussian_->add(margins.feature(row), weight, weight * wanted);
   };
   const std::uint64_t every_member = members.size() / kRowsLookedAt + 1;
   for (const std::uint32_t row : members) {
@@ -45,11 +48,13 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
     if (!looked_at(row, every_other) || (!is_member.empty() && is_member[row] != 0)) return;
     add(row, margins.own(row)[level] - distance, every_other);
   });
-  gaussian_.factorize();
+  gaussian_->factorize();
 }
 
+InformedProposal::~InformedProposal() = default;
+
 void InformedProposal::draw(Stream& stream, double* eta) const {
-  const Eigen::VectorXd drawn = gaussian_.draw(stream);
+  const Eigen::VectorXd drawn = gaussian_->draw(stream);
   std::copy(drawn.begin(), drawn.end(), eta);
   std::fill(eta + margins_->dimension(), eta + margins_->stride(), 0.0);
 }
@@ -57,7 +62,7 @@ void InformedProposal::draw(Stream& stream, double* eta) const {
 double InformedProposal::log_ratio_to_prior(const double* eta) const {
   const double log_prior =
       margins_->log_prior_ratio(eta) - static_cast<double>(margins_->dimension()) * std::log(margins_->sd());
-  return gaussian_.log_density(eta) - log_prior;
+  return gaussian_->log_density(eta) - log_prior;
 }
 
 }  // namespace coppice::rbhmc

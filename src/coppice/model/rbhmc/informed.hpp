@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
-#include "coppice/model/rbhmc/gaussian_conditional.hpp"
 #include "coppice/model/rbhmc/margins.hpp"
 
 namespace coppice::rbhmc {
+
+class GaussianConditional;
 
 class InformedProposal {
  public:
@@ -17,6 +19,9 @@ class InformedProposal {
   /// rows in `excluded` are members.
   InformedProposal(const Margins& margins, const LevelTree& tree, NodeId parent,
                    std::span<const std::uint32_t> members, NodeId excluded);
+  ~InformedProposal();
+  InformedProposal(const InformedProposal&) = delete;
+  InformedProposal& operator=(const InformedProposal&) = delete;
 
   void draw(Stream& stream, double* eta) const;
   /// log g(eta) - log N(eta; 0, sd^2 I).
@@ -24,7 +29,7 @@ class InformedProposal {
 
  private:
   const Margins* margins_;
-  GaussianConditional gaussian_;
+  std::unique_ptr<GaussianConditional> gaussian_;  // out of the header, which then needs no linear algebra
 };
 
 }  // namespace coppice::rbhmc

@@ -78,6 +78,7 @@ Options::Options(const ParameterValues& parameters)
       start(place_in<Start>(kStarts, parameters.choice("init"))),
       temperatures(penalty > 0.0 && counts_others() ? parameters.numbers("temperatures")
                                                     : std::vector<double>{1.0}) {
+  check_temperatures(parameters.numbers("temperatures"));
   for (const std::string& word : parameters.words("moves")) moves.push_back(place_in<Move>(kMoves, word));
 }
 
