@@ -13,6 +13,9 @@ ALIASES = {"nrmm": "DPMixture"}
 # What all estimators take beside the parameters of their model: name, type for people, annotation, default, help.
 SHARED = [
     ("family", "str", "str", "auto", "family of all columns (see coppice.families()); 'auto' takes one by the kind of each column"),
+    ("hyper", "str", "str", "learned",
+     "hyper-parameters of families that were not given: 'learned' with the clusters where the model can, or 'fixed' "
+     "by the scales of the columns"),
     ("family_settings", "dict or None", "dict[str, Any] | None", None,
      "hyper-parameters of the families by name: numbers, strings, vectors or matrices"),
     ("codebook", "dict, path or None", "dict[str, dict[str, Any]] | str | os.PathLike[str] | None", None,
@@ -96,7 +99,7 @@ CLASSIFIER_EXAMPLE = """\
 >>> probabilities = model.predict_proba(X)"""
 
 # Of mixtures and partitions; a classifier has neither.
-CLUSTERER_ONLY = ("family", "family_settings", "select")
+CLUSTERER_ONLY = ("family", "hyper", "family_settings", "select")
 
 VIEWS = """
 views_ : list of dict

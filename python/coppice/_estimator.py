@@ -98,6 +98,7 @@ class Estimator(BaseEstimator):
             lambda path: self._watch(
                 _native.fit, model=self._model, frame=frame, labels=labels, parameters=self._given(),
                 run_length={**length, "seed": str(int(seed))}, family=str(getattr(self, "family", "auto")),
+                hyper=str(getattr(self, "hyper", "learned")),
                 family_settings=[(str(key), _as_toml(value)) for key, value in settings.items()],
                 codebook=_codebook_text(self.codebook), standardize=bool(self.standardize), pca=int(self.pca),
                 path=path, overwrite=bool(self.overwrite)),
@@ -263,6 +264,7 @@ def open_run(path: str | os.PathLike[str]) -> Any:
         key = name.replace("-", "_")
         given[key] = _as_python(value, known[key])
     given.update({name: settings[name] for name in ("chains", "warmup", "draws", "thin", "family", "standardize", "pca")})
+    given["hyper"] = settings.get("hyper", "fixed")
     if settings["set"]:
         given["family_settings"] = {name: _as_python(value, None) for name, value in settings["set"].items()}
     estimator.set_params(**{key: value for key, value in given.items() if key in known}, random_state=settings["seed"])

@@ -102,10 +102,12 @@ Settings family_settings_of(const std::vector<std::pair<std::string, std::string
   return settings;
 }
 
-Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text) {
+Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text,
+                    bool family_is_named) {
   ReadOptions reading;
   reading.rules = kind_rules();
   reading.plain_features = labels != nullptr;
+  reading.family_is_named = family_is_named;
   Codebook codebook;
   if (!codebook_text.empty()) {
     codebook = parse_codebook(codebook_text, "codebook");

@@ -27,6 +27,7 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
 Settings family_settings_of(const std::vector<std::pair<std::string, std::string>>& given);
 
 /// The columns with their kinds, and the labels if there are any to learn.
-Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text);
+Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text,
+                    bool family_is_named = false);
 
 }  // namespace coppice::python

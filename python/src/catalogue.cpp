@@ -57,7 +57,7 @@ nb::list model_list() {
     entry["trace_help"] = help;
     entry["levels"] = model.levels(defaults);
     entry["family"] = model.family;
-    entry["method"] = method_name(model.method);
+    entry["method"] = std::string(method_name(model.method));
     entry["runs_once"] = model.runs_once();
     entry["greedy"] = model.is_greedy();
     entry["views"] = model.has_views();

@@ -53,9 +53,9 @@ nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std
   CrossvalidationRequest request;
   for (const NamedModel& model : models) request.contenders.push_back(contender_of(model));
   if (predict_labels(request.contenders) != (labels != nullptr))
-    fail(ErrorCode::configuration, labels != nullptr
-                                       ? "labels belong to models that learn them; the others predict cells"
-                                       : "models that learn labels need them: give Y");
+    fail(ErrorCode::configuration, "{}",
+         labels != nullptr ? "labels belong to models that learn them; the others predict cells"
+                           : "models that learn labels need them: give Y");
   request.run_length = checked_values(run_parameters(), run_length, "crossvalidate");
   request.family = family;
   request.hyper = hyper;
@@ -74,7 +74,7 @@ nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std
   attend(
       [&](const std::atomic<bool>& stop) {
         request.stop = &stop;
-        request.data = read_frames(frame, labels, codebook);
+        request.data = read_frames(frame, labels, codebook, family != "auto");
         answer = crossvalidate(request);
         if (answer.folds_complete() == 0) fail(ErrorCode::stopped, "stopped before a fold was complete");
       },

@@ -86,7 +86,7 @@ std::string fit(const std::string& model_name, const Frame& frame, const Frame* 
   check_request(request);
   return run_fit(
       [&](const FitOptions& running) {
-        Dataset data = read_frames(frame, labels, codebook);
+        Dataset data = read_frames(frame, labels, codebook, family != "auto" || !model.family.empty());
         for (const Column& label : data.labels.columns) request.reading.labels.push_back(label.name);
         request.notes = std::move(data.notes);
         request.data = std::move(data);

@@ -109,7 +109,7 @@ def test_classifiers_are_compared_on_the_same_rows(coppice):
     for entry in by_model.values():
         assert entry["micro_f1"]["mean"] > rates["micro_f1"]["mean"]
         assert entry["log_loss"]["mean"] < rates["log_loss"]["mean"]
-    assert "apart" in coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "bnmc,nrmm", code=78).stderr
+    assert "separately" in coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "bnmc,nrmm", code=78).stderr
 
 
 def test_updates_take_in_rows_labels_and_columns(coppice):

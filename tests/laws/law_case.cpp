@@ -240,7 +240,7 @@ Fixture::Fixture(const LawCase& law_case, std::uint64_t seed, std::size_t row_co
         {column.name, column.kind, column.levels, shape.family, parse_all(shape.settings)});
     table.columns.push_back(std::move(column));
   }
-  plan = plan_family(table, codebook, law_case.family, parse_all(law_case.settings), false,
+  plan = plan_family(table, codebook, law_case.family, parse_all(law_case.settings), law_case.learn,
                      {.learns_hyper = law_case.learn});
   if (law_case.learn) move_hyper(*plan.family);
   rows = encode(plan, table);

@@ -234,8 +234,8 @@ TEST_P(RbhmcCalibration, RanksAreUniform) {
     for (std::size_t replicate = 0; replicate < kReplicates; ++replicate) {
       truth.draw_afresh(data, seed, 3, sweep);
       rbhmc::Replica replica(problem, options);
-      // A checkpoint of a sampler ends with that of its only replica.
-      replica.load(truth.sampler().save());
+      // A checkpoint of a sampler is a header and that of its only replica.
+      replica.load(truth.sampler().save().substr(sizeof(std::uint64_t)));
       const std::array<double, kValues> true_values = values(replica.state());
       replica.init({seed, 4, replicate});
       std::array<std::size_t, kValues> below{}, equal{};

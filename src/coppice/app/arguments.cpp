@@ -162,6 +162,7 @@ Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name
   options.na_values = na_values;
   options.rules = kind_rules();
   options.plain_features = learns_labels;
+  options.family_is_named = family_is_named;
   options.labels_may_be_absent = labels_may_be_absent;
   options.as_in_a_fit = as_in_a_fit;
   options.id_may_be_absent = id_may_be_absent;

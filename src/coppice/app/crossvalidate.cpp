@@ -52,7 +52,9 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
   request.folds = arguments.folds;
   request.most_folds = arguments.most_folds;
   request.threads = arguments.threads;
-  request.data = arguments.reading.read(arguments.data, context, predict_labels(request.contenders));
+  DataFlags reading = arguments.reading;
+  reading.family_is_named = arguments.modeling.family != "auto";
+  request.data = reading.read(arguments.data, context, predict_labels(request.contenders));
   request.stop = guard.flag();
   request.on_result = [&](const Crossvalidation& answer, const FoldResult& result) {
     context.note(fmt::format("fold {} of {}, {}: {} {:.4f} over {} {}, fitted in {}", result.fold + 1,

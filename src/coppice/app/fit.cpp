@@ -106,7 +106,9 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   const ModelEntry& model = model_by_name(arguments.model);
   FitRequest request = request_of(arguments, model);
   check_request(request);
-  request.data = arguments.reading.read(arguments.data, context, model.learns_labels());
+  DataFlags reading = arguments.reading;
+  reading.family_is_named = arguments.modeling.family != "auto" || !model.family.empty();
+  request.data = reading.read(arguments.data, context, model.learns_labels());
   request.running = arguments.running.options(guard);
   request.on_choosing = [&](const std::string& parameter) {
     context.note(fmt::format("choosing --{} from the data", parameter));

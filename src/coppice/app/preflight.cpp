@@ -87,6 +87,7 @@ std::vector<std::string> first_lines(const Dataset& data, const std::string& fil
     for (const std::string& note : data.notes) lines.push_back("note: " + note);
     return lines;
   }
+  constexpr std::size_t kMostLines = 5;
   constexpr std::size_t kMostNotes = 2;
   lines.push_back(fmt::format("columns: {}; coppice codebook {} says why, --codebook changes it",
                               kinds_in_words(data.codebook), file));
@@ -96,17 +97,21 @@ std::vector<std::string> first_lines(const Dataset& data, const std::string& fil
     lines.push_back(
         fmt::format("note: {} ({})", data.notes[shown], more(data.notes.size() - shown - 1, "remark", file)));
   if (shown + 1 == data.notes.size()) lines.back() = "note: " + data.notes[shown];
-  std::vector<Finding> warnings = undeclared_labels(data);
+  std::vector<Finding> warnings;
   std::vector<std::string> ambiguous;
   for (const Finding& finding : data.findings) {
     if (finding.severity == Severity::warning) warnings.push_back(finding);
     if (finding.severity == Severity::ambiguous)
       ambiguous.insert(ambiguous.end(), finding.columns.begin(), finding.columns.end());
   }
-  if (!warnings.empty())
-    lines.push_back(fmt::format(
-        "note: {}; {}{}", sentence_of(warnings[0]), warnings[0].remedy,
-        warnings.size() == 1 ? "" : fmt::format(" ({})", more(warnings.size() - 1, "warning", file))));
+  for (Finding& finding : undeclared_labels(data)) warnings.push_back(std::move(finding));
+  const std::size_t taken = lines.size() + (ambiguous.empty() ? 0 : 1);
+  const std::size_t room = std::max<std::size_t>(1, kMostLines - std::min(kMostLines, taken));
+  for (std::size_t i = 0; i < std::min(room, warnings.size()); ++i) {
+    const std::size_t further = i + 1 == room ? warnings.size() - room : 0;
+    lines.push_back(fmt::format("note: {}; {}{}", sentence_of(warnings[i]), warnings[i].remedy,
+                                further == 0 ? "" : fmt::format(" ({})", more(further, "warning", file))));
+  }
   if (!ambiguous.empty())
     lines.push_back(fmt::format(
         "ambiguous: {} ({}); coppice check {} says how to decide", text::list_names(ambiguous),

@@ -25,6 +25,7 @@ void Clusters::assign(std::span<const Label> labels) {
     fail(ErrorCode::bug, "Clusters: {} labels for {} rows", labels.size(), labels_.size());
   slots_ = 0;
   free_.clear();
+  family_->clear(empty_.data());  // the family may have other hyper-parameters than before
   std::copy(labels.begin(), labels.end(), labels_.begin());
   for (std::size_t row = 0; row < labels_.size(); ++row) {
     const Label label = labels_[row];

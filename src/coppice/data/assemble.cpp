@@ -35,7 +35,8 @@ class Assembly {
       : raw_(std::move(raw)),
         roles_(roles),
         options_(options),
-        leaves_out_(options.leave_out && !options.plain_features) {}
+        has_plain_features_(options.plain_features || !options.labels.empty()),
+        leaves_out_(options.leave_out && !has_plain_features_ && !options.family_is_named) {}
 
   Dataset run() {
     for (const RawColumn& column : raw_.columns) names_.insert(column.name);
@@ -121,7 +122,7 @@ class Assembly {
         find(
             Severity::warning, "mixed", {column.name}, numbers.mixed,
             "correct those cells, declare them with --na-values, or say kind = \"category\" in the codebook");
-      typed = told != nullptr || raw_.kind || options_.plain_features ? settled(index, told, report)
+      typed = told != nullptr || raw_.kind || has_plain_features_ ? settled(index, told, report)
                                                                       : decided(index, report);
     }
     report.spec.kind = typed.kind;
@@ -158,7 +159,8 @@ class Assembly {
         column.is_text ? decide_texts(column.levels.size(), present, boolean, options_.rules)
                        : decide_numbers({column.name, column.values, report.spec.unit, column.leading_zeros},
                                         options_.rules);
-    if (roles_.keep[index] || (!leaves_out_ && decision.left_out != "identifier")) {
+    const bool is_wanted = roles_.keep[index] || (options_.family_is_named && !column.is_text);
+    if (is_wanted || (!leaves_out_ && decision.left_out != "identifier")) {
       if (!decision.left_out.empty() && roles_.keep[index])
         decision.reason = fmt::format("kept by --keep-column ({})", decision.reason);
       decision.left_out.clear();
@@ -347,6 +349,7 @@ class Assembly {
   RawTable raw_;
   const Roles& roles_;
   const ReadOptions& options_;
+  bool has_plain_features_;
   bool leaves_out_;
   Dataset data_;
   std::set<std::string> names_;  // of all columns of the file

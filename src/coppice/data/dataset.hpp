@@ -44,6 +44,8 @@ struct ReadOptions {
   KindRules rules = {};
   /// Whether columns that tell nothing are left out, and copies of the truth refused.
   bool leave_out = true;
+  /// All columns have a family that was named: none of numbers is left out.
+  bool family_is_named = false;
   /// Columns of numbers are features of a classifier: binary, counts or reals, and none is left out.
   bool plain_features = false;
 };

@@ -163,6 +163,7 @@ void make_families(const Table& table, std::vector<BlockMaker>& makers, const Ch
     }
     families.push_back(block.has_spikes ? entry.make_with_spike(inputs) : entry.make(inputs));
     block.learned = families.back()->hyper_size() != 0;
+    block.effective.columns.resize(block.columns.size());
     if (!entry.missing_allowed && !(chains.fills_missing && families.back()->must_fill(0)))
       check_missing(entry, table, block.columns);
   }

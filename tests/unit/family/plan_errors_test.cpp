@@ -59,11 +59,11 @@ TEST(PlanErrors, UnknownSettings) {
   const Table mixed = make_table({real_column("x", {1, 2}), count_column("n", {1, 2})});
   EXPECT_EQ(refusal(mixed, "auto", {"trials=3"}),
             "--set trials: no family in use has that hyper-parameter; they have prior_mean, mean_strength, "
-            "shape, rate, share");
+            "shape, rate, within_fraction");
   EXPECT_EQ(
       refusal(mixed, "auto", {}, codebook_for("x", "", {"trials=3"})),
       "codebook: column 'x': family gaussian-diagonal has no hyper-parameter 'trials'; it has prior_mean, "
-      "mean_strength, shape, rate, share");
+      "mean_strength, shape, rate, within_fraction");
 }
 
 TEST(PlanErrors, VectorsOfTheWrongLength) {

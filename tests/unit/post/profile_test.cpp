@@ -145,7 +145,7 @@ TEST_F(ProfileTest, RangesAreThoseOfTheFamily) {
     const bool first = i < 20;
     csv += fmt::format("{},{},{},{}\n", (first ? 3.0 : 50.0) * std::exp(std::sin(7.0 * i)),
                        (first ? 10.0 : 30.0) + std::cos(5.0 * i), first ? i % 3 : 5 + i % 9,
-                       first && i % 4 != 0 ? 0.0 : 1.0 + 0.1 * i);
+                       first && i % 4 != 0 ? 0.0 : 1.0 + 0.1 * (i % 20));
   }
   const std::string codebook =
       "[[column]]\nname=\"fare\"\nkind=\"real\"\ntransform=\"log\"\n"

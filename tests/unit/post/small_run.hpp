@@ -8,6 +8,7 @@
 
 #include "coppice/data/read.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/family/adopt_kinds.hpp"
 #include "coppice/run/fit.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "support/scratch_folder.hpp"
@@ -25,6 +26,7 @@ struct SmallRun {
   bool standardize = false;
   std::size_t pca = 0;
   std::string model = "nrmm";
+  std::string hyper = kFixedHyper;  // definitions are checked against priors that stand still
 };
 
 class RunTest : public testing::Test {
@@ -33,6 +35,7 @@ class RunTest : public testing::Test {
     RunContents contents;
     contents.config.model = request.model;
     contents.config.family = request.family;
+    contents.config.hyper = request.hyper;
     contents.config.parameters = request.parameters;
     contents.config.chains = request.chains;
     contents.config.warmup = request.warmup;
@@ -44,6 +47,7 @@ class RunTest : public testing::Test {
     if (request.csv.starts_with("id,")) options.id = "id";
     if (!request.codebook.empty()) options.codebook = &codebook;
     Dataset data = read_dataset_bytes(request.csv, "data.csv", options);
+    adopt_kinds(data.table, data.codebook, request.family);
     contents.input_codebook = data.codebook;
     contents.codebook = data.codebook;
     contents.table = std::move(data.table);

@@ -23,6 +23,10 @@ EffectiveConfig all_shapes() {
                              {{"prior_mean", Setting::number(0.3)}}};
   FamilyPlan::Block words{"categorical", {1}, {}};
   words.effective.columns = {{{"concentration", Setting::vector({0.5, 0.25, 7.0})}}};
+  joint.encodings.resize(2);
+  joint.resolutions = {0.0, 0.5};
+  words.encodings.resize(1);
+  words.resolutions = {0.0};
   config.blocks = {joint, words};
   return config;
 }
@@ -61,6 +65,7 @@ TEST(EffectiveConfig, RefusesWhatDoesNotFitTheTable) {
 /// The contents of a small run with the configuration it is made with.
 RunContents kept_contents(const std::string& model) {
   RunContents contents = small_contents(model, {}, 12, 1, 5, 10);
+  contents.config.hyper = kFixedHyper;
   contents.effective = effective_config(contents, *set_up_problem(contents));
   return contents;
 }
