@@ -1,13 +1,6 @@
-<<<<<<< HEAD
-// A table as it was read, with what was decided about its columns, and the options by which it is read.
-#pragma once
-
-#include <cstddef>
-=======
 // What is read from a file, and what the caller says about its columns before it is read.
 #pragma once
 
->>>>>>> origin/main
 #include <string>
 #include <vector>
 
@@ -19,10 +12,7 @@
 
 namespace coppice {
 
-<<<<<<< HEAD
-=======
 /// The roles of columns, and how cells are understood.
->>>>>>> origin/main
 struct ReadOptions {
   std::string id;                  // the column of row names; empty: rows are named 1..N
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data
@@ -58,10 +48,7 @@ struct ColumnReport {
   std::size_t missing = 0;  // cells
 };
 
-<<<<<<< HEAD
-=======
 /// What was read: the table and what was decided about its columns.
->>>>>>> origin/main
 struct Dataset {
   Table table;
   Table truth;                            // category columns with the same row names

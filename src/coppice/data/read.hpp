@@ -7,11 +7,6 @@
 #include <string_view>
 
 #include "coppice/data/dataset.hpp"
-<<<<<<< HEAD
-#include "coppice/data/raw_table.hpp"
-#include "coppice/data/table.hpp"
-=======
->>>>>>> origin/main
 
 namespace coppice {
 
