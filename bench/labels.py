@@ -5,6 +5,7 @@ the clock; bnmc uses two threads, scikit-learn one.
     labels.py [BENCH_LABELS]
 
 Data are looked for in ../shared; what is not there is left out, in a sentence."""
+
 import gzip
 import importlib.util
 import json
@@ -34,12 +35,19 @@ def ours(name, train, test, flags):
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run.coppice"
         begin, wall = children_seconds(), time.time()
-        subprocess.run([os.environ["COPPICE_BIN"], "fit", "bnmc", train, *flags, "--threads", "2", "-o", run, "-q"], check=True)
+        subprocess.run(
+            [os.environ["COPPICE_BIN"], "fit", "bnmc", train, *flags, "--threads", "2", "-o", run, "-q"], check=True
+        )
         seconds, wall = children_seconds() - begin, time.time() - wall
-        answer = subprocess.run([os.environ["COPPICE_BIN"], "score", run, test, "--json"], check=True, capture_output=True, text=True)
+        answer = subprocess.run(
+            [os.environ["COPPICE_BIN"], "score", run, test, "--json"], check=True, capture_output=True, text=True
+        )
     scores = json.loads(answer.stdout)
-    print(f"{name}, bnmc with calibration, file read and run written: {seconds:.2f} s ({wall:.2f}); micro F1 {scores['micro_f1']:.4f}, "
-          f"macro F1 {scores['macro_f1']:.4f}, log loss {scores['log_loss']:.4f}", flush=True)
+    print(
+        f"{name}, bnmc with calibration, file read and run written: {seconds:.2f} s ({wall:.2f}); micro F1 {scores['micro_f1']:.4f}, "
+        f"macro F1 {scores['macro_f1']:.4f}, log loss {scores['log_loss']:.4f}",
+        flush=True,
+    )
 
 
 def theirs(name, x, y, x_test, y_test):
@@ -51,16 +59,21 @@ def theirs(name, x, y, x_test, y_test):
     except ImportError as error:
         print(f"{name}: scikit-learn is not here ({error})")
         return
-    for title, model in (("one-vs-rest", OneVsRestClassifier(LogisticRegression(max_iter=1000))),
-                         ("one chain", ClassifierChain(LogisticRegression(max_iter=1000), order="random", random_state=1))):
+    for title, model in (
+        ("one-vs-rest", OneVsRestClassifier(LogisticRegression(max_iter=1000))),
+        ("one chain", ClassifierChain(LogisticRegression(max_iter=1000), order="random", random_state=1)),
+    ):
         begin, wall = time.process_time(), time.time()
         model.fit(x, y)
         seconds, wall = time.process_time() - begin, time.time() - wall
         p = np.clip(model.predict_proba(x_test), 1e-12, 1 - 1e-12)
-        print(f"{name}, scikit-learn {title}, threshold 0.5: {seconds:.2f} s ({wall:.2f}); "
-              f"micro F1 {f1_score(y_test, p >= 0.5, average='micro'):.4f}, "
-              f"macro F1 {f1_score(y_test, p >= 0.5, average='macro', zero_division=0):.4f}, "
-              f"log loss {-np.mean(y_test * np.log(p) + (1 - y_test) * np.log(1 - p)):.4f}", flush=True)
+        print(
+            f"{name}, scikit-learn {title}, threshold 0.5: {seconds:.2f} s ({wall:.2f}); "
+            f"micro F1 {f1_score(y_test, p >= 0.5, average='micro'):.4f}, "
+            f"macro F1 {f1_score(y_test, p >= 0.5, average='macro', zero_division=0):.4f}, "
+            f"log loss {-np.mean(y_test * np.log(p) + (1 - y_test) * np.log(1 - p)):.4f}",
+            flush=True,
+        )
 
 
 def bibtex(folder):
@@ -68,6 +81,7 @@ def bibtex(folder):
         print("bibtex.svm.gz is not here: its fits are left out")
         return
     from scipy.sparse import csr_matrix
+
     lines = gzip.open(BIBTEX, "rt").read().splitlines()
     y, rows, columns, values = np.zeros((len(lines), 159)), [], [], []
     for row, line in enumerate(lines):

@@ -5,6 +5,7 @@ out. Last, the similarity matrix of 500 draws of 1,000 rows next to plain NumPy.
 
     peers.py [WORKLOADS.py] [--seeds 5]
 """
+
 import os
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # before numpy looks
@@ -31,7 +32,9 @@ def similar_mixture(seed, rows, columns, clusters, box):
     rng = np.random.RandomState(seed)
     centers = rng.uniform(-box, box, size=(clusters, columns))
     labels = rng.choice(clusters, rows, p=rng.dirichlet(np.full(clusters, 10.0)))
-    return centers[labels] + rng.normal(size=(rows, columns)) * rng.uniform(0.6, 1.2, size=clusters)[labels, None], labels
+    return centers[labels] + rng.normal(size=(rows, columns)) * rng.uniform(0.6, 1.2, size=clusters)[
+        labels, None
+    ], labels
 
 
 def tables(path):
@@ -41,8 +44,11 @@ def tables(path):
         spec.loader.exec_module(module)
         return {"w1_1k": module.w1(1000)[:2], "w1_10k": module.w1(10000)[:2], "w2": module.w2()[:2]}
     print(f"{path} is not there: mixtures of the same shape instead")
-    return {"like w1_1k": similar_mixture(101, 1000, 2, 10, 12.0), "like w1_10k": similar_mixture(101, 10000, 2, 10, 12.0),
-            "like w2": similar_mixture(202, 2000, 10, 20, 5.0)}
+    return {
+        "like w1_1k": similar_mixture(101, 1000, 2, 10, 12.0),
+        "like w1_10k": similar_mixture(101, 10000, 2, 10, 12.0),
+        "like w2": similar_mixture(202, 2000, 10, 20, 5.0),
+    }
 
 
 def adjusted_rand(a, b):
@@ -64,33 +70,69 @@ def coppice(sampler):
         table, run = folder / "table.csv", folder / f"{sampler}-{seed}.coppice"
         np.savetxt(table, data, fmt="%.8g", delimiter=",")
         begin = children_seconds()
-        subprocess.run([BINARY, "-q", "fit", "nrmm", table, "--sampler", sampler, "--chains", "1", "--warmup", "500", "--draws",
-                        "500", "--threads", "1", "--seed", str(seed), "--overwrite", "-o", run], check=True)
-        answer = subprocess.run([BINARY, "-q", "export", run, "--what", "consensus", "--to", "json"], check=True,
-                                capture_output=True, text=True).stdout
+        subprocess.run(
+            [
+                BINARY,
+                "-q",
+                "fit",
+                "nrmm",
+                table,
+                "--sampler",
+                sampler,
+                "--chains",
+                "1",
+                "--warmup",
+                "500",
+                "--draws",
+                "500",
+                "--threads",
+                "1",
+                "--seed",
+                str(seed),
+                "--overwrite",
+                "-o",
+                run,
+            ],
+            check=True,
+        )
+        answer = subprocess.run(
+            [BINARY, "-q", "export", run, "--what", "consensus", "--to", "json"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         spent = children_seconds() - begin
         return spent, np.array(json.loads(answer)["labels"])
+
     return job
 
 
 def variational(data, seed, _):
     from sklearn.mixture import BayesianGaussianMixture
+
     begin = time.process_time()
-    model = BayesianGaussianMixture(n_components=30, weight_concentration_prior_type="dirichlet_process", max_iter=500,
-                                    random_state=seed)
+    model = BayesianGaussianMixture(
+        n_components=30, weight_concentration_prior_type="dirichlet_process", max_iter=500, random_state=seed
+    )
     labels = model.fit_predict(data)
     return time.process_time() - begin, labels
 
 
 def density(data, _, __):
     from sklearn.cluster import HDBSCAN
+
     begin = time.process_time()
     labels = HDBSCAN(min_cluster_size=20, n_jobs=1).fit_predict(data)
     return time.process_time() - begin, labels + 1  # rows it calls noise are a cluster of their own
 
 
-PROGRAMS = {"coppice, default": coppice("auto"), "coppice, split-merge": coppice("split-merge"), "coppice, gibbs": coppice("gibbs"),
-            "sklearn variational DP": variational, "sklearn HDBSCAN": density}
+PROGRAMS = {
+    "coppice, default": coppice("auto"),
+    "coppice, split-merge": coppice("split-merge"),
+    "coppice, gibbs": coppice("gibbs"),
+    "sklearn variational DP": variational,
+    "sklearn HDBSCAN": density,
+}
 
 
 def similarity(repeats=5):
@@ -110,8 +152,14 @@ def similarity(repeats=5):
     if not program.exists():
         print(f" ({program} is not built)")
         return
-    answer = json.loads(subprocess.run([program, "--benchmark_filter=similarity$|vi$", "--benchmark_format=json"], check=True,
-                                       capture_output=True, text=True).stdout)
+    answer = json.loads(
+        subprocess.run(
+            [program, "--benchmark_filter=similarity$|vi$", "--benchmark_format=json"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    )
     times = {entry["name"]: entry["cpu_time"] for entry in answer["benchmarks"]}
     print(f", coppice {times['similarity']:.1f} ms; its VI estimate {times['estimate/vi']:.0f} ms")
 
@@ -122,7 +170,9 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    print(f"{'table':<12}{'program':<26}{'CPU s':>9}{'ARI':>8}{'worst':>8}{'clusters':>10}   (medians of {options.seeds} seeds)")
+    print(
+        f"{'table':<12}{'program':<26}{'CPU s':>9}{'ARI':>8}{'worst':>8}{'clusters':>10}   (medians of {options.seeds} seeds)"
+    )
     with tempfile.TemporaryDirectory() as name:
         for table, (data, truth) in tables(options.workloads).items():
             found = {program: [] for program in PROGRAMS}
@@ -141,8 +191,11 @@ def main():
                     print(f"{table:<12}{program:<26} left out: {results}")
                     continue
                 seconds, scores, counts = zip(*results)
-                print(f"{table:<12}{program:<26}{statistics.median(seconds):>9.3f}{statistics.median(scores):>8.3f}"
-                      f"{min(scores):>8.3f}{statistics.median(counts):>10.0f}", flush=True)
+                print(
+                    f"{table:<12}{program:<26}{statistics.median(seconds):>9.3f}{statistics.median(scores):>8.3f}"
+                    f"{min(scores):>8.3f}{statistics.median(counts):>10.0f}",
+                    flush=True,
+                )
     similarity()
 
 

@@ -49,8 +49,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.replace("%", "%%"), formatter_class=raw)
     parser.add_argument("command", help="the bench_read_csv executable")
     parser.add_argument("--megabytes", type=float, default=100.0)
-    parser.add_argument("--format", nargs="+", default=["%.3f", "%.6f", "repr"],
-                        help="printf formats, or repr for all 17 digits")
+    parser.add_argument(
+        "--format", nargs="+", default=["%.3f", "%.6f", "repr"], help="printf formats, or repr for all 17 digits"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):

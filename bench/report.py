@@ -1,6 +1,7 @@
 """The report of a large run in headless Chromium: 10,000 rows x 100 columns with 1,000 draws. Prints the size of the file, the
 seconds until the first useful picture (verdict and tree), and the milliseconds until a click on a node is answered. A run
 file as the only argument is used instead of fitting one."""
+
 import os
 import pathlib
 import random
@@ -31,8 +32,29 @@ def write_table(path):
 def fit(folder):
     table, run = folder / "large.csv", folder / "large.coppice"
     write_table(table)
-    subprocess.run([BINARY, "fit", "nrmm", table, "--id", "id", "--family", "gaussian-diagonal", "--chains", "2",
-                    "--warmup", "50", "--draws", "500", "--progress", "plain", "-o", run], check=True)
+    subprocess.run(
+        [
+            BINARY,
+            "fit",
+            "nrmm",
+            table,
+            "--id",
+            "id",
+            "--family",
+            "gaussian-diagonal",
+            "--chains",
+            "2",
+            "--warmup",
+            "50",
+            "--draws",
+            "500",
+            "--progress",
+            "plain",
+            "-o",
+            run,
+        ],
+        check=True,
+    )
     return run
 
 
@@ -48,11 +70,13 @@ def click_times(page):
     times = []
     items = page.locator("[role=treeitem]")
     for k in range(CLICKS):
-        times.append(items.nth(1 + k % (items.count() - 1)).evaluate("""node => new Promise(done => {
+        times.append(
+            items.nth(1 + k % (items.count() - 1)).evaluate("""node => new Promise(done => {
             const start = performance.now();
             node.dispatchEvent(new MouseEvent('click', {bubbles: true}));
             requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
-        })"""))
+        })""")
+        )
     return times
 
 

@@ -5,6 +5,7 @@ with --cross, trees of views: how long they take, what two threads gain, and how
 
 The binary tables are W3a, W3b and W3d; W3c and W6 are measured if the file that makes them is given.
 """
+
 import importlib.util
 import subprocess
 import sys
@@ -33,8 +34,12 @@ def gaussian(seed, rows, columns, clusters):
 def ours(data, family, how, folder):
     np.save(f"{folder}/data.npy", data)
     repeats = 20 if len(data) <= 200 else 5 if len(data) <= 2000 else 2
-    out = subprocess.run([PROGRAM, f"{folder}/data.npy", family, how, str(repeats), "1", f"{folder}/labels.txt"],
-                         capture_output=True, text=True, check=True).stdout.split()
+    out = subprocess.run(
+        [PROGRAM, f"{folder}/data.npy", family, how, str(repeats), "1", f"{folder}/labels.txt"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
     return float(out[0]), float(out[1]), int(out[2])
 
 
@@ -58,14 +63,19 @@ def workload_lines(path, folder):
         for how in ("keep", "recompute"):
             seconds, bound, clusters = ours(data, "gaussian-diagonal", how, folder)
             found = np.loadtxt(f"{folder}/labels.txt", dtype=int)
-            print(f"{name}, {how}: {1000 * seconds:.1f} ms, Ward {1000 * ward(data):.1f} ms, {clusters} clusters, "
-                  f"ARI {agreement(found, truth):.3f}", flush=True)
+            print(
+                f"{name}, {how}: {1000 * seconds:.1f} ms, Ward {1000 * ward(data):.1f} ms, {clusters} clusters, "
+                f"ARI {agreement(found, truth):.3f}",
+                flush=True,
+            )
 
 
 def views(seed, rows, columns, sizes=(4, 5, 6, 8), shares=(30, 50, 50, 70)):
     """Binomial columns of 50 trials in several views, each with its own balanced clusters of the rows; columns shuffled."""
     rng = np.random.RandomState(seed)
-    view = np.repeat(np.arange(len(shares)), np.diff(np.rint(np.cumsum((0,) + shares) / sum(shares) * columns).astype(int)))
+    view = np.repeat(
+        np.arange(len(shares)), np.diff(np.rint(np.cumsum((0,) + shares) / sum(shares) * columns).astype(int))
+    )
     labels = [rng.permutation(np.arange(rows) % size) for size in sizes]
     table = np.empty((rows, columns))
     for j in range(columns):
@@ -75,25 +85,39 @@ def views(seed, rows, columns, sizes=(4, 5, 6, 8), shares=(30, 50, 50, 70)):
 
 def cross(data, how, folder, threads=1, repeats=3):
     np.save(f"{folder}/data.npy", data)
-    out = subprocess.run([PROGRAM, f"{folder}/data.npy", "binomial", f"cross-{how}", str(repeats), str(threads)],
-                         capture_output=True, text=True, check=True).stdout.split()
+    out = subprocess.run(
+        [PROGRAM, f"{folder}/data.npy", "binomial", f"cross-{how}", str(repeats), str(threads)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
     return float(out[0]), float(out[1]), int(out[2]), float(out[3])
 
 
 def cross_lines(folder):
     print(f"{'binomial columns':<26}{'how':>12}{'processor':>12}{'two threads':>14}{'views':>7}{'bound':>14}")
-    for rows, columns, how in ((100, 100, "full"), (100, 200, "reuse"), (100, 200, "randomized"), (100, 2000, "randomized")):
+    for rows, columns, how in (
+        (100, 100, "full"),
+        (100, 200, "reuse"),
+        (100, 200, "randomized"),
+        (100, 2000, "randomized"),
+    ):
         data = views(1, rows, columns)
         seconds, bound, found, wall = cross(data, how, folder)
         both = cross(data, how, folder, threads=2)
         assert both[1] == bound, "threads changed the answer"
-        print(f"{f'{rows} x {columns}':<26}{how:>12}{seconds:>10.2f} s{wall / both[3]:>12.2f} x"
-              f"{found:>7}{bound:>14.1f}", flush=True)
+        print(
+            f"{f'{rows} x {columns}':<26}{how:>12}{seconds:>10.2f} s{wall / both[3]:>12.2f} x{found:>7}{bound:>14.1f}",
+            flush=True,
+        )
     sizes = [200, 400, 800, 1600, 3200, 6400]
     times = [cross(views(1, 100, n), "randomized", folder, repeats=1)[0] for n in sizes]
     slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
-    print(f"growth in columns, randomized: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} columns "
-          f"({', '.join(f'{t:.2f}' for t in times)} s)", flush=True)
+    print(
+        f"growth in columns, randomized: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} columns "
+        f"({', '.join(f'{t:.2f}' for t in times)} s)",
+        flush=True,
+    )
 
 
 def ward(data):
@@ -125,7 +149,9 @@ def main():
             workload_lines(path, folder)
         for how in ("keep", "search"):
             seconds, bound, clusters = ours(binary(304, 500, 50, 8), "bernoulli", how, folder)
-            print(f"binary 500 x 50, {how}: {1000 * seconds:.1f} ms, bound {bound:.1f}, {clusters} clusters", flush=True)
+            print(
+                f"binary 500 x 50, {how}: {1000 * seconds:.1f} ms, bound {bound:.1f}, {clusters} clusters", flush=True
+            )
         print(f"{'table':<26}{'kept':>12}{'recomputed':>12}{'randomized':>12}{'Ward':>12}{'clusters':>10}{'bound':>14}")
         every = ("randomized", "recompute", "keep")
         line("binary 100 x 100", binary(303, 100, 100, 6), "bernoulli", folder, every)
@@ -134,13 +160,19 @@ def main():
         line("gaussian 500 x 10", gaussian(305, 500, 10, 8), "gaussian-diagonal", folder, every)
         line("gaussian 1000 x 10", gaussian(307, 1000, 10, 8), "gaussian-diagonal", folder, every)
         line("gaussian 5000 x 10", gaussian(308, 5000, 10, 20), "gaussian-diagonal", folder, every)
-        for family, make in (("bernoulli", lambda n: binary(1, n, 50, 12)), ("gaussian-diagonal", lambda n: gaussian(1, n, 10, 12))):
+        for family, make in (
+            ("bernoulli", lambda n: binary(1, n, 50, 12)),
+            ("gaussian-diagonal", lambda n: gaussian(1, n, 10, 12)),
+        ):
             sizes = [250, 500, 1000, 2000, 4000]
             for how in ("keep", "recompute", "randomized"):
                 times = [ours(make(n), family, how, folder)[0] for n in sizes]
                 slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
-                print(f"growth in rows, {family}, {how}: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} rows "
-                      f"({', '.join(f'{1000 * t:.1f}' for t in times)} ms)", flush=True)
+                print(
+                    f"growth in rows, {family}, {how}: slope {slope:.2f} over {sizes[0]} to {sizes[-1]} rows "
+                    f"({', '.join(f'{1000 * t:.1f}' for t in times)} ms)",
+                    flush=True,
+                )
 
 
 main()

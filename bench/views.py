@@ -5,6 +5,7 @@ there: processor time of a sweep, and until hidden cells are predicted with accu
 
 Without the workloads only mixed tables are measured.
 """
+
 import importlib.util
 import pathlib
 import subprocess
@@ -70,9 +71,11 @@ def lace(data, chains, iterations):
             accuracy = right / hidden.sum()
             if reached is None and accuracy >= GOAL:
                 reached = spent
-        print(f"lace chain {chain}: {1000 * spent / done:.2f} ms an iteration, "
-              f"{'not reached' if reached is None else f'{reached:.2f} s'}, accuracy of the last state {accuracy:.4f}",
-              flush=True)
+        print(
+            f"lace chain {chain}: {1000 * spent / done:.2f} ms an iteration, "
+            f"{'not reached' if reached is None else f'{reached:.2f} s'}, accuracy of the last state {accuracy:.4f}",
+            flush=True,
+        )
 
 
 def main():

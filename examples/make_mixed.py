@@ -21,15 +21,52 @@ HALLS = ["dinosaurs", "minerals", "ships", "space"]
 # minutes and euros: mean, sd; kilometres: median, log sd; visits and extra people: Poisson means; then the
 # probabilities of TRAVEL, of HALLS and of the three yes/no columns.
 GROUPS = {
-    "family": dict(rows=45, minutes=(150, 25), euros=(46, 9), kilometres=(18, 0.5), visits=1.6, extra=2.4,
-                   travel=(0.08, 0.20, 0.65, 0.07), hall=(0.62, 0.06, 0.10, 0.22), yes=(0.25, 0.15, 0.70)),
-    "tourist": dict(rows=40, minutes=(95, 20), euros=(27, 7), kilometres=(420, 0.6), visits=0.1, extra=0.9,
-                    travel=(0.03, 0.30, 0.12, 0.55), hall=(0.25, 0.15, 0.45, 0.15), yes=(0.02, 0.75, 0.55)),
-    "regular": dict(rows=35, minutes=(55, 15), euros=(6, 2.5), kilometres=(4, 0.5), visits=9.0, extra=0.2,
-                    travel=(0.55, 0.30, 0.10, 0.05), hall=(0.08, 0.47, 0.15, 0.30), yes=(0.90, 0.08, 0.10)),
+    "family": dict(
+        rows=45,
+        minutes=(150, 25),
+        euros=(46, 9),
+        kilometres=(18, 0.5),
+        visits=1.6,
+        extra=2.4,
+        travel=(0.08, 0.20, 0.65, 0.07),
+        hall=(0.62, 0.06, 0.10, 0.22),
+        yes=(0.25, 0.15, 0.70),
+    ),
+    "tourist": dict(
+        rows=40,
+        minutes=(95, 20),
+        euros=(27, 7),
+        kilometres=(420, 0.6),
+        visits=0.1,
+        extra=0.9,
+        travel=(0.03, 0.30, 0.12, 0.55),
+        hall=(0.25, 0.15, 0.45, 0.15),
+        yes=(0.02, 0.75, 0.55),
+    ),
+    "regular": dict(
+        rows=35,
+        minutes=(55, 15),
+        euros=(6, 2.5),
+        kilometres=(4, 0.5),
+        visits=9.0,
+        extra=0.2,
+        travel=(0.55, 0.30, 0.10, 0.05),
+        hall=(0.08, 0.47, 0.15, 0.30),
+        yes=(0.90, 0.08, 0.10),
+    ),
 }
-COLUMNS = ["minutes_stayed", "euros_spent", "kilometres_travelled", "visits_last_year", "people_in_party",
-           "arrived_by", "favourite_hall", "member", "took_tour", "bought_online"]
+COLUMNS = [
+    "minutes_stayed",
+    "euros_spent",
+    "kilometres_travelled",
+    "visits_last_year",
+    "people_in_party",
+    "arrived_by",
+    "favourite_hall",
+    "member",
+    "took_tour",
+    "bought_online",
+]
 
 
 def cells(rng, group):

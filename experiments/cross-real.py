@@ -6,7 +6,6 @@ import sys
 import tempfile
 
 import numpy as np
-
 from shared import common
 
 NO_DATA = {"label", "molecule_name", "conformation_name"}
@@ -24,8 +23,7 @@ def table(name, rows=100, seed=1):
     file, kept = TABLES[name]
     header, cells = common.read_table(common.DATA / file)
     order = np.random.default_rng(seed).permutation(len(cells))[:rows]
-    columns = [j for j, title in enumerate(header)
-               if title not in NO_DATA and len({cells[i][j] for i in order}) > 5]
+    columns = [j for j, title in enumerate(header) if title not in NO_DATA and len({cells[i][j] for i in order}) > 5]
     if len(columns) > kept:
         columns = [columns[k * len(columns) // kept] for k in range(kept)]
     return [header[j] for j in columns], [[cells[i][j] for j in columns] for i in order]
@@ -44,19 +42,44 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/{name}.csv"
             common.write_table(path, header, cells)
-            answer = common.coppice("crossvalidate", path, "--family", "gaussian-diagonal", "--models", ",".join(MODELS), "--folds", 10,
-                                    "--most-folds", folds, "--chains", 1, "--warmup", 200, "--draws", 200, "--threads", 1, "--json", "-q",
-                                    parse="json")
+            answer = common.coppice(
+                "crossvalidate",
+                path,
+                "--family",
+                "gaussian-diagonal",
+                "--models",
+                ",".join(MODELS),
+                "--folds",
+                10,
+                "--most-folds",
+                folds,
+                "--chains",
+                1,
+                "--warmup",
+                200,
+                "--draws",
+                200,
+                "--threads",
+                1,
+                "--json",
+                "-q",
+                parse="json",
+            )
         results[name] = answer
         for entry in answer["models"]:
+
             def shown(key, digits):
                 value = entry[key]
                 if value["mean"] is None:
                     return "-"
                 error = f" ({value['standard_error']:.{digits}f})" if value["standard_error"] is not None else ""
                 return f"{value['mean']:.{digits}f}{error}"
-            print(f"| {name}, {len(cells)} x {len(header)} | {entry['model']} | {shown('log_predictive', 3)} | {shown('rmse', 3)} | "
-                  f"{shown('fit_seconds', 2)} | {shown('views', 1)} |", flush=True)
+
+            print(
+                f"| {name}, {len(cells)} x {len(header)} | {entry['model']} | {shown('log_predictive', 3)} | {shown('rmse', 3)} | "
+                f"{shown('fit_seconds', 2)} | {shown('views', 1)} |",
+                flush=True,
+            )
     (common.OUT / "cross-real.json").write_text(json.dumps(results))
 
 

@@ -9,7 +9,6 @@ import sys
 import tempfile
 
 import numpy as np
-
 from shared import common
 
 TRIALS = 50
@@ -42,8 +41,9 @@ def separated(views, seed, rows=100, columns=200):
     """Equal views whose four components are far apart in every column."""
     generator = np.random.default_rng(1000 * views + seed)
     sizes = [columns // views + (view < columns % views) for view in range(views)]
-    return table_of_views(rows, sizes, [4] * views,
-                          lambda groups: generator.permutation([0.1, 0.37, 0.63, 0.9]), generator)
+    return table_of_views(
+        rows, sizes, [4] * views, lambda groups: generator.permutation([0.1, 0.37, 0.63, 0.9]), generator
+    )
 
 
 def adjusted_rand(a, b):
@@ -70,7 +70,9 @@ def fit_views(folder, path, model, *options):
     """Views of the columns in the order of the table, the rows' clusters in each, and seconds of CPU with reading."""
     run = f"{folder}/run.coppice"
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    common.coppice("fit", model, path, "--codebook", f"{path}.toml", *options, "-o", run, "--overwrite", "-q", "--threads", 1)
+    common.coppice(
+        "fit", model, path, "--codebook", f"{path}.toml", *options, "-o", run, "--overwrite", "-q", "--threads", 1
+    )
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     answer = common.coppice("views", run, "--json", parse="json")
     return answer["views"], seconds
@@ -85,13 +87,30 @@ def labels_of(views, columns):
 
 
 def crossvalidate(path, models, folds, *options):
-    answer = common.coppice("crossvalidate", path, "--codebook", f"{path}.toml", "--models", ",".join(models), "--folds", 10, "--most-folds", folds,
-                            *SAMPLING, *options, "--json", "-q", parse="json")
+    answer = common.coppice(
+        "crossvalidate",
+        path,
+        "--codebook",
+        f"{path}.toml",
+        "--models",
+        ",".join(models),
+        "--folds",
+        10,
+        "--most-folds",
+        folds,
+        *SAMPLING,
+        *options,
+        "--json",
+        "-q",
+        parse="json",
+    )
     return {entry["model"]: entry for entry in answer["models"]}
 
 
 def recovery(seeds, folder, results):
-    print("\n| seed | bhcc, views | ARI of columns | bhcc --randomized, views | ARI of columns | without consolidation, views | ARI of columns |")
+    print(
+        "\n| seed | bhcc, views | ARI of columns | bhcc --randomized, views | ARI of columns | without consolidation, views | ARI of columns |"
+    )
     print("|---|---|---|---|---|---|---|")
     for seed in range(1, seeds + 1):
         cells, truth = example(seed)
@@ -101,7 +120,9 @@ def recovery(seeds, folder, results):
             views, _ = fit_views(folder, path, "bhcc", *options)
             line += [len(views), adjusted_rand(truth, labels_of(views, cells.shape[1]))]
         results.append(line)
-        print(f"| {seed} | " + " | ".join(str(x) if isinstance(x, int) else f"{x:.3f}" for x in line) + " |", flush=True)
+        print(
+            f"| {seed} | " + " | ".join(str(x) if isinstance(x, int) else f"{x:.3f}" for x in line) + " |", flush=True
+        )
 
 
 def accuracy(seeds, folds, folder, results):
@@ -114,16 +135,26 @@ def accuracy(seeds, folds, folder, results):
             for model, entry in crossvalidate(write(folder, cells), MODELS, folds).items():
                 for key in ("log_predictive", "rmse", "mode_accuracy", "fit_seconds", "views"):
                     gathered.setdefault(model, {}).setdefault(key, []).extend(
-                        x for x in entry[key]["folds"] if x is not None)
+                        x for x in entry[key]["folds"] if x is not None
+                    )
         results[views] = gathered
         for model, values in gathered.items():
+
             def shown(key, digits):
                 x = values.get(key, [])
                 if not x:
                     return "-"
-                return f"{np.mean(x):.{digits}f} ({np.std(x, ddof=1) / len(x) ** 0.5:.{digits}f})" if len(x) > 1 else f"{x[0]:.{digits}f}"
-            print(f"| {views} | {model} | {shown('log_predictive', 3)} | {shown('rmse', 2)} | {shown('mode_accuracy', 3)} | "
-                  f"{shown('fit_seconds', 2)} | {shown('views', 1)} |", flush=True)
+                return (
+                    f"{np.mean(x):.{digits}f} ({np.std(x, ddof=1) / len(x) ** 0.5:.{digits}f})"
+                    if len(x) > 1
+                    else f"{x[0]:.{digits}f}"
+                )
+
+            print(
+                f"| {views} | {model} | {shown('log_predictive', 3)} | {shown('rmse', 2)} | {shown('mode_accuracy', 3)} | "
+                f"{shown('fit_seconds', 2)} | {shown('views', 1)} |",
+                flush=True,
+            )
 
 
 def growth(folder, results):
@@ -158,14 +189,20 @@ def filtering(seeds, folder, results):
     for model, pairs in gathered.items():
         logs = [pair[0] for pair in pairs]
         views = [pair[1] for pair in pairs if pair[1] is not None]
-        print(f"| {model} | {np.mean(logs):.3f} | {np.mean(views):.1f} |" if views else f"| {model} | {np.mean(logs):.3f} | - |")
+        print(
+            f"| {model} | {np.mean(logs):.3f} | {np.mean(views):.1f} |"
+            if views
+            else f"| {model} | {np.mean(logs):.3f} | - |"
+        )
     results.update(gathered)
 
 
 def draw(results):
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
     with tempfile.TemporaryDirectory() as folder:
         cells, _ = example(1)
         views, _ = fit_views(folder, write(folder, cells), "bhcc")
@@ -188,8 +225,12 @@ def draw(results):
     save(picture, "cross-heatmap.png")
     picture, axis = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
     for model in ("one cluster", *MODELS):
-        axis.plot([1, 2, 3, 4], [np.mean(results["accuracy"][views][model]["log_predictive"]) for views in (1, 2, 3, 4)], marker="o",
-                  label=model)
+        axis.plot(
+            [1, 2, 3, 4],
+            [np.mean(results["accuracy"][views][model]["log_predictive"]) for views in (1, 2, 3, 4)],
+            marker="o",
+            label=model,
+        )
     axis.set(xlabel="views in the data", ylabel="log predictive of a hidden cell", xticks=[1, 2, 3, 4])
     axis.legend(fontsize=8)
     save(picture, "cross-accuracy.png")

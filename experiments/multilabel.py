@@ -22,12 +22,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # another gains regressions of th
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from shared import common
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, label_ranking_loss
 from sklearn.model_selection import KFold
 from sklearn.multioutput import ClassifierChain
-
-from shared import common
 
 TABLE = common.OUT / "multilabel.csv"
 FIELDS = ["claim", "data", "setting", "seed", "model", "micro_f1", "macro_f1", "ranking_loss", "log_loss", "seconds"]
@@ -40,6 +39,7 @@ BNMC = {
 
 
 # ---- data: features, labels (NaN: not known), kind of the features ----
+
 
 def patterns(seed, rows, features=100, labels=20, groups=8):
     """Clusters with words and labels of their own, and a little of a linear rule: what the mixture assumes."""
@@ -70,8 +70,11 @@ def emotions():
     header, rows = common.read_table(common.DATA / "emotions.csv")
     labels = [i for i, name in enumerate(header) if name.startswith("label_")]
     features = [i for i, name in enumerate(header) if i not in labels and name != "split"]
-    return (np.array([[float(row[i]) for i in features] for row in rows]),
-            np.array([[float(row[i]) for i in labels] for row in rows]), "real")
+    return (
+        np.array([[float(row[i]) for i in features] for row in rows]),
+        np.array([[float(row[i]) for i in labels] for row in rows]),
+        "real",
+    )
 
 
 def bibtex():
@@ -89,7 +92,7 @@ def bibtex():
 
 def split(x, y, seed, train, test):
     order = np.random.default_rng(1000 + seed).permutation(len(x))
-    return x[order[:train]], y[order[:train]], x[order[train:train + test]], y[order[train:train + test]]
+    return x[order[:train]], y[order[:train]], x[order[train : train + test]], y[order[train : train + test]]
 
 
 def write(path, x, y):
@@ -100,11 +103,16 @@ def write(path, x, y):
 
 # ---- models ----
 
+
 def measures(y, p, threshold):
     p = np.clip(p, 1e-12, 1 - 1e-12)
     chosen = p >= threshold
-    return {"micro_f1": f1_score(y, chosen, average="micro"), "macro_f1": f1_score(y, chosen, average="macro", zero_division=0),
-            "ranking_loss": label_ranking_loss(y, p), "log_loss": -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))}
+    return {
+        "micro_f1": f1_score(y, chosen, average="micro"),
+        "macro_f1": f1_score(y, chosen, average="macro", zero_division=0),
+        "ranking_loss": label_ranking_loss(y, p),
+        "log_loss": -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p)),
+    }
 
 
 def children_seconds():
@@ -116,8 +124,20 @@ def run_bnmc(name, x, y, x_test, y_test, seed, folder):
     write(f"{folder}/train.csv", x, y)
     write(f"{folder}/test.csv", x_test, y_test)
     begin = children_seconds()
-    common.coppice("fit", "bnmc", f"{folder}/train.csv", "--labels", "label_*", *BNMC[name], "--seed", seed,
-                   "-o", f"{folder}/run.coppice", "--overwrite", "-q")
+    common.coppice(
+        "fit",
+        "bnmc",
+        f"{folder}/train.csv",
+        "--labels",
+        "label_*",
+        *BNMC[name],
+        "--seed",
+        seed,
+        "-o",
+        f"{folder}/run.coppice",
+        "--overwrite",
+        "-q",
+    )
     seconds = children_seconds() - begin
     answer = common.coppice("score", f"{folder}/run.coppice", f"{folder}/test.csv", "--json", parse="json")
     return {**{name: answer[name] for name in ("micro_f1", "macro_f1", "ranking_loss", "log_loss")}, "seconds": seconds}
@@ -144,20 +164,27 @@ def fit_one_vs_rest(z, y):
         rate = (np.nansum(column) + 0.5) / (known.sum() + 1)
         varies = known.any() and 0 < column[known].sum() < known.sum()
         models.append(LogisticRegression(max_iter=1000).fit(z[known], column[known]) if varies else rate)
-    return lambda new: np.column_stack([np.full(len(new), m) if np.isscalar(m) else m.predict_proba(new)[:, 1] for m in models])
+    return lambda new: np.column_stack(
+        [np.full(len(new), m) if np.isscalar(m) else m.predict_proba(new)[:, 1] for m in models]
+    )
 
 
 def fit_chains(z, y, seed):
     known = np.nan_to_num(y)
     varies = (known.sum(0) > 0) & (known.sum(0) < len(known))
     rates = (known.sum(0) + 0.5) / (len(known) + 1)
-    chains = [ClassifierChain(LogisticRegression(max_iter=1000), order="random", random_state=10 * seed + i).fit(z, known[:, varies])
-              for i in range(10)]
+    chains = [
+        ClassifierChain(LogisticRegression(max_iter=1000), order="random", random_state=10 * seed + i).fit(
+            z, known[:, varies]
+        )
+        for i in range(10)
+    ]
 
     def predict(new):
         p = np.tile(rates, (len(new), 1))
         p[:, varies] = np.mean([chain.predict_proba(new) for chain in chains], 0)
         return p
+
     return predict
 
 
@@ -181,6 +208,7 @@ def run_baseline(name, x, y, x_test, y_test, kind, seed, folds):
 
 # ---- claims: (data, setting, models, rows) ----
 
+
 def claim_a(seed):
     for rows in (100, 400):
         yield "patterns", f"{rows} rows", None, (*split(*patterns(seed, rows + 1000)[:2], seed, rows, 1000), "count")
@@ -193,14 +221,24 @@ def claim_b(seed):
     x, y, x_test, y_test = split(*patterns(seed, 1400)[:2], seed, 400, 1000)
     for share in (0.0, 0.4, 0.8):
         known = np.where(np.random.default_rng(seed).uniform(size=y.shape) < share, np.nan, y)
-        yield "patterns", f"{share:.0%} removed", ["bnmc", "bnmc mixture", "one-vs-rest"], (x, known, x_test, y_test, "count")
+        yield (
+            "patterns",
+            f"{share:.0%} removed",
+            ["bnmc", "bnmc mixture", "one-vs-rest"],
+            (x, known, x_test, y_test, "count"),
+        )
 
 
 def claim_c(seed):
     x, y, x_test, y_test = split(*patterns(seed, 1400)[:2], seed, 400, 1000)
     for unlabeled in (0, 350):
         known = np.vstack([y[:50], np.full((unlabeled, y.shape[1]), np.nan)])
-        yield "patterns", f"50 + {unlabeled} rows", ["bnmc", "bnmc mixture"], (x[:50 + unlabeled], known, x_test, y_test, "count")
+        yield (
+            "patterns",
+            f"50 + {unlabeled} rows",
+            ["bnmc", "bnmc mixture"],
+            (x[: 50 + unlabeled], known, x_test, y_test, "count"),
+        )
 
 
 def claim_d(seed):
@@ -209,7 +247,12 @@ def claim_d(seed):
         yield "patterns", f"{labels} labels", ["bnmc", "bnmc mixture", "one-vs-rest"], (x, y, x_test, y_test, "count")
     if seed == 1 and (common.DATA / "bibtex.svm.gz").exists():
         x, y, _ = bibtex()
-        yield "bibtex", "159 labels", ["bnmc", "bnmc mixture", "one-vs-rest"], (x[:4880], y[:4880], x[4880:], y[4880:], "bits")
+        yield (
+            "bibtex",
+            "159 labels",
+            ["bnmc", "bnmc mixture", "one-vs-rest"],
+            (x[:4880], y[:4880], x[4880:], y[4880:], "bits"),
+        )
 
 
 def in_batches(seed, folder):
@@ -220,8 +263,19 @@ def in_batches(seed, folder):
         rows = slice(80 * batch, 80 * (batch + 1))
         write(f"{folder}/part.csv", x[rows], y[rows])
         if batch == 0:
-            common.coppice("fit", "bnmc", f"{folder}/part.csv", "--labels", "label_*", "--seed", seed, "-o",
-                           f"{folder}/run.coppice", "--overwrite", "-q")
+            common.coppice(
+                "fit",
+                "bnmc",
+                f"{folder}/part.csv",
+                "--labels",
+                "label_*",
+                "--seed",
+                seed,
+                "-o",
+                f"{folder}/run.coppice",
+                "--overwrite",
+                "-q",
+            )
         else:
             common.coppice("update", f"{folder}/run.coppice", f"{folder}/part.csv", "-q")
     answer = common.coppice("score", f"{folder}/run.coppice", f"{folder}/test.csv", "--json", parse="json")
@@ -229,6 +283,7 @@ def in_batches(seed, folder):
 
 
 # ---- the table ----
+
 
 def known_rows():
     if not TABLE.exists():
@@ -258,7 +313,9 @@ def print_table():
         for name in FIELDS[5:]:
             values = np.array([float(row[name]) for row in groups[key] if row[name]])
             error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-            cells.append("-" if not len(values) else f"{values.mean():.3f}" + (f" ± {error:.3f}" if len(values) > 1 else ""))
+            cells.append(
+                "-" if not len(values) else f"{values.mean():.3f}" + (f" ± {error:.3f}" if len(values) > 1 else "")
+            )
         print("|", " | ".join([*key, str(len(groups[key])), *cells]), "|")
 
 
@@ -274,15 +331,26 @@ def main(arguments):
             with tempfile.TemporaryDirectory() as folder:
                 if claim == "e":
                     if not is_slow and ("e", "patterns", "400 rows in 5 batches", str(seed), "bnmc") not in done:
-                        keep({"claim": "e", "data": "patterns", "setting": "400 rows in 5 batches", "seed": seed, "model": "bnmc",
-                              **in_batches(seed, folder)})
+                        keep(
+                            {
+                                "claim": "e",
+                                "data": "patterns",
+                                "setting": "400 rows in 5 batches",
+                                "seed": seed,
+                                "model": "bnmc",
+                                **in_batches(seed, folder),
+                            }
+                        )
                     continue
                 for data, setting, models, rows in globals()[f"claim_{claim}"](seed):
                     for model in models or [*BNMC, "one-vs-rest", "chains"]:
                         if (model == "chains") != is_slow or (claim, data, setting, str(seed), model) in done:
                             continue
-                        result = (run_bnmc(model, *rows[:4], seed, folder) if model in BNMC
-                                  else run_baseline(model, *rows, seed, 0 if claim == "d" else 3))
+                        result = (
+                            run_bnmc(model, *rows[:4], seed, folder)
+                            if model in BNMC
+                            else run_baseline(model, *rows, seed, 0 if claim == "d" else 3)
+                        )
                         keep({"claim": claim, "data": data, "setting": setting, "seed": seed, "model": model, **result})
     print_table()
     return None

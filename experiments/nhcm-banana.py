@@ -10,7 +10,6 @@ import csv
 import sys
 
 import numpy as np
-
 from shared import common
 
 # r and s, the radius of the arcs and the noise around them.
@@ -23,7 +22,11 @@ MODELS = {
     "nested": ("nhcm", ["--nesting", "nested"], 1000),
     "published": ("nhcm", ["--sampler", "published"], 100),
     "dpm": ("nrmm", ["--family", "gaussian", "--alpha", "1"], 1000),
-    "dpm, gibbs": ("nrmm", ["--family", "gaussian", "--alpha", "1", "--sampler", "gibbs", "--init", "sequential"], 1000),
+    "dpm, gibbs": (
+        "nrmm",
+        ["--family", "gaussian", "--alpha", "1", "--sampler", "gibbs", "--init", "sequential"],
+        1000,
+    ),
 }
 MEASURES = ["clusters", "subclusters", "ari_1", "ari_2", "held_out", "log_joint"]
 # What exact samplers of these models have been found to have, by prototypes over ten seeds: clusters, sub-clusters.
@@ -43,8 +46,22 @@ def bananas(name, seed, folder):
     paths = {}
     for part, number in (("train", seed), ("test", 1000 + seed)):
         paths[part] = f"{folder}/{part}.csv"
-        common.coppice("simulate", "bananas", "--n", 400, "--radius", radius, "--noise", noise, "--seed", number,
-                       "-o", paths[part], "--truth-out", f"{folder}/{part}-truth.csv")
+        common.coppice(
+            "simulate",
+            "bananas",
+            "--n",
+            400,
+            "--radius",
+            radius,
+            "--noise",
+            noise,
+            "--seed",
+            number,
+            "-o",
+            paths[part],
+            "--truth-out",
+            f"{folder}/{part}-truth.csv",
+        )
     truth = np.array([row[1] for row in common.read_table(f"{folder}/train-truth.csv")[1]])
     return paths["train"], paths["test"], ["--id", "row"], truth
 
@@ -78,9 +95,14 @@ def measure(run, files):
     flat = len(run.labels) == 1
     counts = [run.traces[name].mean() for name in (["clusters"] if flat else ["clusters_1", "clusters_2"])]
     nothing = float("nan")
-    return {"clusters": counts[0], "subclusters": nothing if flat else counts[1], "ari_1": ari[0],
-            "ari_2": nothing if flat else ari[1], "held_out": common.held_out(run.path, test).mean(),
-            "log_joint": run.traces["log_joint"].mean()}
+    return {
+        "clusters": counts[0],
+        "subclusters": nothing if flat else counts[1],
+        "ari_1": ari[0],
+        "ari_2": nothing if flat else ari[1],
+        "held_out": common.held_out(run.path, test).mean(),
+        "log_joint": run.traces["log_joint"].mean(),
+    }
 
 
 def known_results():
@@ -107,7 +129,9 @@ def run_all(names, seeds):
             writer.writerow(["data", "model", "sweeps", "seed", *MEASURES])
         for data in names:
             if data in REAL and not (common.DATA / f"{data}.csv").exists():
-                print(f"skipped: there is no {common.DATA / f'{data}.csv'}; set COPPICE_DATA to the folder of data sets")
+                print(
+                    f"skipped: there is no {common.DATA / f'{data}.csv'}; set COPPICE_DATA to the folder of data sets"
+                )
                 continue
             for seed in range(1, min(seeds, REAL.get(data, seeds)) + 1):
                 files = files_of(data, seed, folder)
@@ -129,7 +153,9 @@ def cell(results, name, digits):
 def tables(known):
     for data in dict.fromkeys(key[0] for key in known):
         print(f"\n**{data}**\n")
-        print("| model | sweeps | seeds | clusters | sub-clusters | ARI clusters | ARI sub-clusters | held-out log density | log joint |")
+        print(
+            "| model | sweeps | seeds | clusters | sub-clusters | ARI clusters | ARI sub-clusters | held-out log density | log joint |"
+        )
         print("|---|---|---|---|---|---|---|---|---|")
         for name, sweeps in protocols(data):
             results = known.get((data, name, sweeps))
@@ -151,8 +177,10 @@ def acceptance(known):
                     continue
                 mean, _ = common.mean_and_error([values[what] for values in results.values()])
                 verdict = "yes" if abs(mean - value) <= tolerance else "**no**"
-                print(f"| {data} | {sweeps} | {name} | {what} | {value} | {cell(results, what, 2)} "
-                      f"| {mean - value:+.2f} | {verdict} (± {tolerance}) |")
+                print(
+                    f"| {data} | {sweeps} | {name} | {what} | {value} | {cell(results, what, 2)} "
+                    f"| {mean - value:+.2f} | {verdict} (± {tolerance}) |"
+                )
 
 
 def expected_covariance(points, subs, prior_mean, strength, dof, scale, spread):
@@ -175,6 +203,7 @@ def expected_covariance(points, subs, prior_mean, strength, dof, scale, spread):
 
 def ellipse(center, covariance, color):
     from matplotlib.patches import Ellipse
+
     values, vectors = np.linalg.eigh(covariance)
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
     return Ellipse(center, *(4 * np.sqrt(values[::-1])), angle=angle, edgecolor=color, facecolor="none", linewidth=1)
@@ -182,6 +211,7 @@ def ellipse(center, covariance, color):
 
 def draw_clusters(axis, points, clusters, subs, prior):
     from matplotlib import pyplot
+
     colors = pyplot.get_cmap("tab20")
     order = np.argsort(-np.bincount(clusters))
     for rank, cluster in enumerate(order):
@@ -206,8 +236,11 @@ def prior_of(data, points, spread):
 def figure_of_clusters(names):
     """The draw of highest joint density of the long run of the first seed, by data and model."""
     from matplotlib import pyplot
+
     shown = ["global", "nested", "published", "dpm"]
-    picture, axes = pyplot.subplots(len(names), len(shown), figsize=(11, 2.7 * len(names)), layout="constrained", squeeze=False)
+    picture, axes = pyplot.subplots(
+        len(names), len(shown), figsize=(11, 2.7 * len(names)), layout="constrained", squeeze=False
+    )
     with common.scratch() as folder:
         for line, data in zip(axes, names):
             files = files_of(data, 1, folder)
@@ -232,10 +265,13 @@ def figure_of_clusters(names):
 
 def figure_of_counts(known):
     from matplotlib import pyplot
+
     names = [data for data in BANANAS if any(key[0] == data for key in known)]
     if not names:
         return
-    picture, axes = pyplot.subplots(1, len(names), figsize=(3.7 * len(names), 3.2), layout="constrained", sharey=True, squeeze=False)
+    picture, axes = pyplot.subplots(
+        1, len(names), figsize=(3.7 * len(names), 3.2), layout="constrained", sharey=True, squeeze=False
+    )
     bars = [(name, sweeps) for name in MODELS for sweeps in (10, MODELS[name][2])]
     for axis, data in zip(axes[0], names):
         for position, (name, sweeps) in enumerate(bars):
@@ -245,8 +281,16 @@ def figure_of_counts(known):
             for what, width, color in (("subclusters", 0.8, "#a6cee3"), ("clusters", 0.5, "#1f78b4")):
                 mean, error = common.mean_and_error([values[what] for values in results.values()])
                 if np.isfinite(mean):
-                    axis.bar(position, mean, width, yerr=error, color=color, capsize=2, error_kw={"linewidth": 0.8},
-                             label=what.replace("sub", "sub-") if position == 0 else None)
+                    axis.bar(
+                        position,
+                        mean,
+                        width,
+                        yerr=error,
+                        color=color,
+                        capsize=2,
+                        error_kw={"linewidth": 0.8},
+                        label=what.replace("sub", "sub-") if position == 0 else None,
+                    )
         axis.set_xticks(range(len(bars)), [f"{name}, {sweeps}" for name, sweeps in bars], rotation=90, fontsize=7)
         axis.set_title(f"bananas, {data}", fontsize=9)
         axis.grid(axis="y", alpha=0.3)
@@ -257,6 +301,7 @@ def figure_of_counts(known):
 
 def save(picture, name):
     from PIL import Image
+
     target = common.OUT / name
     picture.savefig(target, dpi=100)
     Image.open(target).convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(target, optimize=True)
@@ -265,6 +310,7 @@ def save(picture, name):
 
 def main():
     import matplotlib
+
     matplotlib.use("Agg")
     arguments = sys.argv[1:]
     if arguments != ["table"]:

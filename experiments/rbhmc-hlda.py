@@ -8,18 +8,45 @@ import time
 
 import numpy as np
 import tomotopy
-
 from shared import common
 
 SWEEPS = 300
-FLAGS = ["--truth", "leaf", "--family", "multinomial", "--levels", "2", "--gamma", "0.1", "--penalty", "0", "--chains", "1",
-         "--threads", "1"]
+FLAGS = [
+    "--truth",
+    "leaf",
+    "--family",
+    "multinomial",
+    "--levels",
+    "2",
+    "--gamma",
+    "0.1",
+    "--penalty",
+    "0",
+    "--chains",
+    "1",
+    "--threads",
+    "1",
+]
 
 
 def seconds_of_fit(data, seed, warmup, draws, path):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    common.coppice("fit", "rbhmc", data, *FLAGS, "--warmup", warmup, "--draws", draws, "--seed", seed, "-o", path,
-                   "--overwrite", "-q")
+    common.coppice(
+        "fit",
+        "rbhmc",
+        data,
+        *FLAGS,
+        "--warmup",
+        warmup,
+        "--draws",
+        draws,
+        "--seed",
+        seed,
+        "-o",
+        path,
+        "--overwrite",
+        "-q",
+    )
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
@@ -49,7 +76,9 @@ def theirs(counts, leaves, seed):
 def main():
     counts = np.loadtxt(sys.argv[1], delimiter=",", dtype=int)
     leaves = np.loadtxt(sys.argv[2], dtype=int)
-    print("| seed | rbhmc, ms for a sweep | and with its draw kept | leaf ARI | of draws | hLDA, ms for a sweep | leaf ARI of the last |")
+    print(
+        "| seed | rbhmc, ms for a sweep | and with its draw kept | leaf ARI | of draws | hLDA, ms for a sweep | leaf ARI of the last |"
+    )
     print("|---|---|---|---|---|---|---|")
     with common.scratch() as folder:
         header = [f"w{word}" for word in range(counts.shape[1])] + ["leaf"]
@@ -58,7 +87,10 @@ def main():
         for seed in range(1, 1 + (int(sys.argv[3]) if len(sys.argv) > 3 else 5)):
             mine, kept, reported, drawn = ours(data, seed, folder)
             peer, last = theirs(counts, leaves, seed)
-            print(f"| {seed} | {mine:.2f} | {kept:.2f} | {reported:.2f} | {drawn:.2f} | {peer:.2f} | {last:.2f} |", flush=True)
+            print(
+                f"| {seed} | {mine:.2f} | {kept:.2f} | {reported:.2f} | {drawn:.2f} | {peer:.2f} | {last:.2f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -4,9 +4,8 @@ rows, over seeds. Usage: rbhmc-penalty.py [SEEDS]."""
 import sys
 
 import numpy as np
-
-from shared import common
 from regularizers import load
+from shared import common
 
 NAMES = ["animals33", "zoo", "iris", "nested9", "fashion100"]
 
@@ -28,8 +27,22 @@ def main():
                 header, rows, levels, options = load(name, seed)
                 train, test, _ = common.write_split(header, rows, seed, folder)
                 truth = ["--truth", "label"] if "label" in header else []
-                base = [*options, *truth, "--levels", levels, "--chains", "2", "--warmup", "300", "--draws", "300", "--thin",
-                        "2", "--seed", seed]
+                base = [
+                    *options,
+                    *truth,
+                    "--levels",
+                    levels,
+                    "--chains",
+                    "2",
+                    "--warmup",
+                    "300",
+                    "--draws",
+                    "300",
+                    "--thin",
+                    "2",
+                    "--seed",
+                    seed,
+                ]
                 plain, _ = held_out(train, test, [*base, "--penalty", "0"], folder)
                 chosen, summary = held_out(train, test, [*base, "--penalty", "auto"], folder)
                 differences.append(float(np.mean(chosen - plain)))

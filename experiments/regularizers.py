@@ -10,7 +10,6 @@ import sys
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
-
 from shared import common
 
 SETTINGS = {
@@ -45,11 +44,44 @@ def synthetic(name, seed):
 
 # name: file, levels, options of the data and family
 DATASETS = {
-    "animals33": ("animals33.csv", 3, ["--id", "name", "--pca", "7", "--family", "gaussian-known", "--set",
-                                       "noise_variance=1", "--set", "prior_mean=0", "--set", "prior_variance=1"]),
-    "fashion100": ("fashion100.csv", 4, ["--id", "name", "--family", "gaussian-known", "--set", "noise_variance=1",
-                                         "--set", "prior_mean=0", "--set", "prior_variance=1", "--alpha", "0.2",
-                                         "--gamma", "1.5"]),
+    "animals33": (
+        "animals33.csv",
+        3,
+        [
+            "--id",
+            "name",
+            "--pca",
+            "7",
+            "--family",
+            "gaussian-known",
+            "--set",
+            "noise_variance=1",
+            "--set",
+            "prior_mean=0",
+            "--set",
+            "prior_variance=1",
+        ],
+    ),
+    "fashion100": (
+        "fashion100.csv",
+        4,
+        [
+            "--id",
+            "name",
+            "--family",
+            "gaussian-known",
+            "--set",
+            "noise_variance=1",
+            "--set",
+            "prior_mean=0",
+            "--set",
+            "prior_variance=1",
+            "--alpha",
+            "0.2",
+            "--gamma",
+            "1.5",
+        ],
+    ),
     "zoo": ("zoo.csv", 3, ["--id", "name"]),
     "iris": ("iris.csv", 3, ["--standardize", "--family", "gaussian-diagonal"]),
     "isolet300": ("isolet300.csv.gz", 3, ["--pca", "10", "--family", "gaussian-diagonal"]),
@@ -86,14 +118,37 @@ def measure(name, setting, seed, folder, scales):
     sweeps = ["--chains", "2", "--warmup", str(warmup), "--draws", str(draws), "--thin", "4", "--seed", str(seed)]
     base = [*options, *truth, "--levels", str(levels), *sweeps]
     if (name, seed) not in scales:
-        common.coppice("fit", "rbhmc", train, *options, *truth, "--levels", "1", "--chains", "1", "--warmup", "0",
-                       "--draws", "1", "--penalty", "0", "-o", f"{folder}/scale.coppice", "--overwrite", "-q")
+        common.coppice(
+            "fit",
+            "rbhmc",
+            train,
+            *options,
+            *truth,
+            "--levels",
+            "1",
+            "--chains",
+            "1",
+            "--warmup",
+            "0",
+            "--draws",
+            "1",
+            "--penalty",
+            "0",
+            "-o",
+            f"{folder}/scale.coppice",
+            "--overwrite",
+            "-q",
+        )
         features = length_of_features(f"{folder}/scale.coppice")
         scales[name, seed] = features
     features = scales[name, seed]
     margin = float(np.sqrt((features**2).sum(1).mean()))
-    run = common.fit(train, [*base, "--regularizer", regularizer, "--penalty", strength / margin, "--margin", margin,
-                             *extra], folder, "run")
+    run = common.fit(
+        train,
+        [*base, "--regularizer", regularizer, "--penalty", strength / margin, "--margin", margin, *extra],
+        folder,
+        "run",
+    )
     result = {}
     result["held-out"] = common.held_out(run.path, test).mean()
     draws = range(0, len(run.labels[0]), 10)
@@ -108,7 +163,9 @@ def measure(name, setting, seed, folder, scales):
         for level, labels in enumerate(run.labels):
             result[f"F {level + 1}"] = np.mean([common.f_measure(classes, labels[draw]) for draw in draws])
             result[f"ARI {level + 1}"] = np.mean([common.adjusted_rand(classes, labels[draw]) for draw in draws])
-        together = np.mean([[level[draw][:, None] == level[draw] for level in run.labels] for draw in draws], axis=(0, 1))
+        together = np.mean(
+            [[level[draw][:, None] == level[draw] for level in run.labels] for draw in draws], axis=(0, 1)
+        )
         tree = linkage(squareform(1 - together, checks=False), "average")
         cut = fcluster(tree, len(np.unique(classes)), "maxclust")
         result["ARI at k"] = common.adjusted_rand(classes, cut)
@@ -123,8 +180,8 @@ def pool(known, fresh):
     """(mean, standard error, seeds) of two disjoint sets of seeds together."""
     n, m = known[2], fresh[2]
     mean = (n * known[0] + m * fresh[0]) / (n + m)
-    squares = sum((group[2] - 1) * group[2] * group[1]**2 for group in (known, fresh) if group[2] > 1)
-    squares += n * m / (n + m) * (known[0] - fresh[0])**2
+    squares = sum((group[2] - 1) * group[2] * group[1] ** 2 for group in (known, fresh) if group[2] > 1)
+    squares += n * m / (n + m) * (known[0] - fresh[0]) ** 2
     return mean, float(np.sqrt(squares / (n + m - 1) / (n + m))), n + m
 
 
@@ -157,8 +214,11 @@ def print_table():
                 mean, error, _ = known[name, setting, column]
                 digits = 3 if abs(mean) < 10 else 1
                 cells.append(f"{mean:.{digits}f} ({error:.{digits}f})")
-            scores = " ".join(f"{known[name, setting, f'F {l + 1}'][0]:.2f}" for l in range(levels)) if (
-                name, setting, "F 1") in known else "-"
+            scores = (
+                " ".join(f"{known[name, setting, f'F {l + 1}'][0]:.2f}" for l in range(levels))
+                if (name, setting, "F 1") in known
+                else "-"
+            )
             nodes = " / ".join(f"{known[name, setting, f'nodes {l + 1}'][0]:.1f}" for l in range(levels))
             print(f"| {setting} | " + " | ".join(cells) + f" | {scores} | {nodes} |")
 
@@ -186,9 +246,15 @@ def main():
                         before = known[name, setting, measure_name]
                         # Half-written rows and means over fewer seeds than the line says (no siblings, no AOD).
                         if before[2] != done or not np.isfinite([*before, *values]).all():
-                            raise SystemExit(f"{name}, {setting}: {measure_name} has gaps; delete the lines of this setting")
+                            raise SystemExit(
+                                f"{name}, {setting}: {measure_name} has gaps; delete the lines of this setting"
+                            )
                         whole = pool(before, whole)
-                    print(f"{name},{setting},{measure_name},{whole[0]:.4f},{whole[1]:.4f},{whole[2]}", file=log, flush=True)
+                    print(
+                        f"{name},{setting},{measure_name},{whole[0]:.4f},{whole[1]:.4f},{whole[2]}",
+                        file=log,
+                        flush=True,
+                    )
                 shown = {key: f"{np.nanmean([r[key] for r in results]):.3f}" for key in results[0]}
                 print(name, setting, shown, flush=True)
 

@@ -3,6 +3,7 @@
 Usage: write_estimators.py FOLDER_OF_NATIVE_MODULE OUTPUT. Signatures, defaults and docstrings come from the parameter
 tables, so that a model that is added to the registry has its estimator without further ado.
 """
+
 import re
 import sys
 import textwrap
@@ -12,26 +13,62 @@ ALIASES = {"nrmm": "DPMixture"}
 
 # What all estimators take beside the parameters of their model: name, type for people, annotation, default, help.
 SHARED = [
-    ("family", "str", "str", "auto", "family of all columns (see coppice.families()); 'auto' takes one by the kind of each column"),
-    ("hyper", "str", "str", "learned",
-     "hyper-parameters of families that were not given: 'learned' with the clusters where the model can, or 'fixed' "
-     "by the scales of the columns"),
-    ("family_settings", "dict or None", "dict[str, Any] | None", None,
-     "hyper-parameters of the families by name: numbers, strings, vectors or matrices"),
-    ("codebook", "dict, path or None", "dict[str, dict[str, Any]] | str | os.PathLike[str] | None", None,
-     "what columns mean: a codebook file, or for each column a dict with 'kind' (real, count, binary, category), "
-     "and optionally 'levels', 'family' and the family's settings; columns that are not named are inferred"),
+    (
+        "family",
+        "str",
+        "str",
+        "auto",
+        "family of all columns (see coppice.families()); 'auto' takes one by the kind of each column",
+    ),
+    (
+        "hyper",
+        "str",
+        "str",
+        "learned",
+        "hyper-parameters of families that were not given: 'learned' with the clusters where the model can, or 'fixed' "
+        "by the scales of the columns",
+    ),
+    (
+        "family_settings",
+        "dict or None",
+        "dict[str, Any] | None",
+        None,
+        "hyper-parameters of the families by name: numbers, strings, vectors or matrices",
+    ),
+    (
+        "codebook",
+        "dict, path or None",
+        "dict[str, dict[str, Any]] | str | os.PathLike[str] | None",
+        None,
+        "what columns mean: a codebook file, or for each column a dict with 'kind' (real, count, binary, category), "
+        "and optionally 'levels', 'family' and the family's settings; columns that are not named are inferred",
+    ),
     ("standardize", "bool", "bool", False, "scale real columns to mean 0 and standard deviation 1"),
     ("pca", "int", "int", 0, "replace the numeric columns by this many principal components; 0 keeps them"),
-    ("select", "{'vi', 'binder', 'rcdll', 'cdll', 'rcdll_c'}", "str", "vi",
-     "which partition or hierarchy is reported: of least expected loss (vi, binder), or the draw in which a trace is highest"),
-    ("output", "path or None", "str | os.PathLike[str] | None", None,
-     "run file to write, which the command line reads too; None keeps the run in a temporary file"),
+    (
+        "select",
+        "{'vi', 'binder', 'rcdll', 'cdll', 'rcdll_c'}",
+        "str",
+        "vi",
+        "which partition or hierarchy is reported: of least expected loss (vi, binder), or the draw in which a trace is highest",
+    ),
+    (
+        "output",
+        "path or None",
+        "str | os.PathLike[str] | None",
+        None,
+        "run file to write, which the command line reads too; None keeps the run in a temporary file",
+    ),
     ("overwrite", "bool", "bool", False, "replace the run file if it exists"),
     ("time_limit", "float or None", "float | None", None, "stop cleanly after so many seconds; `resume` goes on"),
-    ("random_state", "int, RandomState instance or None", "int | np.random.RandomState | None", None,
-     "the seed: the same one gives the same draws for any number of threads, and the same as `coppice fit --seed`; "
-     "None takes another one in every fit"),
+    (
+        "random_state",
+        "int, RandomState instance or None",
+        "int | np.random.RandomState | None",
+        None,
+        "the seed: the same one gives the same draws for any number of threads, and the same as `coppice fit --seed`; "
+        "None takes another one in every fit",
+    ),
     ("n_jobs", "int or None", "int | None", -1, "threads; -1 or None: all cores"),
     ("verbose", "int", "int", 1, "0: silent; 1: progress in terminals and notebooks"),
 ]
@@ -60,8 +97,10 @@ n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the columns, if all are strings."""
 
-GREEDY_LINKAGE = ("Average-linkage tree of the draws, in SciPy's form. Height: the share of draws in which two rows are apart.",
-                  "The tree, in SciPy's form. Height: -log of the probability that all rows below are one cluster.")
+GREEDY_LINKAGE = (
+    "Average-linkage tree of the draws, in SciPy's form. Height: the share of draws in which two rows are apart.",
+    "The tree, in SciPy's form. Height: -log of the probability that all rows below are one cluster.",
+)
 CLASSIFIER_ATTRIBUTES = """\
 classes_ : ndarray of shape (n_labels,)
     Names of the labels: columns of a frame, numbers of the columns of an array, or the classes of a vector.
@@ -146,8 +185,9 @@ def described(parameter):
 
 def parameter_text(name, kinds, default, help_text):
     sentence = help_text[0].upper() + help_text[1:] + ("" if help_text.endswith(".") else ".")
-    lines = textwrap.wrap(sentence, 104, initial_indent="        ", subsequent_indent="        ",
-                          break_on_hyphens=False)
+    lines = textwrap.wrap(
+        sentence, 104, initial_indent="        ", subsequent_indent="        ", break_on_hyphens=False
+    )
     return "\n".join([f"    {name} : {kinds}, default={default!r}", *lines])
 
 
@@ -155,8 +195,16 @@ def class_text(model, run_parameters):
     name = CLASS_NAMES.get(model["name"], model["name"].upper())
     parameters = [described(entry) for entry in model["parameters"]]
     earlier = [(alias, entry["name"]) for entry in model["parameters"] for alias in entry["aliases"]]
-    parameters += [(alias.replace("-", "_"), "any or None", "Any", None,
-                    f"Earlier form of `{name.replace('-', '_')}`, for one more release.") for alias, name in earlier]
+    parameters += [
+        (
+            alias.replace("-", "_"),
+            "any or None",
+            "Any",
+            None,
+            f"Earlier form of `{name.replace('-', '_')}`, for one more release.",
+        )
+        for alias, name in earlier
+    ]
     # A model that is fitted once has no chains.
     parameters += [described(entry) for entry in run_parameters if entry["name"] != "seed" and not model["runs_once"]]
     learns = model["learns_labels"]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails where an include points the wrong way: from a folder of src/coppice to one below it in the list, from one model to
 another, in a circle between files of src/coppice (x.hpp and x.cpp are one file here), or from python/ to the command line."""
+
 import pathlib
 import re
 import sys
@@ -38,8 +39,8 @@ def circles(graph):
                 settled.add(path.pop())
                 waiting.pop()
             elif step in path:
-                found.append([*path[path.index(step):], step])
-                settled.update(path[path.index(step):])
+                found.append([*path[path.index(step) :], step])
+                settled.update(path[path.index(step) :])
             else:
                 path.append(step)
                 waiting.append(iter(sorted(graph[step])))

@@ -3,6 +3,7 @@ Members may go without: a name such as Column::name says what it is.
 
 usage: check_reference.py WARNINGS_OF_DOXYGEN
 """
+
 import pathlib
 import re
 import sys

@@ -3,6 +3,7 @@
 
 usage: check_text.py [FILE...]   (without files: all that git tracks)
 """
+
 import pathlib
 import re
 import subprocess
@@ -11,7 +12,23 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORDS = "tools/banned_words.txt"
 WIDTH = 120
-TEXT = {".cpp", ".hpp", ".py", ".pyi", ".md", ".ts", ".css", ".toml", ".yml", ".yaml", ".cmake", ".txt", ".in", ".sh", ".cff"}
+TEXT = {
+    ".cpp",
+    ".hpp",
+    ".py",
+    ".pyi",
+    ".md",
+    ".ts",
+    ".css",
+    ".toml",
+    ".yml",
+    ".yaml",
+    ".cmake",
+    ".txt",
+    ".in",
+    ".sh",
+    ".cff",
+}
 # Not our prose: what was written by programs, or quotes the words.
 NOT_OURS = ("fuzz/corpus/", "tests/reference/", "web/package-lock.json", "LICENSE", WORDS)
 # A line with one of these says that the word belongs there: a name of another program, a quotation.
@@ -39,7 +56,12 @@ def wide_lines(text):
 
 def faults(name, rules):
     path = ROOT / name
-    if path.suffix not in TEXT and path.name not in {"dev", "README"} or name.startswith(NOT_OURS) or not path.is_file():
+    if (
+        path.suffix not in TEXT
+        and path.name not in {"dev", "README"}
+        or name.startswith(NOT_OURS)
+        or not path.is_file()
+    ):
         return
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":

@@ -3,6 +3,7 @@ enumerator or a function describes that one. Prints the header with those commen
 
 usage: doxygen_filter.py FILE
 """
+
 import re
 import sys
 

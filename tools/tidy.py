@@ -5,6 +5,7 @@ folder of stamps when those change.)
 
 usage: tidy.py CLANG_TIDY BUILD_FOLDER STAMP_FOLDER JOBS
 """
+
 import concurrent.futures
 import functools
 import hashlib
@@ -82,7 +83,9 @@ def main(tidy, build, stamps, jobs):
         stamp = stamps / source.relative_to(ROOT).with_suffix(".stamp")
         if stamp.is_file() and stamp.read_text() == digest:
             return None
-        result = subprocess.run([tidy, "-quiet", "-p", str(stamps), str(source)], capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [tidy, "-quiet", "-p", str(stamps), str(source)], capture_output=True, text=True, check=False
+        )
         if result.returncode == 0:
             stamp.parent.mkdir(parents=True, exist_ok=True)
             stamp.write_text(digest)
@@ -93,7 +96,9 @@ def main(tidy, build, stamps, jobs):
     if not sources:
         sys.exit(f"tidy.py: no source of ours in {build}/compile_commands.json")
     stamps.mkdir(parents=True, exist_ok=True)
-    database = [{"directory": str(build.resolve()), "file": str(path), "command": command} for path, command in sources.items()]
+    database = [
+        {"directory": str(build.resolve()), "file": str(path), "command": command} for path, command in sources.items()
+    ]
     (stamps / "compile_commands.json").write_text(json.dumps(database))
     checked, bad = 0, []
     with concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:

@@ -4,6 +4,7 @@ are, and so do code, tables, headings and lines with a hard break.
 
 usage: wrap_markdown.py [FILE...]   (without files: all that git tracks)
 """
+
 import pathlib
 import re
 import subprocess
@@ -24,10 +25,16 @@ def wrapped(block):
         return block
     item = ITEM.match(block[0])
     first = item[0] if item else re.match(r"\s*", block[0])[0]
-    words = " ".join([block[0][len(first):].strip(), *(line.strip() for line in block[1:])])
+    words = " ".join([block[0][len(first) :].strip(), *(line.strip() for line in block[1:])])
     for width in range(WIDTH, WIDTH - 40, -1):
-        lines = textwrap.wrap(words, width, initial_indent=first, subsequent_indent=" " * len(first),
-                              break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(
+            words,
+            width,
+            initial_indent=first,
+            subsequent_indent=" " * len(first),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         if not any(MEANS_MORE.match(line) for line in lines[1:]):
             return lines
     return block
@@ -45,8 +52,7 @@ def wrap(text):
             flush()
             fence = not fence
             out.append(line)
-        elif fence or not line.strip() or APART.match(line) or (
-                line.startswith("    ") and not block and not in_list):
+        elif fence or not line.strip() or APART.match(line) or (line.startswith("    ") and not block and not in_list):
             flush()
             out.append(line)
             if line.strip() and not line.startswith(" "):

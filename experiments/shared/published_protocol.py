@@ -33,9 +33,30 @@ class Protocol:
         self.features = None
 
     def run(self, folder, seed, penalty, margin, regularizer):
-        run = common.fit(self.data, [*self.options, "--penalty", penalty, "--margin", margin, "--regularizer",
-                                     regularizer, "--chains", "1", "--warmup", self.warmup, "--draws", self.draws,
-                                     "--thin", self.thin, "--seed", seed], folder, "run")
+        run = common.fit(
+            self.data,
+            [
+                *self.options,
+                "--penalty",
+                penalty,
+                "--margin",
+                margin,
+                "--regularizer",
+                regularizer,
+                "--chains",
+                "1",
+                "--warmup",
+                self.warmup,
+                "--draws",
+                self.draws,
+                "--thin",
+                self.thin,
+                "--seed",
+                seed,
+            ],
+            folder,
+            "run",
+        )
         if self.features is None:
             table = common.coppice("export", run.path, "--what", "data", "--to", "csv", parse="csv")
             self.features = np.array([[float(x) for x in row[1:]] for row in table[1:]])
@@ -62,7 +83,9 @@ class Protocol:
         }
 
     def repeat(self, folder, penalty, margin, regularizer):
-        return [self.measure(self.run(folder, seed, penalty, margin, regularizer)) for seed in range(1, self.repeats + 1)]
+        return [
+            self.measure(self.run(folder, seed, penalty, margin, regularizer)) for seed in range(1, self.repeats + 1)
+        ]
 
     def line(self, name, results, plain):
         def cell(values, digits=2):
@@ -75,16 +98,23 @@ class Protocol:
         scores = " ".join(f"{np.mean([r['F'][l] for r in results]):.2f}" for l in range(self.levels))
         doubt = np.mean([r["doubt"][0] for r in results])
         single = np.mean([r["single"] for r in results])
-        print(f"| {name} | {cell([r['AID'] for r in results])} | {cell(aid, 1)} | {cell([r['AOD'] for r in results])} "
-              f"| {cell(aod, 1)} | {nodes} | {scores} | {doubt:.2f} | {single:.2f} |", flush=True)
+        print(
+            f"| {name} | {cell([r['AID'] for r in results])} | {cell(aid, 1)} | {cell([r['AOD'] for r in results])} "
+            f"| {cell(aod, 1)} | {nodes} | {scores} | {doubt:.2f} | {single:.2f} |",
+            flush=True,
+        )
         return np.mean(aid), np.nanmean(aod) if np.isfinite(aod).any() else np.nan
 
     def main(self):
         common.OUT.mkdir(parents=True, exist_ok=True)
         with common.scratch() as folder:
-            print(f"{self.name}: {self.repeats} repeats of {self.warmup} + {self.draws * self.thin} sweeps, every "
-                  f"{self.thin}th kept. Gains in AID and AOD in percent of BHMC's.\n")
-            print("| setting | AID | gain % | AOD | gain % | nodes per level | F per level | doubt, level 1 | single path |")
+            print(
+                f"{self.name}: {self.repeats} repeats of {self.warmup} + {self.draws * self.thin} sweeps, every "
+                f"{self.thin}th kept. Gains in AID and AOD in percent of BHMC's.\n"
+            )
+            print(
+                "| setting | AID | gain % | AOD | gain % | nodes per level | F per level | doubt, level 1 | single path |"
+            )
             print("|---|---|---|---|---|---|---|---|---|")
             plain = self.repeat(folder, 0, 1, "hinge")
             self.line("BHMC", plain, plain)
@@ -111,7 +141,9 @@ class Protocol:
                 table = [[gains[regularizer, p, m][row] for p in self.penalties] for m in self.margins]
                 image = axes[row, column].imshow(table, cmap="RdBu", vmin=-limit, vmax=limit, origin="lower")
                 for (y, x), value in np.ndenumerate(np.array(table)):
-                    axes[row, column].text(x, y, "-" if np.isnan(value) else f"{value:.0f}", ha="center", va="center", fontsize=8)
+                    axes[row, column].text(
+                        x, y, "-" if np.isnan(value) else f"{value:.0f}", ha="center", va="center", fontsize=8
+                    )
                 axes[row, column].set_xticks(range(len(self.penalties)), self.penalties, fontsize=7)
                 axes[row, column].set_yticks(range(len(self.margins)), self.margins, fontsize=7)
                 axes[row, column].set_title(f"{regularizer}: gain in {what}, %", fontsize=9)
@@ -127,8 +159,15 @@ class Protocol:
             for level in range(self.levels):
                 values = [result["F"][level] for result in chosen[name]]
                 x = level + 0.15 * (i - (len(names) - 1) / 2)
-                axis.plot([x] * len(values), values, "o", color=COLORS[name], alpha=0.5, markersize=4,
-                          label=name if level == 0 else None)
+                axis.plot(
+                    [x] * len(values),
+                    values,
+                    "o",
+                    color=COLORS[name],
+                    alpha=0.5,
+                    markersize=4,
+                    label=name if level == 0 else None,
+                )
                 axis.plot([x - 0.05, x + 0.05], [np.mean(values)] * 2, color=COLORS[name], linewidth=2)
         axis.set_xticks(range(self.levels), [f"level {l + 1}" for l in range(self.levels)])
         axis.set_ylabel("F-measure of the best draw")
@@ -139,10 +178,16 @@ class Protocol:
     def figure_of_coclustering(self, folder):
         settings = [("bhmc", 0, "hinge")] + [(r, self.shown[0], r) for r in REGULARIZERS]
         order = np.argsort(self.classes, kind="stable")
-        figure, axes = plt.subplots(self.levels, len(settings), figsize=(2.1 * len(settings), 2.1 * self.levels),
-                                    layout="constrained", squeeze=False)
-        trace_figure, trace_axes = plt.subplots(len(settings), 1, figsize=(8, 1.5 * len(settings)), sharex=True,
-                                                layout="constrained")
+        figure, axes = plt.subplots(
+            self.levels,
+            len(settings),
+            figsize=(2.1 * len(settings), 2.1 * self.levels),
+            layout="constrained",
+            squeeze=False,
+        )
+        trace_figure, trace_axes = plt.subplots(
+            len(settings), 1, figsize=(8, 1.5 * len(settings)), sharex=True, layout="constrained"
+        )
         for column, (name, penalty, regularizer) in enumerate(settings):
             run = self.run(folder, 1, penalty, self.shown[1], regularizer)
             for level, labels in enumerate(run.labels):

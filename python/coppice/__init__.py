@@ -4,6 +4,7 @@ Estimators follow scikit-learn's conventions; there is one for each model of the
 estimator from a run file; `compare` asks whether two runs agree, and `merge` puts their chains into one run.
 The functions `plot_...` draw with matplotlib.
 """
+
 from coppice._crossvalidate import Crossvalidation, crossvalidate
 from coppice._estimator import open_run as open  # noqa: A004  (the name users expect)
 from coppice._estimators import *  # noqa: F403

@@ -1,4 +1,5 @@
 """A run for ArviZ: InferenceData in its 0.x, a DataTree in its 1.x."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -35,11 +36,18 @@ def to_arviz(run: Run) -> Any:
     posterior_group.attrs.update(_attributes(run))
     # R-hat of a label means nothing: names of clusters switch from draw to draw.
     posterior_group["labels"].attrs["description"] = (
-        "cluster of each row; names of clusters carry no meaning across draws, do not summarize")
+        "cluster of each row; names of clusters carry no meaning across draws, do not summarize"
+    )
     return answer
 
 
 def _attributes(run: Run) -> dict[str, str]:
-    return {"inference_library": "coppice", "inference_library_version": run._head["version"],
-            "created_at": run._head["created_at"], "model": run.model, "configuration": run._head["configuration"],
-            "data_sha256": run._head["data_sha256"], **({"inexactness_note": run.inexactness_note} if run.inexactness_note else {})}
+    return {
+        "inference_library": "coppice",
+        "inference_library_version": run._head["version"],
+        "created_at": run._head["created_at"],
+        "model": run.model,
+        "configuration": run._head["configuration"],
+        "data_sha256": run._head["data_sha256"],
+        **({"inexactness_note": run.inexactness_note} if run.inexactness_note else {}),
+    }

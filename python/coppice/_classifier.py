@@ -1,4 +1,5 @@
 """Estimators that learn labels, several of each row at once: scikit-learn's conventions over one fit."""
+
 from __future__ import annotations
 
 import itertools
@@ -90,9 +91,17 @@ class LabelClassifier(ClassifierMixin, Estimator):
         frame.set_row_ids(self._new_names(frame.row_ids()))
         output = None if self.output is None else f"{os.fspath(self.output)}.part"
         try:
-            end = self._write(lambda path: self._watch(
-                _native.update, path=run.path, frame=frame, labels=targets.frame(frame.row_ids()), output=path,
-                overwrite=True), output)
+            end = self._write(
+                lambda path: self._watch(
+                    _native.update,
+                    path=run.path,
+                    frame=frame,
+                    labels=targets.frame(frame.row_ids()),
+                    output=path,
+                    overwrite=True,
+                ),
+                output,
+            )
         except BaseException:
             if output is not None:  # the run is as it was
                 for suffix in ("", "-wal", "-shm", "-journal"):
@@ -106,8 +115,13 @@ class LabelClassifier(ClassifierMixin, Estimator):
             known = [str(name) for name in self.classes_]
             names = self.run_.label_names
             added = dict(zip(targets.names, targets.classes.tolist()))
-            self.classes_ = (np.arange(len(names)) if self.classes_.dtype.kind in "iu" else np.array(
-                [*self.classes_.tolist(), *(added[name] for name in names if name not in known)], dtype=object))
+            self.classes_ = (
+                np.arange(len(names))
+                if self.classes_.dtype.kind in "iu"
+                else np.array(
+                    [*self.classes_.tolist(), *(added[name] for name in names if name not in known)], dtype=object
+                )
+            )
         self._tell(end)
         return self
 
@@ -115,17 +129,23 @@ class LabelClassifier(ClassifierMixin, Estimator):
         """Labels of more rows: columns without names are the labels of the run, in its order."""
         targets = targets_of(self, y, self.classes_ if self._one_per_row else None)
         if targets.one_per_row != self._one_per_row:
-            raise ValueError(f"{name} is a vector of classes where a matrix of labels was learned, or the other way round")
+            raise ValueError(
+                f"{name} is a vector of classes where a matrix of labels was learned, or the other way round"
+            )
         if targets.named:
             absent = [name for name in self.run_.label_names if name not in targets.names]
             added = [name for name in targets.names if name not in self.run_.label_names]
             if absent and added and not targets.one_per_row:
-                warnings.warn(f"labels {added} are new and {absent} are not there: they are unknown in these rows", stacklevel=3)
+                warnings.warn(
+                    f"labels {added} are new and {absent} are not there: they are unknown in these rows", stacklevel=3
+                )
         else:
             names = self.run_.label_names
             if len(targets.names) != len(names):
-                raise ValueError(f"{name} has {len(targets.names)} columns where {len(names)} labels were learned; the columns of a "
-                                 "frame say which they are")
+                raise ValueError(
+                    f"{name} has {len(targets.names)} columns where {len(names)} labels were learned; the columns of a "
+                    "frame say which they are"
+                )
             targets.names, targets.classes = names, self.classes_
         return targets
 
@@ -147,7 +167,9 @@ class LabelClassifier(ClassifierMixin, Estimator):
     def _answers(self, X: Any, given: Any = None) -> dict[str, np.ndarray]:
         check_is_fitted(self, "run_")
         frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in self.run_.inputs])
-        return self.run_._native.predict_labels(frame, None if given is None else self._known(given, frame), self._threads())
+        return self.run_._native.predict_labels(
+            frame, None if given is None else self._known(given, frame), self._threads()
+        )
 
     def _known(self, given: Any, frame: _native.Frame) -> _native.Frame:
         """Labels that are known of rows, in the order of the run; labels not mentioned are unknown."""
@@ -289,7 +311,9 @@ class LabelClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"Y has no column for these labels: {absent}")
         truth = targets.values.toarray() if hasattr(targets.values, "toarray") else targets.values
         truth = truth[:, [targets.names.index(name) for name in self.run_.label_names]]
-        return _native.label_scores(np.ascontiguousarray(truth), answers["scores"], answers["probabilities"], answers["chosen"])
+        return _native.label_scores(
+            np.ascontiguousarray(truth), answers["scores"], answers["probabilities"], answers["chosen"]
+        )
 
     @property
     def _own_rows(self) -> dict[str, np.ndarray]:
@@ -328,7 +352,9 @@ class LabelClassifier(ClassifierMixin, Estimator):
         run = self.run_
         held_out = run._once("held_out", run._native.held_out)
         if held_out is None:
-            raise AttributeError("the fit keeps no predictions of rows held out: calibration=0, or rows were taken in later")
+            raise AttributeError(
+                "the fit keeps no predictions of rows held out: calibration=0, or rows were taken in later"
+            )
         return self._of_classes(held_out["probabilities"])
 
     def _row_table(self) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 """Estimators that find clusters: scikit-learn's conventions over draws of partitions."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -62,8 +63,9 @@ class Clusterer(ClusterMixin, Estimator):
 
     def _predict(self, X: Any, level: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         check_is_fitted(self, "run_")
-        frame = frame_of(self, X, fitting=False, allow_nan=self._allows_nan(),
-                         wanted=[column["name"] for column in self.run_.inputs])
+        frame = frame_of(
+            self, X, fitting=False, allow_nan=self._allows_nan(), wanted=[column["name"] for column in self.run_.inputs]
+        )
         return self.run_._native.predict(frame, level, self.select, self._threads())
 
     def impute(self, X: Any) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
 """Crossvalidation: how well models predict cells, or labels of rows, that they have not seen."""
+
 from __future__ import annotations
 
 import os
@@ -44,17 +45,25 @@ class Crossvalidation:
 
     def standard_error(self, figure: str | None = None) -> dict[str, float]:
         """Standard error of that mean, by model; NaN of one fold."""
-        return {model: float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-                for model, values in self._finite(figure).items() if len(values)}
+        return {
+            model: float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+            for model, values in self._finite(figure).items()
+            if len(values)
+        }
 
     def to_frame(self) -> Any:
         """A pandas frame with a line for each model and fold."""
         import pandas as pd
 
         folds = len(self.held_out)
-        return pd.DataFrame({"model": np.repeat(self.models, folds), "fold": np.tile(np.arange(folds) + 1, len(self.models)),
-                             self.unit: np.tile(self.held_out, len(self.models)),
-                             **{name: values.ravel() for name, values in self.figures.items()}})
+        return pd.DataFrame(
+            {
+                "model": np.repeat(self.models, folds),
+                "fold": np.tile(np.arange(folds) + 1, len(self.models)),
+                self.unit: np.tile(self.held_out, len(self.models)),
+                **{name: values.ravel() for name, values in self.figures.items()},
+            }
+        )
 
     def _finite(self, figure: str | None) -> dict[str, np.ndarray]:
         values = self.figures[next(iter(self.figures)) if figure is None else figure]
@@ -68,11 +77,23 @@ class Crossvalidation:
 
 
 def crossvalidate(
-    X: Any, y: Any = None, *, models: Sequence[str | Estimator] | Mapping[str, str | Estimator], folds: int = 10,
-    most_folds: int | None = None, chains: int | None = None, warmup: int | None = None, draws: int | None = None,
-    thin: int | None = None, family: str = "auto", hyper: str = "learned", family_settings: dict[str, Any] | None = None,
-    codebook: dict[str, dict[str, Any]] | str | os.PathLike[str] | None = None, random_state: int = 1,
-    n_jobs: int | None = None, progress: Callable[[int, int, str, float], Any] | None = None,
+    X: Any,
+    y: Any = None,
+    *,
+    models: Sequence[str | Estimator] | Mapping[str, str | Estimator],
+    folds: int = 10,
+    most_folds: int | None = None,
+    chains: int | None = None,
+    warmup: int | None = None,
+    draws: int | None = None,
+    thin: int | None = None,
+    family: str = "auto",
+    hyper: str = "learned",
+    family_settings: dict[str, Any] | None = None,
+    codebook: dict[str, dict[str, Any]] | str | os.PathLike[str] | None = None,
+    random_state: int = 1,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int, str, float], Any] | None = None,
 ) -> Crossvalidation:
     """Compare models by what they predict for parts of the data that were held out, fold after fold.
 
@@ -115,13 +136,26 @@ def crossvalidate(
     labels = None if y is None else targets_of(probe, y).frame(frame.row_ids())
     length = {"chains": chains, "warmup": warmup, "draws": draws, "thin": thin, "seed": random_state}
     answer = _native.crossvalidate(
-        frame=frame, labels=labels, models=[_contender(name, model) for name, model in named],
-        run_length={name: _as_typed(value) for name, value in length.items() if value is not None}, family=family,
-        hyper=hyper, family_settings=[(str(key), _as_toml(value)) for key, value in (family_settings or {}).items()],
-        codebook=_codebook_text(codebook), folds=int(folds), most_folds=int(most_folds or 0), threads=probe._threads(),
-        progress=progress)
-    return Crossvalidation(models=answer["models"], figures=answer["figures"], held_out=answer["held_out"],
-                           unit=answer["unit"], complete=len(answer["held_out"]) == answer["folds_wanted"])
+        frame=frame,
+        labels=labels,
+        models=[_contender(name, model) for name, model in named],
+        run_length={name: _as_typed(value) for name, value in length.items() if value is not None},
+        family=family,
+        hyper=hyper,
+        family_settings=[(str(key), _as_toml(value)) for key, value in (family_settings or {}).items()],
+        codebook=_codebook_text(codebook),
+        folds=int(folds),
+        most_folds=int(most_folds or 0),
+        threads=probe._threads(),
+        progress=progress,
+    )
+    return Crossvalidation(
+        models=answer["models"],
+        figures=answer["figures"],
+        held_out=answer["held_out"],
+        unit=answer["unit"],
+        complete=len(answer["held_out"]) == answer["folds_wanted"],
+    )
 
 
 def _contender(name: str | None, model: str | Estimator) -> tuple[str, str, dict[str, str] | None]:
@@ -129,4 +163,8 @@ def _contender(name: str | None, model: str | Estimator) -> tuple[str, str, dict
     if isinstance(model, str):
         return (name or model, model, None)
     settings = model._given()
-    return (name or ":".join([model._model, *(f"{key}={value}" for key, value in settings.items())]), model._model, settings)
+    return (
+        name or ":".join([model._model, *(f"{key}={value}" for key, value in settings.items())]),
+        model._model,
+        settings,
+    )

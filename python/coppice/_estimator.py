@@ -1,4 +1,5 @@
 """What all estimators share: a fit that is a run, its file, its report."""
+
 from __future__ import annotations
 
 import inspect
@@ -63,7 +64,9 @@ def _codebook_text(codebook: Any) -> str:
     lines: list[str] = []
     for name, entry in codebook.items():
         lines += ["[[column]]", f"name = {_as_toml(name)}"]
-        lines += [f"{_as_toml(key) if not key.isidentifier() else key} = {_as_toml(value)}" for key, value in entry.items()]
+        lines += [
+            f"{_as_toml(key) if not key.isidentifier() else key} = {_as_toml(value)}" for key, value in entry.items()
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -91,18 +94,31 @@ class Estimator(BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
-        length = {name: _as_typed(getattr(self, name)) for name in ("chains", "warmup", "draws", "thin")
-                  if hasattr(self, name)}
+        length = {
+            name: _as_typed(getattr(self, name))
+            for name in ("chains", "warmup", "draws", "thin")
+            if hasattr(self, name)
+        }
         settings = getattr(self, "family_settings", None) or {}
         return self._write(
             lambda path: self._watch(
-                _native.fit, model=self._model, frame=frame, labels=labels, parameters=self._given(),
-                run_length={**length, "seed": str(int(seed))}, family=str(getattr(self, "family", "auto")),
+                _native.fit,
+                model=self._model,
+                frame=frame,
+                labels=labels,
+                parameters=self._given(),
+                run_length={**length, "seed": str(int(seed))},
+                family=str(getattr(self, "family", "auto")),
                 hyper=str(getattr(self, "hyper", "learned")),
                 family_settings=[(str(key), _as_toml(value)) for key, value in settings.items()],
-                codebook=_codebook_text(self.codebook), standardize=bool(self.standardize), pca=int(self.pca),
-                path=path, overwrite=bool(self.overwrite)),
-            None if self.output is None else os.fspath(self.output))
+                codebook=_codebook_text(self.codebook),
+                standardize=bool(self.standardize),
+                pca=int(self.pca),
+                path=path,
+                overwrite=bool(self.overwrite),
+            ),
+            None if self.output is None else os.fspath(self.output),
+        )
 
     def _write(self, fit: Any, output: str | None) -> str:
         """Lets `fit` write a run, in a temporary folder if no file is given, and takes it in."""
@@ -153,8 +169,12 @@ class Estimator(BaseEstimator):
     def _watch(self, function: Any, **arguments: Any) -> str:
         progress = progress_of(self.verbose, self._model)
         try:
-            return function(threads=self._threads(), time_limit=float(self.time_limit or 0.0),
-                            progress=None if progress is None else progress.update, **arguments)
+            return function(
+                threads=self._threads(),
+                time_limit=float(self.time_limit or 0.0),
+                progress=None if progress is None else progress.update,
+                **arguments,
+            )
         finally:
             if progress is not None:
                 progress.close()
@@ -167,7 +187,9 @@ class Estimator(BaseEstimator):
             if end == "interrupted":
                 raise KeyboardInterrupt("stopped before every chain had a draw") from problem
             if end == "out_of_time":
-                raise ValueError("the time limit was reached before every chain had a draw; raise time_limit") from problem
+                raise ValueError(
+                    "the time limit was reached before every chain had a draw; raise time_limit"
+                ) from problem
             raise
 
     def _tell(self, end: str) -> None:
@@ -179,10 +201,15 @@ class Estimator(BaseEstimator):
                 _log.info(note)
         if end != "finished":
             reason = "stopped" if end == "interrupted" else "time limit reached"
-            where = (f"after {run.draws} of {run._head['asked_draws']} draws of each chain" if hasattr(self, "chains")
-                     else "before the fit was finished")
+            where = (
+                f"after {run.draws} of {run._head['asked_draws']} draws of each chain"
+                if hasattr(self, "chains")
+                else "before the fit was finished"
+            )
             warnings.warn(f"{reason} {where}; resume() continues", ConvergenceWarning, stacklevel=_CALLER)
-        if run.inexactness_note and hasattr(self, "chains"):  # a greedy fit has no chains, and never claims to be a posterior
+        if run.inexactness_note and hasattr(
+            self, "chains"
+        ):  # a greedy fit has no chains, and never claims to be a posterior
             warnings.warn(run.inexactness_note, UserWarning, stacklevel=_CALLER)
         if not run.trusted:
             warnings.warn(run.verdict, ConvergenceWarning, stacklevel=_CALLER)
@@ -263,7 +290,9 @@ def open_run(path: str | os.PathLike[str]) -> Any:
     for name, value in settings["parameters"].items():
         key = name.replace("-", "_")
         given[key] = _as_python(value, known[key])
-    given.update({name: settings[name] for name in ("chains", "warmup", "draws", "thin", "family", "standardize", "pca")})
+    given.update(
+        {name: settings[name] for name in ("chains", "warmup", "draws", "thin", "family", "standardize", "pca")}
+    )
     given["hyper"] = settings.get("hyper", "fixed")
     if settings["set"]:
         given["family_settings"] = {name: _as_python(value, None) for name, value in settings["set"].items()}

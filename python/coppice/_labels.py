@@ -1,4 +1,5 @@
 """What a classifier is told of the labels of its rows: several at once, or one class for each row."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -54,11 +55,15 @@ class Targets:
 def targets_of(estimator: Any, y: Any, classes: Any = None) -> Targets:
     """The labels in `y`: a matrix or frame of several, or a vector of classes (then `classes` may name more)."""
     if y is None:
-        raise ValueError(f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None.")
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
     if scipy.sparse.issparse(y):
         return _several(scipy.sparse.csc_array(y).astype(np.float64), None)
     if _is_frame(y):
-        names = list(getattr(y, "columns", None) if hasattr(y, "columns") and not hasattr(y, "column_names") else y.column_names)
+        names = list(
+            getattr(y, "columns", None) if hasattr(y, "columns") and not hasattr(y, "column_names") else y.column_names
+        )
         return _several(_frame_values(y, names), names)
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] != 1:
@@ -90,8 +95,10 @@ def _several(values: Any, names: list[Any] | None) -> Targets:
     if np.isinf(cells).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     if not np.isin(cells[~np.isnan(cells)], (0.0, 1.0)).all():
-        raise ValueError("Unknown label type: a matrix of labels holds 0, 1 or NaN (unknown); give each of several "
-                         "values a column of its own")
+        raise ValueError(
+            "Unknown label type: a matrix of labels holds 0, 1 or NaN (unknown); give each of several "
+            "values a column of its own"
+        )
     if values.shape[1] == 0:
         raise ValueError("Y has no columns: there is no label to learn")
     classes = np.arange(values.shape[1]) if names is None else np.array(names, dtype=object)

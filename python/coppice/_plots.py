@@ -1,4 +1,5 @@
 """Pictures of a run on matplotlib: trees, co-clustering, traces, profiles and clusters in two dimensions."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -79,18 +80,45 @@ def plot_tree(model: Any, ax: Any = None, rows: int = 6) -> Any:
         if node.parent is not None:
             above_x, above_y = depths[node.parent.id], places[node.parent.id]
             width = 1.0 + 7.0 * np.sqrt(node.size / tree.root.size)
-            ax.plot([above_x, above_x + 0.12, above_x + 0.28, x], [above_y, above_y, y, y], color=str(shade),
-                    linewidth=width, solid_capstyle="round", solid_joinstyle="round", zorder=1)
-            ax.annotate(_shortened(node.name, room), (above_x + 0.3, y), xytext=(2, 5), textcoords="offset points",
-                        fontsize=8, va="bottom")
-            ax.annotate(f"{node.size} rows · {100 * node.support:.0f} %", (above_x + 0.3, y), xytext=(2, -5),
-                        textcoords="offset points", fontsize=7, va="top", color="0.35")
+            ax.plot(
+                [above_x, above_x + 0.12, above_x + 0.28, x],
+                [above_y, above_y, y, y],
+                color=str(shade),
+                linewidth=width,
+                solid_capstyle="round",
+                solid_joinstyle="round",
+                zorder=1,
+            )
+            ax.annotate(
+                _shortened(node.name, room),
+                (above_x + 0.3, y),
+                xytext=(2, 5),
+                textcoords="offset points",
+                fontsize=8,
+                va="bottom",
+            )
+            ax.annotate(
+                f"{node.size} rows · {100 * node.support:.0f} %",
+                (above_x + 0.3, y),
+                xytext=(2, -5),
+                textcoords="offset points",
+                fontsize=7,
+                va="top",
+                color="0.35",
+            )
         ax.plot([x], [y], "o", color=str(shade), markersize=5, zorder=2)
         if node.is_leaf and rows:
             names = ", ".join(tree.row_ids[row] for row in node.rows[:rows])
             more = "" if node.size <= rows else f", … {node.size - rows} more"
-            ax.annotate(_shortened(names, 60) + more, (x, y), xytext=(8, 0), textcoords="offset points", fontsize=8,
-                        va="center", color="0.25")
+            ax.annotate(
+                _shortened(names, 60) + more,
+                (x, y),
+                xytext=(8, 0),
+                textcoords="offset points",
+                fontsize=8,
+                va="center",
+                color="0.25",
+            )
     ax.set_xlim(-0.08, deepest + 0.75 if rows else deepest + 0.1)
     ax.set_ylim(lines - 0.4, -0.6)
     ax.set_axis_off()
@@ -125,7 +153,12 @@ def plot_coclustering(model: Any, level: int = 1, ax: Any = None) -> Any:
     order = order[np.argsort([first[label] for label in labels[order]], kind="stable")]
     ax = _axes(ax, 6.2, 5.4)
     image = ax.imshow(matrix[np.ix_(order, order)], cmap="cividis", vmin=0.0, vmax=1.0, interpolation="nearest")
-    ax.figure.colorbar(image, ax=ax, label="probability of being together" if run._head["greedy"] else "share of draws together", shrink=0.85)
+    ax.figure.colorbar(
+        image,
+        ax=ax,
+        label="probability of being together" if run._head["greedy"] else "share of draws together",
+        shrink=0.85,
+    )
     for edge in np.flatnonzero(np.diff(labels[order])) + 0.5:
         ax.axhline(edge, color="white", linewidth=0.6)
         ax.axvline(edge, color="white", linewidth=0.6)
@@ -137,7 +170,9 @@ def plot_coclustering(model: Any, level: int = 1, ax: Any = None) -> Any:
     else:
         ax.set_xlabel("rows, in the order of the tree")
         ax.set_ylabel("rows, in the order of the tree")
-    ax.set_title(f"Co-clustering{f' at level {level}' if run.levels > 1 else ''}, {len(set(labels))} clusters", fontsize=10)
+    ax.set_title(
+        f"Co-clustering{f' at level {level}' if run.levels > 1 else ''}, {len(set(labels))} clusters", fontsize=10
+    )
     return ax
 
 
@@ -178,15 +213,19 @@ def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) ->
     if axes is None:
         from matplotlib import pyplot
 
-        axes = pyplot.subplots(len(names), 1, figsize=(8.0, 0.5 + 1.35 * len(names)), sharex=True, squeeze=False,
-                               layout="constrained")[1].ravel()
+        axes = pyplot.subplots(
+            len(names), 1, figsize=(8.0, 0.5 + 1.35 * len(names)), sharex=True, squeeze=False, layout="constrained"
+        )[1].ravel()
     axes = np.atleast_1d(axes)
     for ax, name in zip(axes, names, strict=True):
         for chain, values in enumerate(traces[name]):
             ax.plot(values, color=PALETTE[chain % len(PALETTE)], linewidth=0.7, alpha=0.8)
         entry = summaries[name]
-        ax.set_title(f"{name}: mean {entry['mean']:.4g}, R-hat {entry['rhat']:.3f}, effective draws {entry['ess_bulk']:.0f}",
-                     fontsize=8, loc="left")
+        ax.set_title(
+            f"{name}: mean {entry['mean']:.4g}, R-hat {entry['rhat']:.3f}, effective draws {entry['ess_bulk']:.0f}",
+            fontsize=8,
+            loc="left",
+        )
         ax.tick_params(labelsize=7)
         ax.margins(x=0)
         for side in ("top", "right"):
@@ -224,14 +263,27 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
     largest = max((trait["divergence"] for profile in profiles for trait in profile["traits"]), default=1.0)
     for profile in profiles:
         size = profile["size"]
-        ax.text(0.0, y, f"cluster {profile['cluster']}: {size} row{'s' if size != 1 else ''}, "
-                f"{100 * profile['confidence']:.0f} % sure", fontsize=9, fontweight="bold", va="center",
-                color="black")
+        ax.text(
+            0.0,
+            y,
+            f"cluster {profile['cluster']}: {size} row{'s' if size != 1 else ''}, "
+            f"{100 * profile['confidence']:.0f} % sure",
+            fontsize=9,
+            fontweight="bold",
+            va="center",
+            color="black",
+        )
         y += 1.0
         for trait in profile["traits"]:
             ax.barh(y, trait["divergence"], height=0.72, color=colors[profile["cluster"]], alpha=0.85)
-            ax.annotate(trait["words"], (trait["divergence"], y), xytext=(5, 0), textcoords="offset points", fontsize=8,
-                        va="center")
+            ax.annotate(
+                trait["words"],
+                (trait["divergence"], y),
+                xytext=(5, 0),
+                textcoords="offset points",
+                fontsize=8,
+                va="center",
+            )
             y += 1.0
         y += 0.6
     ax.set_ylim(y - 0.3, -0.9)
@@ -268,8 +320,14 @@ def plot_views(model: Any, axes: Any = None) -> Any:
     if axes is None:
         from matplotlib import pyplot
 
-        axes = pyplot.subplots(1, len(views), figsize=(min(16.0, 2.0 + 0.28 * sum(widths) + 0.7 * len(views)), 6.5),
-                               width_ratios=widths, squeeze=False, layout="constrained")[1].ravel()
+        axes = pyplot.subplots(
+            1,
+            len(views),
+            figsize=(min(16.0, 2.0 + 0.28 * sum(widths) + 0.7 * len(views)), 6.5),
+            width_ratios=widths,
+            squeeze=False,
+            layout="constrained",
+        )[1].ravel()
     axes = np.atleast_1d(axes)
     data = run.data()
     names = [column["name"] for column in run.columns]
@@ -282,15 +340,20 @@ def plot_views(model: Any, axes: Any = None) -> Any:
     for number, (ax, view) in enumerate(zip(axes, views, strict=True)):
         order = np.argsort(view["labels"], kind="stable")
         columns = [names.index(name) for name in view["columns"]]
-        ax.imshow(cells[np.ix_(order, columns)], aspect="auto", cmap="cividis", vmin=0.0, vmax=1.0, interpolation="nearest")
+        ax.imshow(
+            cells[np.ix_(order, columns)], aspect="auto", cmap="cividis", vmin=0.0, vmax=1.0, interpolation="nearest"
+        )
         for edge in np.flatnonzero(np.diff(view["labels"][order])) + 0.5:
             ax.axhline(edge, color="white", linewidth=2.0)
         ax.set_xticks(range(len(columns)), [_shortened(name, 22) for name in view["columns"]], rotation=90, fontsize=7)
         ax.set_yticks([])
         if len(order) <= 50:
             ax.set_yticks(range(len(order)), [_shortened(run.row_ids[row], 14) for row in order], fontsize=6)
-        ax.set_title(f"view {number + 1}: {view['clusters']} cluster{'s' if view['clusters'] != 1 else ''}\n"
-                     f"{100 * view['cohesion']:.0f} % together", fontsize=8)
+        ax.set_title(
+            f"view {number + 1}: {view['clusters']} cluster{'s' if view['clusters'] != 1 else ''}\n"
+            f"{100 * view['cohesion']:.0f} % together",
+            fontsize=8,
+        )
     return axes
 
 
@@ -322,8 +385,14 @@ def plot_clusters(model: Any, columns: tuple[str, str] | None = None, ax: Any = 
     for cluster in np.argsort(-sizes, kind="stable"):
         inside = labels == cluster
         color = colors[cluster]
-        ax.scatter(*points[inside].T, s=14, color=color, alpha=0.65, linewidths=0,
-                   label=f"{cluster}: {sizes[cluster]} rows" if color in PALETTE else None)
+        ax.scatter(
+            *points[inside].T,
+            s=14,
+            color=color,
+            alpha=0.65,
+            linewidths=0,
+            label=f"{cluster}: {sizes[cluster]} rows" if color in PALETTE else None,
+        )
         _ellipse(ax, points[inside], edgecolor=color, linewidth=2.0)
         if run.levels > 1:
             parts = run.consensus(run.levels, model.select)["labels"]

@@ -1,4 +1,5 @@
 """Progress of a fit: a tqdm bar where tqdm is installed, else one line that is redrawn. Nothing without a terminal."""
+
 from __future__ import annotations
 
 import sys
@@ -47,8 +48,10 @@ class _Line:
         now = time.monotonic()
         if total and (done == total or now - self._last > 0.2):
             self._last = now
-            sys.stderr.write(f"\r\033[K{self._title}: {100 * done // total} %, {done}/{total} sweeps, {clusters:.0f} clusters, "
-                             f"log joint {log_joint:.1f}")
+            sys.stderr.write(
+                f"\r\033[K{self._title}: {100 * done // total} %, {done}/{total} sweeps, {clusters:.0f} clusters, "
+                f"log joint {log_joint:.1f}"
+            )
             sys.stderr.flush()
 
     def close(self) -> None:

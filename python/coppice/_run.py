@@ -1,4 +1,5 @@
 """A run: draws, traces, configuration and the answers that need them. Its file is the command line's run file."""
+
 from __future__ import annotations
 
 import json
@@ -83,9 +84,14 @@ class Run:
 
     def _in_python_words(self, sentence: str) -> str:
         """Advice names commands and flags; here they are methods and keyword arguments."""
-        sentence = re.sub(r"coppice resume RUN --draws \+(\d+)",
-                          lambda found: f"resume(draws={self._head['asked_draws'] + int(found[1])})", sentence)
-        sentence = sentence.replace("coppice resume", "resume()").replace("coppice score RUN TEST.csv", "label_scores(X, y)")
+        sentence = re.sub(
+            r"coppice resume RUN --draws \+(\d+)",
+            lambda found: f"resume(draws={self._head['asked_draws'] + int(found[1])})",
+            sentence,
+        )
+        sentence = sentence.replace("coppice resume", "resume()").replace(
+            "coppice score RUN TEST.csv", "label_scores(X, y)"
+        )
         return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
 
     def _once(self, key: Any, make: Any) -> Any:
@@ -191,8 +197,10 @@ class Run:
 
     def membership(self, level: int = 1, select: str = "vi") -> np.ndarray:
         """How much each row belongs to each cluster; the last column is a cluster of its own."""
-        return self._once(("membership", level, select), lambda: self._native.membership(
-            level, self.consensus(level, select)["labels"]))
+        return self._once(
+            ("membership", level, select),
+            lambda: self._native.membership(level, self.consensus(level, select)["labels"]),
+        )
 
     def profiles(self, level: int = 1, select: str = "vi", traits: int = 5) -> list[dict[str, Any]]:
         """What makes each cluster different: traits in words and numbers, exemplars, outliers."""
@@ -236,9 +244,14 @@ class Run:
 
     def diagnostics(self) -> dict[str, Any]:
         """Verdict, trace summaries and acceptance rates."""
-        return {"trusted": self.trusted, "verdict": self.verdict, "inexactness_note": self.inexactness_note, "seconds": self._head["seconds"],
-                "traces": {entry.pop("name"): entry for entry in self._native.trace_summaries()},
-                "moves": self._native.moves()}
+        return {
+            "trusted": self.trusted,
+            "verdict": self.verdict,
+            "inexactness_note": self.inexactness_note,
+            "seconds": self._head["seconds"],
+            "traces": {entry.pop("name"): entry for entry in self._native.trace_summaries()},
+            "moves": self._native.moves(),
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the run file somewhere else; an existing file is not replaced."""

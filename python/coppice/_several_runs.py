@@ -1,4 +1,5 @@
 """Several runs of the same data: do they agree, and all their chains in one run."""
+
 from __future__ import annotations
 
 import os

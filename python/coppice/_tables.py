@@ -1,4 +1,5 @@
 """From what users have (NumPy, pandas, polars, Arrow) to the columns the engine takes, without a detour over text."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,15 +12,23 @@ from sklearn.utils.validation import validate_data
 from coppice import _native
 
 
-def frame_of(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None = None) -> _native.Frame:
+def frame_of(
+    estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None = None
+) -> _native.Frame:
     """The columns of X (those that are `wanted`, in that order), after scikit-learn's checks."""
     if scipy.sparse.issparse(X) and get_tags(estimator).input_tags.sparse:
         return _sparse_frame(estimator, X, fitting=fitting, allow_nan=allow_nan, wanted=wanted)
     columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
     if columns is None:
         ids = _row_ids(X)
-        X = validate_data(estimator, X, reset=fitting, dtype=np.float64, ensure_min_samples=2 if fitting else 1,
-                          ensure_all_finite="allow-nan" if allow_nan else True)
+        X = validate_data(
+            estimator,
+            X,
+            reset=fitting,
+            dtype=np.float64,
+            ensure_min_samples=2 if fitting else 1,
+            ensure_all_finite="allow-nan" if allow_nan else True,
+        )
         names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
         columns = [(str(name), X[:, j], None) for j, name in enumerate(names)]
     else:
@@ -44,8 +53,15 @@ def frame_of(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: 
 
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
     """The columns of a sparse matrix, of which only what is stored is looked at."""
-    X = validate_data(estimator, X, reset=fitting, dtype=np.float64, accept_sparse="csc",
-                      ensure_min_samples=2 if fitting else 1, ensure_all_finite="allow-nan" if allow_nan else True)
+    X = validate_data(
+        estimator,
+        X,
+        reset=fitting,
+        dtype=np.float64,
+        accept_sparse="csc",
+        ensure_min_samples=2 if fitting else 1,
+        ensure_all_finite="allow-nan" if allow_nan else True,
+    )
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
     place = {name: j for j, name in enumerate(names)}
     frame = _native.Frame([str(row) for row in range(X.shape[0])])
@@ -57,23 +73,29 @@ def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wan
 def add_sparse_column(frame: _native.Frame, name: str, matrix: Any, column: int) -> None:
     """Appends a column of a matrix in SciPy's CSC form."""
     cells = slice(matrix.indptr[column], matrix.indptr[column + 1])
-    frame.add_sparse(name, np.asarray(matrix.indices[cells], dtype=np.int64),
-                     np.asarray(matrix.data[cells], dtype=np.float64))
+    frame.add_sparse(
+        name, np.asarray(matrix.indices[cells], dtype=np.int64), np.asarray(matrix.data[cells], dtype=np.float64)
+    )
 
 
-def _check_cells(estimator: Any, columns: list[tuple[str, np.ndarray, list[str] | None]], fitting: bool,
-                 allow_nan: bool) -> None:
+def _check_cells(
+    estimator: Any, columns: list[tuple[str, np.ndarray, list[str] | None]], fitting: bool, allow_nan: bool
+) -> None:
     rows = len(columns[0][1]) if columns else 0
     least = 2 if fitting else 1
     if rows < least:
-        raise ValueError(f"Found array with {rows} sample(s) (shape=({rows}, {len(columns)})) while a minimum of {least} is "
-                         f"required by {type(estimator).__name__}.")
+        raise ValueError(
+            f"Found array with {rows} sample(s) (shape=({rows}, {len(columns)})) while a minimum of {least} is "
+            f"required by {type(estimator).__name__}."
+        )
     for name, values, _ in columns:
         if np.isinf(values).any():
             raise ValueError(f"Input X contains infinity or a value too large for dtype('float64') (column {name!r}).")
         if not allow_nan and np.isnan(values).any():
-            raise ValueError(f"Input X contains NaN (column {name!r}).\n{type(estimator).__name__} does not accept missing "
-                             "values encoded as NaN natively.")
+            raise ValueError(
+                f"Input X contains NaN (column {name!r}).\n{type(estimator).__name__} does not accept missing "
+                "values encoded as NaN natively."
+            )
 
 
 def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
@@ -83,8 +105,9 @@ def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
         return
     known = list(getattr(estimator, "feature_names_in_", names))
     if names != known:
-        raise ValueError("The feature names should match those that were passed during fit.\n"
-                         f"Passed: {names}\nFitted: {known}")
+        raise ValueError(
+            f"The feature names should match those that were passed during fit.\nPassed: {names}\nFitted: {known}"
+        )
 
 
 def _row_ids(X: Any) -> list[str] | None:
@@ -114,8 +137,10 @@ def _is_plain_pandas(dtype: Any) -> bool:
 
 
 def _no_kind(name: Any, dtype: Any) -> ValueError:
-    return ValueError(f"column {name!r} has the type {dtype}, which is neither a number nor a text; convert it, for example "
-                      "dates to days")
+    return ValueError(
+        f"column {name!r} has the type {dtype}, which is neither a number nor a text; convert it, for example "
+        "dates to days"
+    )
 
 
 def _coded(values: list[Any]) -> tuple[np.ndarray, list[str]]:

@@ -1,4 +1,5 @@
 """The hierarchy of a run as an object that other packages' trees can be made from."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -169,21 +170,30 @@ class Tree:
 
         graph = networkx.DiGraph()
         for node in self.nodes:
-            graph.add_node(node.id, name=node.name, level=node.level, size=node.size, support=node.support,
-                           overlap=node.overlap, rows=node.rows.tolist())
+            graph.add_node(
+                node.id,
+                name=node.name,
+                level=node.level,
+                size=node.size,
+                support=node.support,
+                overlap=node.overlap,
+                rows=node.rows.tolist(),
+            )
             if node.parent is not None:
                 graph.add_edge(node.parent.id, node.id)
         return graph
 
     def _table(self) -> dict[str, list[Any]]:
-        return {"id": [node.id for node in self.nodes],
-                "parent": [-1 if node.parent is None else node.parent.id for node in self.nodes],
-                "level": [node.level for node in self.nodes],
-                "size": [node.size for node in self.nodes],
-                "support": [node.support for node in self.nodes],
-                "overlap": [node.overlap for node in self.nodes],
-                "name": [node.name for node in self.nodes],
-                "rows": [[self.row_ids[row] for row in node.rows] for node in self.nodes]}
+        return {
+            "id": [node.id for node in self.nodes],
+            "parent": [-1 if node.parent is None else node.parent.id for node in self.nodes],
+            "level": [node.level for node in self.nodes],
+            "size": [node.size for node in self.nodes],
+            "support": [node.support for node in self.nodes],
+            "overlap": [node.overlap for node in self.nodes],
+            "name": [node.name for node in self.nodes],
+            "rows": [[self.row_ids[row] for row in node.rows] for node in self.nodes],
+        }
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame with a line for each node; the parent of the root is -1."""

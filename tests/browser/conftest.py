@@ -1,4 +1,5 @@
 """Pages of real runs in headless Chromium. Nothing may be asked of a network, and nothing may be written to the console."""
+
 import os
 import pathlib
 import random
@@ -13,7 +14,7 @@ BINARY = os.environ.get("COPPICE_BIN", str(ROOT / "build" / "release" / "coppice
 CHROMIUM = os.environ.get("COPPICE_CHROMIUM") or shutil.which("chromium")
 
 HOSTILE = "</script><script>alert(1)</script>"
-STRANGE_ROWS = ["صف واحد", "第一行", "🦉 owl 🌲", "<img src=x onerror=alert(2)>", "comma, \"quote\""]
+STRANGE_ROWS = ["صف واحد", "第一行", "🦉 owl 🌲", "<img src=x onerror=alert(2)>", 'comma, "quote"']
 
 
 def coppice(*arguments):
@@ -31,8 +32,28 @@ def folder(tmp_path_factory):
 def animals(folder):
     """A hierarchy of three levels with known labels."""
     run = folder / "animals.coppice"
-    coppice("fit", "rbhmc", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--chains", 2,
-            "--warmup", 50, "--draws", 60, "--penalty", 0, "--progress", "none", "-q", "-o", run)
+    coppice(
+        "fit",
+        "rbhmc",
+        ROOT / "examples" / "animals.csv",
+        "--id",
+        "name",
+        "--truth",
+        "class",
+        "--chains",
+        2,
+        "--warmup",
+        50,
+        "--draws",
+        60,
+        "--penalty",
+        0,
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
     page = folder / "animals.html"
     coppice("report", run, "-o", page)
     return page
@@ -43,8 +64,24 @@ def plane(folder):
     """Two columns, clusters of sub-clusters."""
     table, run, page = folder / "bananas.csv", folder / "bananas.coppice", folder / "bananas.html"
     coppice("simulate", "bananas", "--n", 200, "-o", table)
-    coppice("fit", "nhcm", table, "--id", "row", "--chains", 2, "--warmup", 50, "--draws", 60, "--progress", "none", "-q",
-            "-o", run)
+    coppice(
+        "fit",
+        "nhcm",
+        table,
+        "--id",
+        "row",
+        "--chains",
+        2,
+        "--warmup",
+        50,
+        "--draws",
+        60,
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
     coppice("report", run, "-o", page)
     return page
 
@@ -53,8 +90,26 @@ def plane(folder):
 def views(folder):
     """Views of the columns."""
     run, page = folder / "views.coppice", folder / "views.html"
-    coppice("fit", "crosscat", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--chains", 2,
-            "--warmup", 50, "--draws", 60, "--progress", "none", "-q", "-o", run)
+    coppice(
+        "fit",
+        "crosscat",
+        ROOT / "examples" / "animals.csv",
+        "--id",
+        "name",
+        "--truth",
+        "class",
+        "--chains",
+        2,
+        "--warmup",
+        50,
+        "--draws",
+        60,
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
     coppice("report", run, "-o", page)
     return page
 
@@ -63,8 +118,20 @@ def views(folder):
 def greedy(folder):
     """One greedy tree, no draws."""
     run, page = folder / "greedy.coppice", folder / "greedy.html"
-    coppice("fit", "bhc", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--progress", "none",
-            "-q", "-o", run)
+    coppice(
+        "fit",
+        "bhc",
+        ROOT / "examples" / "animals.csv",
+        "--id",
+        "name",
+        "--truth",
+        "class",
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
     coppice("report", run, "-o", page)
     return page
 
@@ -79,7 +146,10 @@ def write_texts(path, names, labels, rows=200):
         for _ in range(20):
             subject = draw.choice(subjects) if draw.random() < 0.9 else draw.randrange(3)
             counts[draw.randrange(subject, len(names), 3)] += 1
-        known = [str(int(c % 3 in subjects and draw.random() < 0.9)) if draw.random() < 0.97 else "" for c in range(len(labels))]
+        known = [
+            str(int(c % 3 in subjects and draw.random() < 0.9)) if draw.random() < 0.97 else ""
+            for c in range(len(labels))
+        ]
         name = STRANGE_ROWS[k].replace('"', '""') if k < len(STRANGE_ROWS) else f"text {k}"
         lines.append(",".join([f'"{name}"', *map(str, counts), *known]))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -91,8 +161,24 @@ def labels(folder):
     table, run, page = folder / "texts.csv", folder / "labels.coppice", folder / "labels.html"
     names = ["label_sport", f"label_{HOSTILE}", "label_علم", "label_health", "label_news"]
     write_texts(table, [f"word {j}" for j in range(8)] + [HOSTILE], names)
-    coppice("fit", "bnmc", table, "--id", "id", "--labels", "label_*", "--truncation", 12, "--topics", 6, "--progress",
-            "none", "-q", "-o", run)
+    coppice(
+        "fit",
+        "bnmc",
+        table,
+        "--id",
+        "id",
+        "--labels",
+        "label_*",
+        "--truncation",
+        12,
+        "--topics",
+        6,
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
     coppice("report", run, "-o", page)
     return page
 
@@ -109,8 +195,26 @@ def hostile(folder):
     table = folder / "hostile & <i>odd<i>.csv"
     table.write_text("\n".join(lines) + "\n", encoding="utf-8")
     run = folder / "hostile.coppice"
-    coppice("fit", "nrmm", table, "--id", "id", "--truth", f"{HOSTILE}2", "--chains", 2, "--warmup", 50, "--draws",
-            100, "--progress", "none", "-q", "-o", run)
+    coppice(
+        "fit",
+        "nrmm",
+        table,
+        "--id",
+        "id",
+        "--truth",
+        f"{HOSTILE}2",
+        "--chains",
+        2,
+        "--warmup",
+        50,
+        "--draws",
+        100,
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
     page = folder / "hostile.html"
     coppice("report", run, "-o", page)
     return page

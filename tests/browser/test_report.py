@@ -1,4 +1,5 @@
 """What a reader does with a report."""
+
 import csv
 import io
 import json
@@ -167,8 +168,11 @@ def axe_faults(page):
     source = (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     page.evaluate(source)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [(fault["id"], fault["impact"], [node["html"][:160] for node in fault["nodes"][:3]])
-            for fault in found["violations"] if fault["impact"] in ("serious", "critical")]
+    return [
+        (fault["id"], fault["impact"], [node["html"][:160] for node in fault["nodes"][:3]])
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+    ]
 
 
 def test_two_columns_are_a_plane_with_ellipses_of_both_levels(visit, plane, animals):
@@ -193,7 +197,12 @@ def test_views_stand_side_by_side(visit, views, animals):
     names = (ROOT / "examples" / "animals.csv").read_text().splitlines()[0].split(",")
     assert columns == len(names) - 2  # all but name and class
     canvas = panels.first.locator("canvas")
-    assert canvas.evaluate("canvas => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size") > 8
+    assert (
+        canvas.evaluate(
+            "canvas => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size"
+        )
+        > 8
+    )
     canvas.hover()
     assert text_of(page.locator("#figure-views .tip")).startswith("view 1, cluster ")
     matrix = page.locator("#figure-column-dependence canvas")
@@ -219,13 +228,40 @@ def test_greedy_trees_speak_of_partitions_not_of_draws(visit, greedy):
 def test_labels_have_scores_calibration_and_clusters(visit, labels):
     entry = visit(labels)
     page = entry.page
-    assert [text_of(link) for link in page.locator("nav.top a").all()] == ["Verdict", "How good", "Clusters", "Rows", "Co-occurrence", "Reproduce"]
+    assert [text_of(link) for link in page.locator("nav.top a").all()] == [
+        "Verdict",
+        "How good",
+        "Clusters",
+        "Rows",
+        "Co-occurrence",
+        "Reproduce",
+    ]
     assert "5 labels" in text_of(page.locator("#verdict"))
-    measures = {text_of(row.locator("th")): float(text_of(row.locator("td").first)) for row in
-                page.locator("#scores table").first.locator("tbody tr").all()}
-    assert measures == {name: pytest.approx(value, abs=6e-4) for name, value in zip(measures, [
-        scores_of(labels)[key] for key in ("micro_f1", "macro_f1", "example_f1", "subset_accuracy", "hamming_loss", "ranking_loss",
-                                           "lrap", "coverage", "precision_at_1", "log_loss")])}
+    measures = {
+        text_of(row.locator("th")): float(text_of(row.locator("td").first))
+        for row in page.locator("#scores table").first.locator("tbody tr").all()
+    }
+    assert measures == {
+        name: pytest.approx(value, abs=6e-4)
+        for name, value in zip(
+            measures,
+            [
+                scores_of(labels)[key]
+                for key in (
+                    "micro_f1",
+                    "macro_f1",
+                    "example_f1",
+                    "subset_accuracy",
+                    "hamming_loss",
+                    "ranking_loss",
+                    "lrap",
+                    "coverage",
+                    "precision_at_1",
+                    "log_loss",
+                )
+            ],
+        )
+    }
     before = text_of(page.locator("#figure-calibration figcaption"))
     assert "all labels" in before and "points apart" in before
     page.get_by_label("Label whose calibration is shown").select_option(label=f"label_{HOSTILE}")
@@ -279,7 +315,14 @@ def test_every_figure_of_labels_has_a_sentence_and_both_downloads(visit, labels)
     entry.page.get_by_role("searchbox").fill("text 17")
     entry.page.locator(".chip", has_text="text 17").first.click()
     names = check_figures(entry)
-    assert names == {"figure-calibration", "figure-labels", "figure-patterns", "figure-row", "figure-novelty", "figure-cooccurrence"}
+    assert names == {
+        "figure-calibration",
+        "figure-labels",
+        "figure-patterns",
+        "figure-row",
+        "figure-novelty",
+        "figure-cooccurrence",
+    }
 
 
 def test_no_serious_accessibility_fault(visit, animals, hostile, views, greedy):
@@ -315,6 +358,8 @@ def test_print_leaves_out_what_paper_cannot_do(visit, animals):
 
 
 def test_page_is_small_beside_its_data(animals):
-    script = (ROOT / "web" / "dist" / "report.js").stat().st_size + (ROOT / "web" / "dist" / "report.css").stat().st_size
+    script = (ROOT / "web" / "dist" / "report.js").stat().st_size + (
+        ROOT / "web" / "dist" / "report.css"
+    ).stat().st_size
     assert script < 800_000
     assert pathlib.Path(animals).stat().st_size < script + 600_000

@@ -1,4 +1,5 @@
 """coppice view: the same page from a server on this machine, kept up to date."""
+
 import subprocess
 import urllib.error
 import urllib.request
@@ -10,9 +11,29 @@ from conftest import BINARY, ROOT, coppice, write_texts
 @pytest.fixture
 def served(tmp_path):
     run = tmp_path / "animals.coppice"
-    coppice("fit", "nrmm", ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class", "--chains", 2,
-            "--warmup", 10, "--draws", 40, "--progress", "none", "-q", "-o", run)
-    with subprocess.Popen([BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    coppice(
+        "fit",
+        "nrmm",
+        ROOT / "examples" / "animals.csv",
+        "--id",
+        "name",
+        "--truth",
+        "class",
+        "--chains",
+        2,
+        "--warmup",
+        10,
+        "--draws",
+        40,
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        run,
+    )
+    with subprocess.Popen(
+        [BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         yield run, server.stdout.readline().strip(), server
         server.terminate()
         assert server.wait(timeout=10) == 0
@@ -63,10 +84,27 @@ def test_page_follows_the_run(served, browser):
 def test_page_follows_a_fit_without_draws(tmp_path, browser):
     table, run = tmp_path / "texts.csv", tmp_path / "texts.coppice"
     write_texts(table, [f"word {j}" for j in range(9)], ["label_a", "label_b", "label_c"], rows=400)
-    arguments = ["fit", "bnmc", str(table), "--id", "id", "--labels", "label_*", "--truncation", "8", "--progress", "none", "-q", "-o", str(run)]
+    arguments = [
+        "fit",
+        "bnmc",
+        str(table),
+        "--id",
+        "id",
+        "--labels",
+        "label_*",
+        "--truncation",
+        "8",
+        "--progress",
+        "none",
+        "-q",
+        "-o",
+        str(run),
+    ]
     stopped = subprocess.run([BINARY, *arguments, "--time-limit", "0.001"], check=False)
     assert stopped.returncode == 75
-    with subprocess.Popen([BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         try:
             page = browser.new_page()
             page.goto(server.stdout.readline().strip())

@@ -1,4 +1,5 @@
 """Shared tools of the command-line tests: they run the built program as a user would."""
+
 import json
 import os
 import pathlib
@@ -19,8 +20,15 @@ class Coppice:
         self.folder = folder
 
     def __call__(self, *arguments, code=0, stdin=None, text=True, timeout=900):
-        result = subprocess.run([BINARY, *map(str, arguments)], cwd=self.folder, input=stdin, capture_output=True,
-                                text=text, timeout=timeout, check=False)
+        result = subprocess.run(
+            [BINARY, *map(str, arguments)],
+            cwd=self.folder,
+            input=stdin,
+            capture_output=True,
+            text=text,
+            timeout=timeout,
+            check=False,
+        )
         assert result.returncode == code, f"{arguments}: exit {result.returncode}\n{result.stdout}\n{result.stderr}"
         return result
 
@@ -28,8 +36,13 @@ class Coppice:
         return json.loads(self(*arguments, "--json", code=code, stdin=stdin).stdout)
 
     def start(self, *arguments):
-        return subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [BINARY, *map(str, arguments)],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def write(self, name, content):
         path = self.folder / name

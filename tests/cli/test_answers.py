@@ -1,8 +1,7 @@
 """Right answers through the front door: exact posteriors by enumeration, and defaults that need no thought."""
+
 import io
-import itertools
 import math
-import os
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ def partitions(n):
             return
         for label in range(highest + 2):
             yield from grow(prefix + [label], max(highest, label))
+
     yield from grow([0], 0)
 
 
@@ -44,10 +44,31 @@ def exact_bernoulli(rows, alpha, a, b):
 @pytest.mark.parametrize("sampler", ["gibbs", "split-merge"])
 def test_partition_frequencies_with_missing_cells(coppice, sampler):
     rows = [(1, 0, 1), (1, 0, None), (1, 1, 1), (0, 1, 0), (None, 1, 0)]
-    coppice.write("data.csv", "a,b,c\n" + "".join(",".join("" if x is None else str(x) for x in r) + "\n" for r in rows))
+    coppice.write(
+        "data.csv", "a,b,c\n" + "".join(",".join("" if x is None else str(x) for x in r) + "\n" for r in rows)
+    )
     draws = 40000
-    coppice("fit", "nrmm", "data.csv", "--sampler", sampler, "--alpha", 1.5, "--set", "a=0.6", "--set", "b=0.9", "-o",
-            "r.coppice", "--chains", 2, "--warmup", 100, "--draws", draws)
+    coppice(
+        "fit",
+        "nrmm",
+        "data.csv",
+        "--sampler",
+        sampler,
+        "--alpha",
+        1.5,
+        "--set",
+        "a=0.6",
+        "--set",
+        "b=0.9",
+        "-o",
+        "r.coppice",
+        "--chains",
+        2,
+        "--warmup",
+        100,
+        "--draws",
+        draws,
+    )
     exact = exact_bernoulli(rows, 1.5, 0.6, 0.9)
     text = coppice("export", "r.coppice", "--what", "labels").stdout
     table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, dtype=int)[:, 3:]
@@ -72,28 +93,50 @@ def test_default_settings_find_blobs_in_any_unit(coppice, seed):
         coppice("fit", "nrmm", f"{name}.csv", "--truth", "truth", "-o", f"{name}.coppice", "--draws", 300)
         level = coppice.json("score", f"{name}.coppice")["scores"][0]["levels"][0]
         assert level["ari"] > 0.9
-        found.append(coppice("export", f"{name}.coppice", "--what", "consensus", "--to", "json").stdout.split('"labels"')[1].split("]")[0])
+        found.append(
+            coppice("export", f"{name}.coppice", "--what", "consensus", "--to", "json")
+            .stdout.split('"labels"')[1]
+            .split("]")[0]
+        )
     assert found[0] == found[1]
 
 
 def test_offset_of_a_hundred_million_changes_nothing(coppice):
     # Whole multiples of 2^-20 keep all their digits at an offset of 1e8.
-    points = np.round(blobs(9)[0] * 2 ** 20) / 2 ** 20
+    points = np.round(blobs(9)[0] * 2**20) / 2**20
     for name, offset in (("near", 0.0), ("far", 1e8)):
         write_table(coppice.folder / f"{name}.csv", points + offset)
-        coppice("fit", "nrmm", f"{name}.csv", "-o", f"{name}.coppice", "--chains", 1, "--draws", 200, "--set",
-                "scale=0.5", "--set", f"prior_mean=[{offset}, {offset}]", "--family", "gaussian")
+        coppice(
+            "fit",
+            "nrmm",
+            f"{name}.csv",
+            "-o",
+            f"{name}.coppice",
+            "--chains",
+            1,
+            "--draws",
+            200,
+            "--set",
+            "scale=0.5",
+            "--set",
+            f"prior_mean=[{offset}, {offset}]",
+            "--family",
+            "gaussian",
+        )
     near, far = (coppice("export", f"{name}.coppice", "--what", "trace").stdout for name in ("near", "far"))
     near, far = (np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1) for text in (near, far))
     assert np.allclose(near, far, rtol=1e-9)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of real data sets is not beside the project")
-@pytest.mark.parametrize("name, arguments, truth, least", [
-    ("iris", [], "label", 0.5),
-    ("zoo", ["--id", "name"], "label", 0.6),
-    ("housevotes84", [], "label", 0.3),
-])
+@pytest.mark.parametrize(
+    "name, arguments, truth, least",
+    [
+        ("iris", [], "label", 0.5),
+        ("zoo", ["--id", "name"], "label", 0.6),
+        ("housevotes84", [], "label", 0.3),
+    ],
+)
 def test_real_tables_make_sense_out_of_the_box(coppice, name, arguments, truth, least):
     coppice("fit", "nrmm", SHARED / f"{name}.csv", "--truth", truth, *arguments, "-o", "r.coppice", "--draws", 300)
     assert coppice.json("score", "r.coppice")["scores"][0]["levels"][0]["ari"] > least

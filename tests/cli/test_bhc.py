@@ -1,4 +1,5 @@
 """Greedy trees from the command line: fit, answers, exports, a stop and what comes after it."""
+
 import csv
 import io
 import json
@@ -6,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-
 from conftest import blobs, write_table
 
 HAND = "x,y\n1,1\n1,1\n0,0\n"
@@ -84,8 +84,9 @@ def test_missing_cells_are_imputed_from_the_tree(coppice):
 def test_a_stopped_fit_keeps_its_forest_and_goes_on(coppice):
     rng = np.random.default_rng(5)
     points = rng.normal(size=(3000, 20))
-    np.savetxt(coppice.folder / "big.csv", points, delimiter=",", header=",".join(f"v{j}" for j in range(20)),
-               comments="")
+    np.savetxt(
+        coppice.folder / "big.csv", points, delimiter=",", header=",".join(f"v{j}" for j in range(20)), comments=""
+    )
     flags = ["--set", "within_fraction=0.5"]
     coppice("fit", "bhc", "big.csv", "-o", "stopped.coppice", *flags, "--time-limit", "0.05s", code=75)
     summary = coppice.json("summary", "stopped.coppice")
@@ -101,14 +102,17 @@ def test_a_stopped_fit_keeps_its_forest_and_goes_on(coppice):
     assert stopped["lower_bound"] == whole["lower_bound"]
 
 
-@pytest.mark.parametrize("flags, code, words", [
-    (["--chains", "2"], 78, "greedy"),
-    (["--draws", "10"], 78, "greedy"),
-    (["--subset", "5"], 78, "--randomized"),
-    (["--randomized", "--subset", "30"], 78, "--threshold"),
-    (["--alpha-rows", "0"], 2, "alpha-rows"),
-    (["--cut", "1.5"], 2, "cut"),
-])
+@pytest.mark.parametrize(
+    "flags, code, words",
+    [
+        (["--chains", "2"], 78, "greedy"),
+        (["--draws", "10"], 78, "greedy"),
+        (["--subset", "5"], 78, "--randomized"),
+        (["--randomized", "--subset", "30"], 78, "--threshold"),
+        (["--alpha-rows", "0"], 2, "alpha-rows"),
+        (["--cut", "1.5"], 2, "cut"),
+    ],
+)
 def test_mistakes_are_told_in_one_line(coppice, flags, code, words):
     coppice.write("hand.csv", HAND)
     result = coppice("fit", "bhc", "hand.csv", "-o", "no.coppice", *flags, code=code)
@@ -165,7 +169,10 @@ def test_joint_families_know_rows_with_gaps_and_draw_from_their_clusters(coppice
 
 def test_cells_of_new_rows_are_predicted_wherever_they_stand(coppice):
     rng = np.random.default_rng(5)
-    coppice.write("data.csv", "b,x,y\n" + "\n".join(f"{i % 2},{x:.3f},{y:.3f}" for i, (x, y) in enumerate(rng.normal(size=(40, 2)))) + "\n")
+    coppice.write(
+        "data.csv",
+        "b,x,y\n" + "\n".join(f"{i % 2},{x:.3f},{y:.3f}" for i, (x, y) in enumerate(rng.normal(size=(40, 2)))) + "\n",
+    )
     coppice("fit", "nrmm", "data.csv", "--chains", 1, "--warmup", 20, "--draws", 20, "-o", "r.coppice", "-q")
     coppice.write("joined.csv", "b,x,y\n1,,0.5\n")
     assert len(rows_of(coppice("impute", "r.coppice", "joined.csv").stdout)) == 1

@@ -1,5 +1,6 @@
 """Greedy trees and trees of views from the command line against brute force: the cases of tests/reference, and where it is
 there those of the folder of outside cases."""
+
 import csv
 import io
 import json
@@ -10,7 +11,6 @@ import re
 
 import numpy as np
 import pytest
-
 from conftest import ROOT
 
 FOLDER = ROOT / "tests" / "reference"
@@ -34,10 +34,16 @@ def test_outside_cases_are_read_too():
 FAMILIES = {
     "beta_binomial": lambda c: ("count", "binomial", {"trials": c["trials"], "a": c["a"], "b": c["b"]}),
     "beta_bernoulli": lambda c: ("binary", "bernoulli", {"a": c["a"], "b": c["b"]}),
-    "gaussian": lambda c: ("real", "gaussian-diagonal", {"prior_mean": c["m0"], "mean_strength": c["k0"], "shape": c["a0"],
-                                                         "rate": c["b0"]}),
-    "categorical": lambda c: ("category", "categorical", {"levels": [str(i) for i in range(len(c["conc"]))],
-                                                          "concentration": c["conc"]}),
+    "gaussian": lambda c: (
+        "real",
+        "gaussian-diagonal",
+        {"prior_mean": c["m0"], "mean_strength": c["k0"], "shape": c["a0"], "rate": c["b0"]},
+    ),
+    "categorical": lambda c: (
+        "category",
+        "categorical",
+        {"levels": [str(i) for i in range(len(c["conc"]))], "concentration": c["conc"]},
+    ),
     "gamma_poisson": lambda c: ("count", "poisson", {"shape": c["a"], "rate": c["b"]}),
 }
 
@@ -112,7 +118,11 @@ class Case:
         assert len(summary["merges"]) == len(self.expected["merges"])
         for merge, wanted in zip(summary["merges"], self.expected["merges"]):
             assert [merge["node"], merge["left"], merge["right"], merge["size"]] == [
-                wanted["node"], wanted["left"], wanted["right"], len(wanted[items])]
+                wanted["node"],
+                wanted["left"],
+                wanted["right"],
+                len(wanted[items]),
+            ]
             assert close(merge["log_odds"], wanted["logit_r"])
 
     def check_predictives(self):
@@ -120,13 +130,18 @@ class Case:
         for answer, wanted in zip(answers, self.expected["new_rows"], strict=True):
             assert close(answer["log_density"], wanted["log_p"]), wanted
             assert math.isclose(sum(answer["probabilities"]) + answer["new"], 1.0, rel_tol=1e-9)
-        self.check_cells(self.coppice.json("impute", "run.coppice"),
-                         [(f"r{cell['row']}", cell) for cell in self.expected["missing"]])
+        self.check_cells(
+            self.coppice.json("impute", "run.coppice"), [(f"r{cell['row']}", cell) for cell in self.expected["missing"]]
+        )
         if "conditional" in self.expected:
-            rows = [next(i for i, x in enumerate(self.input["new_rows"]) if x == cell["x"])
-                    for cell in self.expected["conditional"]]
-            self.check_cells(self.coppice.json("impute", "run.coppice", "new.csv"),
-                             [(f"r{row}", cell) for row, cell in zip(rows, self.expected["conditional"])])
+            rows = [
+                next(i for i, x in enumerate(self.input["new_rows"]) if x == cell["x"])
+                for cell in self.expected["conditional"]
+            ]
+            self.check_cells(
+                self.coppice.json("impute", "run.coppice", "new.csv"),
+                [(f"r{row}", cell) for row, cell in zip(rows, self.expected["conditional"])],
+            )
 
     def check_cells(self, answers, expected):
         found = {(cell["row"], cell["column"]): cell for cell in answers}
@@ -150,7 +165,9 @@ class Case:
         for new in self.expected["new_columns"]:
             self.coppice.write("column.toml", codebook([new["column"]], ["y"]))
             self.coppice.write("column.csv", table([[cell] for cell in new["y"]], ["y"]))
-            answer, = self.coppice.json("predict", "run.coppice", "column.csv", "--columns", "--codebook", "column.toml")
+            (answer,) = self.coppice.json(
+                "predict", "run.coppice", "column.csv", "--columns", "--codebook", "column.toml"
+            )
             assert answer["column"] == "y" and close(answer["log_density"], new["log_p"])
 
 
@@ -180,8 +197,17 @@ def test_trees_over_rows(coppice, path):
 
 
 def division_flags(rules, levels, name, priority):
-    return ["--randomized", "--threshold", rules["B"], "--subset", rules["m"], f"--{name}", rules.get(levels) or 0,
-            f"--{priority}", ",".join(map(str, rules["prio"]))]
+    return [
+        "--randomized",
+        "--threshold",
+        rules["B"],
+        "--subset",
+        rules["m"],
+        f"--{name}",
+        rules.get(levels) or 0,
+        f"--{priority}",
+        ",".join(map(str, rules["prio"])),
+    ]
 
 
 def check_division(summary, expected, items):

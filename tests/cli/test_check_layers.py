@@ -1,4 +1,5 @@
 """The check of the layers finds what is planted, and nothing in a tree that is in order."""
+
 import pathlib
 import subprocess
 import sys
@@ -30,18 +31,36 @@ def test_a_tree_in_order_passes(tmp_path):
     assert (answer.returncode, answer.stdout) == (0, f"layers: {len(IN_ORDER)} files, 0 offenders\n")
 
 
-@pytest.mark.parametrize(("planted", "words"), [
-    ({"src/coppice/data/up.cpp": '\n#include "coppice/model/model.hpp"\n'}, "up.cpp:2: includes coppice/model/model.hpp: data is above model"),
-    ({"src/coppice/model/b/b.hpp": '#include "coppice/model/a/a.hpp"\n'}, "model/b may not know model/a"),
-    ({"src/coppice/odd/x.hpp": ""}, "not in a layer"),
-    ({"src/coppice/base/near.cpp": '#include "error.hpp"\n'}, "write the path from src/"),
-    ({"python/src/run.cpp": '#include "coppice/app/main.hpp"\n'}, "python may not know app"),
-    # Through a source: no header includes itself, and yet neither file can be understood without the other.
-    ({"src/coppice/base/a.hpp": '#include "coppice/base/b.hpp"\n', "src/coppice/base/b.hpp": "", "src/coppice/base/b.cpp": '#include "coppice/base/a.hpp"\n'},
-     "files include each other: coppice/base/a -> coppice/base/b -> coppice/base/a"),
-    ({f"src/coppice/data/{a}.hpp": f'#include "coppice/base/error.hpp"\n#include "coppice/data/{b}.hpp"\n' for a, b in ("pq", "qr", "rp")},
-     "coppice/data/p -> coppice/data/q -> coppice/data/r -> coppice/data/p"),
-], ids=["upward", "other model", "no layer", "no path", "python", "circle of two", "circle of three"])
+@pytest.mark.parametrize(
+    ("planted", "words"),
+    [
+        (
+            {"src/coppice/data/up.cpp": '\n#include "coppice/model/model.hpp"\n'},
+            "up.cpp:2: includes coppice/model/model.hpp: data is above model",
+        ),
+        ({"src/coppice/model/b/b.hpp": '#include "coppice/model/a/a.hpp"\n'}, "model/b may not know model/a"),
+        ({"src/coppice/odd/x.hpp": ""}, "not in a layer"),
+        ({"src/coppice/base/near.cpp": '#include "error.hpp"\n'}, "write the path from src/"),
+        ({"python/src/run.cpp": '#include "coppice/app/main.hpp"\n'}, "python may not know app"),
+        # Through a source: no header includes itself, and yet neither file can be understood without the other.
+        (
+            {
+                "src/coppice/base/a.hpp": '#include "coppice/base/b.hpp"\n',
+                "src/coppice/base/b.hpp": "",
+                "src/coppice/base/b.cpp": '#include "coppice/base/a.hpp"\n',
+            },
+            "files include each other: coppice/base/a -> coppice/base/b -> coppice/base/a",
+        ),
+        (
+            {
+                f"src/coppice/data/{a}.hpp": f'#include "coppice/base/error.hpp"\n#include "coppice/data/{b}.hpp"\n'
+                for a, b in ("pq", "qr", "rp")
+            },
+            "coppice/data/p -> coppice/data/q -> coppice/data/r -> coppice/data/p",
+        ),
+    ],
+    ids=["upward", "other model", "no layer", "no path", "python", "circle of two", "circle of three"],
+)
 def test_what_is_planted_is_found(tmp_path, planted, words):
     answer = checked(tmp_path, planted)
     assert answer.returncode == 1

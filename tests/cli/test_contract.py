@@ -1,4 +1,5 @@
 """The contract of the command line: outputs, headers, JSON keys, formats."""
+
 import io
 import json
 import os
@@ -35,8 +36,10 @@ def test_a_run_keeps_what_it_was_made_with(coppice, hyper):
     coppice("fit", "nrmm", "data.csv", "--hyper", hyper, "-o", "r.coppice", *SHORT)
     shutil.copy(coppice.folder / "r.coppice", coppice.folder / "old.coppice")
     with sqlite3.connect(coppice.folder / "old.coppice") as database:
-        kept = {key: json.loads(database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0])
-                for key in ("config", "effective")}
+        kept = {
+            key: json.loads(database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0])
+            for key in ("config", "effective")
+        }
         database.execute("DELETE FROM meta WHERE key = 'effective'")
     assert kept["config"]["parameters"] == {} and kept["config"]["set"] == {}
     assert kept["effective"]["parameters"]["sampler"] == "auto"
@@ -101,8 +104,12 @@ def test_coclustering_is_a_named_square_matrix_of_shares(run):
     assert lines[0].split(",")[1:] == [str(i) for i in range(1, 51)]
     matrix = np.array([[float(x) for x in line.split(",")[1:]] for line in lines[1:]])
     assert matrix.shape == (50, 50) and np.allclose(matrix, matrix.T) and np.all(np.diag(matrix) == 1)
-    labels = np.array([[int(x) for x in line.split(",")[3:]]
-                       for line in run("export", "r.coppice", "--what", "labels").stdout.splitlines()[1:]])
+    labels = np.array(
+        [
+            [int(x) for x in line.split(",")[3:]]
+            for line in run("export", "r.coppice", "--what", "labels").stdout.splitlines()[1:]
+        ]
+    )
     exact = (labels[:, :, None] == labels[:, None, :]).mean(0)
     assert np.allclose(matrix, exact, atol=1e-12)
 
@@ -170,8 +177,11 @@ def test_impute_fills_a_mixed_table(coppice):
 
 def test_config_file_and_flags_that_win_over_it(coppice):
     write_table(coppice.folder / "data.csv", blobs(2)[0])
-    coppice.write("run.toml", 'model = "nrmm"\ndata = "data.csv"\noutput = "c.coppice"\nchains = 3\ndraws = 20\n'
-                  'warmup = 10\nalpha = 2.5\n[set]\nmean_strength = 0.2\n')
+    coppice.write(
+        "run.toml",
+        'model = "nrmm"\ndata = "data.csv"\noutput = "c.coppice"\nchains = 3\ndraws = 20\n'
+        "warmup = 10\nalpha = 2.5\n[set]\nmean_strength = 0.2\n",
+    )
     coppice("fit", "--config", "run.toml", "--chains", 2)
     answer = coppice.json("summary", "c.coppice")
     assert answer["chains"] == 2 and answer["draws"] == 20
@@ -190,7 +200,21 @@ def test_compare_and_merge(coppice):
     assert "cannot be resumed" in coppice("resume", "both.coppice", code=78).stderr
     assert "merged run already" in coppice("merge", "both.coppice", "1.coppice", "-o", "x.coppice", code=78).stderr
     coppice.write("book.toml", '[[column]]\nname = "x"\nkind = "real"\nfamily = "gaussian-known"\n')
-    coppice("fit", "nrmm", "data.csv", "-o", "known.coppice", "--seed", 3, "--codebook", "book.toml", "--chains", 2, "--draws", 500)
+    coppice(
+        "fit",
+        "nrmm",
+        "data.csv",
+        "-o",
+        "known.coppice",
+        "--seed",
+        3,
+        "--codebook",
+        "book.toml",
+        "--chains",
+        2,
+        "--draws",
+        500,
+    )
     assert "different settings" in coppice("merge", "1.coppice", "known.coppice", "-o", "x.coppice", code=78).stderr
     write_table(coppice.folder / "other.csv", blobs(4)[0])
     coppice("fit", "nrmm", "other.csv", "-o", "other.coppice", *SHORT)
@@ -211,18 +235,23 @@ def test_compare_of_runs_with_different_traces(coppice):
         coppice("fit", "rbhmc", "data.csv", "--penalty", 0, "--levels", levels, "-o", f"{levels}.coppice", *SHORT)
     assert "levels" in coppice("compare", "3.coppice", "4.coppice", code=78).stderr
     # Two chains that never met have nothing to say about another run.
-    coppice("fit", "nrmm", "data.csv", "-o", "few.coppice", "--chains", 2, "--warmup", 0, "--draws", 4, "--init", "single")
+    coppice(
+        "fit", "nrmm", "data.csv", "-o", "few.coppice", "--chains", 2, "--warmup", 0, "--draws", 4, "--init", "single"
+    )
     assert "among themselves" in coppice("compare", "few.coppice", "few.coppice", code=1).stdout
 
 
-@pytest.mark.parametrize("family,table,settings,new", [
-    ("poisson", "a,b\n3,0\n1,1\n4,0\n", (), "5,7"),
-    ("binomial", "a,b\n3,0\n1,1\n4,0\n", ("--set", "trials=9"), "9,0"),
-    ("multinomial", "a,b\n3,0\n1,1\n4,0\n", (), "2,2"),
-    ("categorical", "a,b\n3,0\n1,1\n3,0\n", (), "1,1"),
-    ("gaussian-diagonal", "a,b\n1,0\n2,1\n2,1\n", (), "1.5,0.5"),
-    ("gaussian", "a,b\n0,0\n1,1\n0,1\n", (), "0.5,-3"),
-])
+@pytest.mark.parametrize(
+    "family,table,settings,new",
+    [
+        ("poisson", "a,b\n3,0\n1,1\n4,0\n", (), "5,7"),
+        ("binomial", "a,b\n3,0\n1,1\n4,0\n", ("--set", "trials=9"), "9,0"),
+        ("multinomial", "a,b\n3,0\n1,1\n4,0\n", (), "2,2"),
+        ("categorical", "a,b\n3,0\n1,1\n3,0\n", (), "1,1"),
+        ("gaussian-diagonal", "a,b\n1,0\n2,1\n2,1\n", (), "1.5,0.5"),
+        ("gaussian", "a,b\n0,0\n1,1\n0,1\n", (), "0.5,-3"),
+    ],
+)
 def test_a_family_that_was_asked_for_decides_on_the_kind_of_numbers(coppice, family, table, settings, new):
     coppice.write("data.csv", table)
     coppice("fit", "nrmm", "data.csv", "--family", family, *settings, "-o", "r.coppice", *SHORT)
@@ -240,7 +269,9 @@ def test_help_of_a_model_shows_its_flags_alone(coppice):
 
 def test_simulate_and_selfcheck(coppice):
     for family in ("gaussian", "poisson", "categorical"):
-        coppice("simulate", "nrmm", "--n", 30, "--family", family, "--seed", 3, "-o", "sim.csv", "--truth-out", "truth.csv")
+        coppice(
+            "simulate", "nrmm", "--n", 30, "--family", family, "--seed", 3, "-o", "sim.csv", "--truth-out", "truth.csv"
+        )
         assert len((coppice.folder / "sim.csv").read_text().splitlines()) == 31
         assert (coppice.folder / "truth.csv").read_text().startswith("row,cluster\n1,0\n")
     assert coppice("selfcheck").stdout.count("ok  ") == 4
@@ -254,15 +285,18 @@ def test_tables_in_json(coppice):
         assert lines[0] == "row,x1,x2"
         assert all(isinstance(cell, kind) for row in rows for cell in row["cells"].values())
         assert [[row["row"], *map(kind, row["cells"].values())] for row in rows] == [
-            [line.split(",")[0], *map(kind, line.split(",")[1:])] for line in lines[1:]]
+            [line.split(",")[0], *map(kind, line.split(",")[1:])] for line in lines[1:]
+        ]
         truth = json.loads((coppice.folder / "truth.json").read_text())
         assert ["row,cluster"] + [f"{row['row']},{row['cells']['cluster']}" for row in truth] == (
-            (coppice.folder / "truth.csv").read_text().splitlines())
+            (coppice.folder / "truth.csv").read_text().splitlines()
+        )
     coppice("simulate", "nrmm", "--n", 30, "-o", "data.csv")
     coppice("fit", "nrmm", "data.csv", "--id", "row", "-o", "r.coppice", *SHORT)
     drawn = coppice("sample", "r.coppice", "--n", 5).stdout.splitlines()
     assert [[row["row"], *row["cells"].values()] for row in coppice.json("sample", "r.coppice", "--n", 5)] == [
-        [line.split(",")[0], *map(float, line.split(",")[1:])] for line in drawn[1:]]
+        [line.split(",")[0], *map(float, line.split(",")[1:])] for line in drawn[1:]
+    ]
 
 
 def test_shell_completion_and_manual(coppice):
@@ -287,11 +321,14 @@ def test_stdin(coppice):
 def test_nobody_reading_stderr_does_no_harm(coppice):
     points, labels = blobs(2, rows=40)
     write_table(coppice.folder / "blobs.csv", points, labels)
-    for arguments, code in ((("fit", "bhc", "blobs.csv", "--truth", "truth", "-o", "r.coppice", "--progress", "plain"), 0),
-                            (("fit", "bhc", "missing.csv", "-o", "s.coppice"), 66)):
+    for arguments, code in (
+        (("fit", "bhc", "blobs.csv", "--truth", "truth", "-o", "r.coppice", "--progress", "plain"), 0),
+        (("fit", "bhc", "missing.csv", "-o", "s.coppice"), 66),
+    ):
         reader, writer = os.pipe()
         os.close(reader)
-        result = subprocess.run([BINARY, *arguments], cwd=coppice.folder, stderr=writer, stdout=subprocess.DEVNULL,
-                                timeout=60, check=False)
+        result = subprocess.run(
+            [BINARY, *arguments], cwd=coppice.folder, stderr=writer, stdout=subprocess.DEVNULL, timeout=60, check=False
+        )
         os.close(writer)
         assert result.returncode == code

@@ -1,8 +1,8 @@
 """Cells held out fold by fold: models on the same cells, settings of their own, what is refused."""
+
 import csv
 
 import pytest
-
 from conftest import blobs, write_table
 
 
@@ -42,14 +42,29 @@ def test_the_seed_decides_everything(coppice, table):
 
 
 def test_settings_of_one_model(coppice, table):
-    text = coppice("crossvalidate", table, "--models", "nrmm:alpha=5:sampler=gibbs,bhc-randomized", "--folds", "4",
-                   "--most-folds", "2", *FLAGS).stdout
+    text = coppice(
+        "crossvalidate",
+        table,
+        "--models",
+        "nrmm:alpha=5:sampler=gibbs,bhc-randomized",
+        "--folds",
+        "4",
+        "--most-folds",
+        "2",
+        *FLAGS,
+    ).stdout
     assert "nrmm:alpha=5:sampler=gibbs" in text and "bhc-randomized" in text
     assert "2 of 4 folds" in text
 
 
-@pytest.mark.parametrize("models, words", [("nrmm:sise=1", "no setting 'sise'"), ("bhc-unlikely", "there is none of that name"),
-                                           ("nrmm:alpha", "not SETTING=VALUE")])
+@pytest.mark.parametrize(
+    "models, words",
+    [
+        ("nrmm:sise=1", "no setting 'sise'"),
+        ("bhc-unlikely", "there is none of that name"),
+        ("nrmm:alpha", "not SETTING=VALUE"),
+    ],
+)
 def test_what_is_refused(coppice, table, models, words):
     result = coppice("crossvalidate", table, "--models", models, *FLAGS, code=2)
     assert words in result.stderr and result.stderr.count("\n") == 1

@@ -1,4 +1,5 @@
 """Stopping, killing, resuming: what is drawn does not depend on it."""
+
 import os
 import random
 import signal
@@ -49,8 +50,11 @@ def test_whoever_stops_a_command_that_still_reads_gets_the_exit_code_of_that(cop
     coppice("fit", "nrmm", "data.csv", "-o", "old.coppice", *short)
     pipe = coppice.folder / "pipe.csv"
     os.mkfifo(pipe)
-    for command in (("fit", "nrmm", "pipe.csv", "-o", "new.coppice"), ("update", "old.coppice", "pipe.csv", "-o", "new.coppice"),
-                    ("crossvalidate", "pipe.csv", "--models", "nrmm")):
+    for command in (
+        ("fit", "nrmm", "pipe.csv", "-o", "new.coppice"),
+        ("update", "old.coppice", "pipe.csv", "-o", "new.coppice"),
+        ("crossvalidate", "pipe.csv", "--models", "nrmm"),
+    ):
         for sent in (signal.SIGINT, signal.SIGTERM):
             process = coppice.start(*command)
             with open(pipe, "wb"):  # waits until the command has opened it too

@@ -1,4 +1,5 @@
 """What goes wrong is said in one line, with place and remedy, and the right exit code."""
+
 import gzip
 import os
 import shutil
@@ -15,15 +16,18 @@ def one_line(result):
     return lines[0]
 
 
-@pytest.mark.parametrize("content, expected", [
-    ("a,b\n1,2\n3\n", ["bad.csv:3"]),
-    ("a,b\n1,2\n3,inf\n", ["bad.csv:3", "'b'", "inf"]),
-    ("a,a\n1,2\n", ["bad.csv:1", "'a'"]),
-    ("", ["bad.csv"]),
-    ("a,b\n", ["bad.csv"]),
-    ('a,b\n1,"2\n', ["bad.csv:2"]),
-    ("a,b\n1,\x002\n", ["bad.csv:2"]),
-])
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        ("a,b\n1,2\n3\n", ["bad.csv:3"]),
+        ("a,b\n1,2\n3,inf\n", ["bad.csv:3", "'b'", "inf"]),
+        ("a,a\n1,2\n", ["bad.csv:1", "'a'"]),
+        ("", ["bad.csv"]),
+        ("a,b\n", ["bad.csv"]),
+        ('a,b\n1,"2\n', ["bad.csv:2"]),
+        ("a,b\n1,\x002\n", ["bad.csv:2"]),
+    ],
+)
 def test_bad_tables(coppice, content, expected):
     message = one_line(coppice("fit", "nrmm", coppice.write("bad.csv", content), "-o", "r.coppice", code=65))
     for part in expected:
@@ -70,21 +74,31 @@ def test_usage_and_configuration(coppice):
 def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
     write_table(coppice.folder / "data.csv", blobs(1)[0])
     head = 'model = "nrmm"\ndata = "data.csv"\noutput = "r.coppice"\n'
-    for line, words, code in (("draws = -5", ":4:9: --draws takes", 65), ('sampler = "gibs"', ":4:11: --sampler takes", 65),
-                              ("penalty = 1", ":4:11: --penalty is not a parameter of nrmm", 65),
-                              ("[set]\nshape = 3", ":5:9: --set shape", 78), ("[set]\ndof = \"x\"", ":5:7: --set dof", 78),
-                              ('family = "gaussian-diagonal"\n[set]\nwithin_fraction = -1', ":6:19: --set within_fraction=-1 for column 'x'", 78),
-                              ('id = "nobody"', ":4:6: --id nobody: data.csv has no such column", 78),
-                              ('truth = ["nothing"]', ":4:9: --truth nothing: data.csv has no such column", 78),
-                              ('family = "normal"', ":4:10: family normal: there is none", 78),
-                              ('family = "poisson"', ":4:10: family poisson cannot model", 78),
-                              ('time-limit = "5 parsecs"', ":4:14: --time-limit: '5 parsecs'", 65),
-                              ('codebook = "nowhere.toml"', ":4:12: nowhere.toml: No such file", 66)):
+    for line, words, code in (
+        ("draws = -5", ":4:9: --draws takes", 65),
+        ('sampler = "gibs"', ":4:11: --sampler takes", 65),
+        ("penalty = 1", ":4:11: --penalty is not a parameter of nrmm", 65),
+        ("[set]\nshape = 3", ":5:9: --set shape", 78),
+        ('[set]\ndof = "x"', ":5:7: --set dof", 78),
+        (
+            'family = "gaussian-diagonal"\n[set]\nwithin_fraction = -1',
+            ":6:19: --set within_fraction=-1 for column 'x'",
+            78,
+        ),
+        ('id = "nobody"', ":4:6: --id nobody: data.csv has no such column", 78),
+        ('truth = ["nothing"]', ":4:9: --truth nothing: data.csv has no such column", 78),
+        ('family = "normal"', ":4:10: family normal: there is none", 78),
+        ('family = "poisson"', ":4:10: family poisson cannot model", 78),
+        ('time-limit = "5 parsecs"', ":4:14: --time-limit: '5 parsecs'", 65),
+        ('codebook = "nowhere.toml"', ":4:12: nowhere.toml: No such file", 66),
+    ):
         coppice.write("run.toml", head + line + "\n")
         assert "run.toml" + words in one_line(coppice("fit", "--config", "run.toml", code=code))
-    for text, words, code in (('model = "nrm"\ndata = "data.csv"\noutput = "r.coppice"\n', ":1:9: model nrm: there is none", 65),
-                              ('model = "nrmm"\ndata = "none.csv"\noutput = "r.coppice"\n', ":2:8: none.csv: cannot be read", 66),
-                              ('model = "nrmm"\ndata = "data.csv"\noutput = "no/r.coppice"\n', ":3:10: no/r.coppice: ", 74)):
+    for text, words, code in (
+        ('model = "nrm"\ndata = "data.csv"\noutput = "r.coppice"\n', ":1:9: model nrm: there is none", 65),
+        ('model = "nrmm"\ndata = "none.csv"\noutput = "r.coppice"\n', ":2:8: none.csv: cannot be read", 66),
+        ('model = "nrmm"\ndata = "data.csv"\noutput = "no/r.coppice"\n', ":3:10: no/r.coppice: ", 74),
+    ):
         coppice.write("run.toml", text)
         assert "run.toml" + words in one_line(coppice("fit", "--config", "run.toml", code=code))
     # The command line wins, and is then the one to speak of.
@@ -142,7 +156,9 @@ def test_strict_diagnosis_of_a_hopeless_run(coppice):
 def test_write_errors_of_outputs(coppice):
     small_run(coppice)
     coppice("export", "r.coppice", "--what", "labels", "-o", "nowhere/x.csv", code=74)
-    assert "trace" in one_line(coppice("export", "r.coppice", "--what", "trace", "--to", "netcdf", "-o", "x.nc", code=2))
+    assert "trace" in one_line(
+        coppice("export", "r.coppice", "--what", "trace", "--to", "netcdf", "-o", "x.nc", code=2)
+    )
 
 
 def test_columns_of_bits_that_are_called_a_class_are_asked_about(coppice):

@@ -1,4 +1,5 @@
 """What users see of a hierarchy: one nested tree behind every answer, and a label on what is not exact."""
+
 import io
 import json
 import re
@@ -26,8 +27,24 @@ def nested_blobs(path, rows=40):
 @pytest.fixture
 def tree(coppice):
     nested_blobs(coppice.folder / "data.csv")
-    coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--levels", 3, "--gamma", 0.1,
-            "-o", "t.coppice", *SHORT)
+    coppice(
+        "fit",
+        "rbhmc",
+        "data.csv",
+        "--id",
+        "id",
+        "--truth",
+        "side",
+        "--truth",
+        "blob",
+        "--levels",
+        3,
+        "--gamma",
+        0.1,
+        "-o",
+        "t.coppice",
+        *SHORT,
+    )
     return coppice
 
 
@@ -71,7 +88,7 @@ def test_tree_json_is_a_tree_whose_support_can_be_counted(tree):
 def test_tree_text_fits_and_names_every_leaf(tree):
     text = tree("tree", "t.coppice").stdout
     assert text.startswith("The hierarchy to report (least expected variation of information")
-    drawn = text[text.index("all rows"):].split("\n\n")[0].splitlines()
+    drawn = text[text.index("all rows") :].split("\n\n")[0].splitlines()
     assert re.search(r"0\S* +40$", drawn[0])
     assert all(len(line) <= 100 for line in drawn)
     shown = tree.json("tree", "t.coppice")["nodes"]
@@ -81,7 +98,7 @@ def test_tree_text_fits_and_names_every_leaf(tree):
     for leaf in leaves:
         assert any(leaf["rows"][0] in line for line in drawn)
     narrow = tree("tree", "t.coppice", "--width", 60, "--lines", 8).stdout
-    assert "all rows" in narrow and len(narrow[narrow.index("all rows"):].split("\n\n")[0].splitlines()) <= 8
+    assert "all rows" in narrow and len(narrow[narrow.index("all rows") :].split("\n\n")[0].splitlines()) <= 8
     assert "the same rows" in tree("tree", "t.coppice", "--full").stdout or len(leaves) > 1
     assert tree("tree", "t.coppice", "--level", 2).stdout.startswith("Height")
 
@@ -131,15 +148,19 @@ def test_scores_and_distances(tree):
     answer = tree.json("score", "t.coppice")
     assert [entry["truth"] for entry in answer["scores"]] == ["side", "blob"]
     assert [level["level"] for level in answer["scores"][0]["levels"]] == [1, 2, 3]
-    labels = np.array([line.split(",")[1::2] for line in
-                       tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()[1:]], dtype=int)
+    labels = np.array(
+        [line.split(",")[1::2] for line in tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()[1:]],
+        dtype=int,
+    )
     truth = np.arange(40) % 4
     for entry in answer["scores"][1]["levels"]:
         found = labels[:, entry["level"] - 1]
         best = 0.0
         for blob in range(4):
             mine = truth == blob
-            best += mine.mean() * max(2 * (mine & (found == k)).sum() / (mine.sum() + (found == k).sum()) for k in set(found))
+            best += mine.mean() * max(
+                2 * (mine & (found == k)).sum() / (mine.sum() + (found == k).sum()) for k in set(found)
+            )
         assert abs(entry["f_measure"] - best) < 1e-9
     points = np.loadtxt(tree.folder / "data.csv", delimiter=",", skiprows=1, usecols=(1, 2))
     inner = []
@@ -175,8 +196,11 @@ def test_rows_that_are_certain_are_not_called_ambiguous(coppice):
     coppice("fit", "nhcm", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "-o", "t.coppice", *SHORT)
     for level in (1, 2):
         text = coppice("profile", "t.coppice", "--level", level).stdout
-        ambiguous = [row for row in coppice.json("profile", "t.coppice", "--level", level)["ambiguous"]
-                    if row["rival_probability"] >= 0.01]
+        ambiguous = [
+            row
+            for row in coppice.json("profile", "t.coppice", "--level", level)["ambiguous"]
+            if row["rival_probability"] >= 0.01
+        ]
         assert len(re.findall(r"^  .*: cluster \d+ \(\d+ %\), ", text, flags=re.M)) == len(ambiguous)
         assert ("Rows that could belong elsewhere" in text) == bool(ambiguous)
         assert ", on its own (0 %)" not in text
@@ -184,17 +208,21 @@ def test_rows_that_are_certain_are_not_called_ambiguous(coppice):
 
 def test_predictions_are_paths(tree):
     header, *lines = tree("predict", "t.coppice", "data.csv").stdout.splitlines()
-    assert header == ",".join(["row"] + [f"{name}_{level}" for level in (1, 2, 3)
-                                         for name in ("cluster", "probability", "new")] + ["log_density"])
-    labels = [line.split(",")[1::2] for line in
-              tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()[1:]]
+    assert header == ",".join(
+        ["row"]
+        + [f"{name}_{level}" for level in (1, 2, 3) for name in ("cluster", "probability", "new")]
+        + ["log_density"]
+    )
+    labels = [
+        line.split(",")[1::2] for line in tree("export", "t.coppice", "--what", "consensus").stdout.splitlines()[1:]
+    ]
     paths = {tuple(path) for path in labels}
     known = {path[:depth] for path in paths for depth in (1, 2, 3)}
     placed = 0
     for line, own in zip(lines, labels):
         clusters = tuple(line.split(",")[1:10:3])
         existing = tuple(c for c in clusters if c != "-1")
-        assert clusters[len(existing):] == ("-1",) * (3 - len(existing)) and (not existing or existing in known)
+        assert clusters[len(existing) :] == ("-1",) * (3 - len(existing)) and (not existing or existing in known)
         placed += clusters[0] == own[0]
     assert placed > 30
     answer = tree.json("predict", "t.coppice", "data.csv")[0]
@@ -205,8 +233,27 @@ def test_predictions_are_paths(tree):
 @pytest.mark.parametrize("regularizer", ["own", "paper"])
 def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
     nested_blobs(coppice.folder / "data.csv", 12)
-    fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--penalty", 0.5, "--regularizer", regularizer,
-                  "-o", "t.coppice", "--chains", 2, "--warmup", 10, "--draws", 10)
+    fit = coppice(
+        "fit",
+        "rbhmc",
+        "data.csv",
+        "--id",
+        "id",
+        "--truth",
+        "blob",
+        "--penalty",
+        0.5,
+        "--regularizer",
+        regularizer,
+        "-o",
+        "t.coppice",
+        "--chains",
+        2,
+        "--warmup",
+        10,
+        "--draws",
+        10,
+    )
     assert "Not exact" in fit.stderr
     for command in ("summary", "diagnose", "tree", "score", "profile"):
         assert "Not exact" in coppice(command, "t.coppice").stdout
@@ -215,26 +262,74 @@ def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
     for command in ("summary", "diagnose"):
         lines = coppice(command, "t.coppice").stdout.splitlines()
         assert lines[0].startswith("Not exact") and lines[1].startswith("Do not trust")
-    for command in (["tree", "t.coppice", "--format", "newick"], ["tree", "t.coppice", "--format", "linkage"],
-                    ["predict", "t.coppice", "data.csv"], ["impute", "t.coppice"],
-                    ["export", "t.coppice", "--what", "labels"]):
+    for command in (
+        ["tree", "t.coppice", "--format", "newick"],
+        ["tree", "t.coppice", "--format", "linkage"],
+        ["predict", "t.coppice", "data.csv"],
+        ["impute", "t.coppice"],
+        ["export", "t.coppice", "--what", "labels"],
+    ):
         assert "Not exact" in coppice(*command).stderr
 
 
 def test_exact_settings_carry_no_caveat(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    for flags in (["--penalty", 0.5], ["--penalty", 0.5, "--regularizer", "centered"],
-                  ["--penalty", 0, "--regularizer", "own"], ["--penalty", "auto"]):
-        fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", *flags, "-o", "t.coppice",
-                      "--overwrite", "--chains", 2, "--warmup", 10, "--draws", 10)
+    for flags in (
+        ["--penalty", 0.5],
+        ["--penalty", 0.5, "--regularizer", "centered"],
+        ["--penalty", 0, "--regularizer", "own"],
+        ["--penalty", "auto"],
+    ):
+        fit = coppice(
+            "fit",
+            "rbhmc",
+            "data.csv",
+            "--id",
+            "id",
+            "--truth",
+            "blob",
+            "--truth",
+            "side",
+            *flags,
+            "-o",
+            "t.coppice",
+            "--overwrite",
+            "--chains",
+            2,
+            "--warmup",
+            10,
+            "--draws",
+            10,
+        )
         assert "Not exact" not in fit.stderr
         assert coppice.json("summary", "t.coppice")["exact"] is True
 
 
 def test_the_published_procedure_is_labeled_even_without_a_penalty(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "--regularizer", "paper",
-                  "--penalty", 0, "-o", "t.coppice", "--chains", 1, "--warmup", 10, "--draws", 10)
+    fit = coppice(
+        "fit",
+        "rbhmc",
+        "data.csv",
+        "--id",
+        "id",
+        "--truth",
+        "blob",
+        "--truth",
+        "side",
+        "--regularizer",
+        "paper",
+        "--penalty",
+        0,
+        "-o",
+        "t.coppice",
+        "--chains",
+        1,
+        "--warmup",
+        10,
+        "--draws",
+        10,
+    )
     assert "Not exact" in fit.stderr
 
 
@@ -242,8 +337,27 @@ def test_settings_that_do_nothing_without_a_penalty_are_named(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
 
     def note(*flags):
-        fit = coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", *flags, "-o", "t.coppice",
-                      "--overwrite", "--chains", 1, "--warmup", 5, "--draws", 5)
+        fit = coppice(
+            "fit",
+            "rbhmc",
+            "data.csv",
+            "--id",
+            "id",
+            "--truth",
+            "blob",
+            "--truth",
+            "side",
+            *flags,
+            "-o",
+            "t.coppice",
+            "--overwrite",
+            "--chains",
+            1,
+            "--warmup",
+            5,
+            "--draws",
+            5,
+        )
         return re.findall("does not depend on (.*)", fit.stderr)
 
     assert note("--penalty", 0) == []
@@ -256,8 +370,29 @@ def test_settings_that_do_nothing_without_a_penalty_are_named(coppice):
 def test_a_flag_may_stand_alone(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
     for flags, learned in (["--learn-concentrations"], True), (["--learn-concentrations", "false"], False), ([], False):
-        coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "--penalty", 0, *flags, "-o",
-                "t.coppice", "--overwrite", "--chains", 1, "--warmup", 5, "--draws", 5)
+        coppice(
+            "fit",
+            "rbhmc",
+            "data.csv",
+            "--id",
+            "id",
+            "--truth",
+            "blob",
+            "--truth",
+            "side",
+            "--penalty",
+            0,
+            *flags,
+            "-o",
+            "t.coppice",
+            "--overwrite",
+            "--chains",
+            1,
+            "--warmup",
+            5,
+            "--draws",
+            5,
+        )
         trace = coppice("export", "t.coppice", "--what", "trace").stdout.splitlines()
         column = trace[0].split(",").index("alpha")
         assert (len({line.split(",")[column] for line in trace[1:]}) > 1) == learned
@@ -273,7 +408,10 @@ def test_the_penalty_is_chosen_and_told(coppice):
         labels.append(coppice("export", f"{name}.coppice", "--what", "labels").stdout)
     assert labels[0] == labels[1]
     refused = coppice("fit", "rbhmc", "data.csv", *flags, "--regularizer", "own", "-o", "x.coppice", code=78)
-    assert refused.stderr == "coppice: --penalty auto chooses among exact regularizers: give --regularizer own a --penalty\n"
+    assert (
+        refused.stderr
+        == "coppice: --penalty auto chooses among exact regularizers: give --regularizer own a --penalty\n"
+    )
     # What cannot be written is said before the search, not after it.
     again = coppice("fit", "rbhmc", "data.csv", *flags, "-o", "one.coppice", code=74)
     assert "the file exists" in again.stderr and "choosing" not in again.stderr
@@ -281,8 +419,31 @@ def test_the_penalty_is_chosen_and_told(coppice):
 
 def test_one_level_is_flat_and_still_labeled(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--levels", 1, "--penalty", 0.5,
-            "--regularizer", "own", "-o", "t.coppice", "--chains", 2, "--warmup", 10, "--draws", 20)
+    coppice(
+        "fit",
+        "rbhmc",
+        "data.csv",
+        "--id",
+        "id",
+        "--truth",
+        "side",
+        "--truth",
+        "blob",
+        "--levels",
+        1,
+        "--penalty",
+        0.5,
+        "--regularizer",
+        "own",
+        "-o",
+        "t.coppice",
+        "--chains",
+        2,
+        "--warmup",
+        10,
+        "--draws",
+        20,
+    )
     summary = coppice.json("summary", "t.coppice")
     assert summary["exact"] is False and len(summary["clusters"]) == 1 and summary["clusters"][0] >= 1
     assert "Nine draws in ten" in coppice("summary", "t.coppice").stdout
@@ -293,14 +454,38 @@ def test_one_level_is_flat_and_still_labeled(coppice):
 def test_runs_of_unequal_length_are_merged_and_compared(coppice):
     nested_blobs(coppice.folder / "data.csv", 16)
     for seed, draws in ((1, 30), (2, 45)):
-        coppice("fit", "rbhmc", "data.csv", "--id", "id", "--truth", "side", "--truth", "blob", "--seed", seed, "-o",
-                f"{seed}.coppice", "--chains", 1, "--warmup", 20, "--draws", draws)
+        coppice(
+            "fit",
+            "rbhmc",
+            "data.csv",
+            "--id",
+            "id",
+            "--truth",
+            "side",
+            "--truth",
+            "blob",
+            "--seed",
+            seed,
+            "-o",
+            f"{seed}.coppice",
+            "--chains",
+            1,
+            "--warmup",
+            20,
+            "--draws",
+            draws,
+        )
     coppice("merge", "1.coppice", "2.coppice", "-o", "both.coppice")
     assert coppice.json("summary", "both.coppice")["chains"] == 2
     assert len(coppice("predict", "both.coppice", "data.csv").stdout.splitlines()) == 17
     # Whether chains this short mix is another question: the exit code may be 0 or 1.
-    compared = subprocess.run([BINARY, "compare", "1.coppice", "1.coppice", "--json"], cwd=coppice.folder, check=False,
-                              capture_output=True, text=True)
+    compared = subprocess.run(
+        [BINARY, "compare", "1.coppice", "1.coppice", "--json"],
+        cwd=coppice.folder,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     answer = json.loads(compared.stdout)
     assert [level["vi"] for level in answer["levels"]] == [0, 0, 0] and answer["exact"] is True
 
@@ -308,7 +493,10 @@ def test_runs_of_unequal_length_are_merged_and_compared(coppice):
 def test_flat_models_select_partitions_as_before(coppice):
     nested_blobs(coppice.folder / "data.csv")
     coppice("fit", "nrmm", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "-o", "f.coppice", *SHORT)
-    assert coppice("summary", "f.coppice", "--select", "binder").stdout == coppice("summary", "f.coppice", "--loss", "binder").stdout
+    assert (
+        coppice("summary", "f.coppice", "--select", "binder").stdout
+        == coppice("summary", "f.coppice", "--loss", "binder").stdout
+    )
     assert "keeps no trace 'rcdll'" in coppice("summary", "f.coppice", "--select", "rcdll", code=78).stderr
     coppice("summary", "f.coppice", "--select", "vi", "--loss", "binder", code=2)
     assert "exact" not in coppice.json("summary", "f.coppice")

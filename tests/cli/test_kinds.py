@@ -1,11 +1,11 @@
 """What columns are taken for, and what is said before a fit: codebook, check and the first lines of fit."""
+
 import json
 import math
-import tomllib
 
 import numpy as np
 import pytest
-
+import tomllib
 from conftest import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
@@ -28,9 +28,11 @@ def mixed_table(rows=60):
         score = rng.integers(1, 6)
         group = "abc"[rng.integers(3)]
         height_text = "-999" if i in (7, 31) else f"{height:.1f}"
-        lines.append(f"p{i},{height_text},{math.exp(rng.normal(10, 0.8)):.2f},{rng.poisson(3)},{score},"
-                     f"{rng.integers(1000, 9999):05d},2024-{1 + i % 12:02d}-{1 + i % 28:02d},{height / 2.54:.6f},"
-                     f"{height / 2.54 * 3 + 1:.6f},{group}")
+        lines.append(
+            f"p{i},{height_text},{math.exp(rng.normal(10, 0.8)):.2f},{rng.poisson(3)},{score},"
+            f"{rng.integers(1000, 9999):05d},2024-{1 + i % 12:02d}-{1 + i % 28:02d},{height / 2.54:.6f},"
+            f"{height / 2.54 * 3 + 1:.6f},{group}"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -61,7 +63,10 @@ def test_the_file_can_be_edited_and_given_back(coppice):
     changed = text.replace('kind = "category"\nlevels = ["1", "2", "3", "4", "5"]', 'kind = "real"')
     assert changed != text
     coppice.write("changed.toml", changed)
-    assert column(coppice.json("codebook", "d.csv", "--codebook", "changed.toml", "--drop", "group"), "class")["kind"] == "real"
+    assert (
+        column(coppice.json("codebook", "d.csv", "--codebook", "changed.toml", "--drop", "group"), "class")["kind"]
+        == "real"
+    )
     assert coppice("codebook", "d.csv", "--truth", "group", "-o", "-").stdout == text
 
 
@@ -90,8 +95,23 @@ def test_check_is_content_with_a_plain_table(coppice):
 
 def test_fit_says_in_a_few_lines_what_it_assumed(coppice):
     coppice.write("d.csv", mixed_table())
-    said = coppice("fit", "nrmm", "d.csv", "--truth", "group", "--draws", "5", "--warmup", "5", "--chains", "1",
-                   "-o", "r.coppice", "--progress", "none").stderr.splitlines()
+    said = coppice(
+        "fit",
+        "nrmm",
+        "d.csv",
+        "--truth",
+        "group",
+        "--draws",
+        "5",
+        "--warmup",
+        "5",
+        "--chains",
+        "1",
+        "-o",
+        "r.coppice",
+        "--progress",
+        "none",
+    ).stderr.splitlines()
     assert said[0].startswith("columns: 4 real (")
     assert said[0].endswith("; coppice codebook d.csv says why, --codebook changes it")
     assert sum(line.startswith(("columns:", "note:", "ambiguous:")) for line in said) <= 5
@@ -104,8 +124,23 @@ def test_missing_values_by_flag_and_by_codebook_hold_for_new_rows(coppice):
     answer = coppice.json("codebook", "d.csv", "--drop", "group", "--na-values", "-999,unknown")
     assert column(answer, "height")["missing"] == 2
     assert column(answer, "height")["missing_values"] == ["-999", "unknown"]
-    coppice("fit", "nrmm", "d.csv", "--truth", "group", "--na-values", "-999", "--draws", "5", "--warmup", "5",
-            "--chains", "1", "-o", "r.coppice")
+    coppice(
+        "fit",
+        "nrmm",
+        "d.csv",
+        "--truth",
+        "group",
+        "--na-values",
+        "-999",
+        "--draws",
+        "5",
+        "--warmup",
+        "5",
+        "--chains",
+        "1",
+        "-o",
+        "r.coppice",
+    )
     header, first, *_ = mixed_table().splitlines()
     cells = first.split(",")
     cells[1] = "-999.0"
@@ -127,16 +162,32 @@ def test_an_odd_cell_among_numbers_is_named(coppice):
     assert column(coppice.json("codebook", "d.csv", "--na-values", "abc"), "x")["missing"] == 1
 
 
-@pytest.mark.parametrize("cells, value, unit", [
-    (["12%", "7.5%", "33%", "41%", "58%", "6%"], 7.5, "%"),
-    (["$12", '"$1,234.50"', "$7", "$800", "$41", "$9"], 1234.5, "$"),
-    (["1_000", "2_500", "3_250", "750", "800", "10"], 2500, None),
-    (['"1,234"', '"12,345"', "999", '"7,001"', "42", "77"], 12345, None),
-    (["2024-01-05", "2024-01-01", "2023-12-31", "2024-02-29", "2024-03-01", "2024-01-02"], 1,
-     "days since 2023-12-31"),
-    (["2024-01-01T10:00:00Z", "2024-01-01T10:00:30Z", "2024-01-01T10:02:00Z", "2024-01-02T00:00:00Z",
-      "2024-01-01T11:00:00Z", "2024-01-01T12:00:00Z"], 30, "seconds since 2024-01-01T10:00:00"),
-])
+@pytest.mark.parametrize(
+    "cells, value, unit",
+    [
+        (["12%", "7.5%", "33%", "41%", "58%", "6%"], 7.5, "%"),
+        (["$12", '"$1,234.50"', "$7", "$800", "$41", "$9"], 1234.5, "$"),
+        (["1_000", "2_500", "3_250", "750", "800", "10"], 2500, None),
+        (['"1,234"', '"12,345"', "999", '"7,001"', "42", "77"], 12345, None),
+        (
+            ["2024-01-05", "2024-01-01", "2023-12-31", "2024-02-29", "2024-03-01", "2024-01-02"],
+            1,
+            "days since 2023-12-31",
+        ),
+        (
+            [
+                "2024-01-01T10:00:00Z",
+                "2024-01-01T10:00:30Z",
+                "2024-01-01T10:02:00Z",
+                "2024-01-02T00:00:00Z",
+                "2024-01-01T11:00:00Z",
+                "2024-01-01T12:00:00Z",
+            ],
+            30,
+            "seconds since 2024-01-01T10:00:00",
+        ),
+    ],
+)
 def test_numbers_in_other_spellings_are_understood(coppice, cells, value, unit):
     coppice.write("d.csv", "v,x\n" + "\n".join(f"{c},{i}.5" for i, c in enumerate(cells * 3)) + "\n")
     answer = coppice.json("codebook", "d.csv")
@@ -189,23 +240,41 @@ def test_gaps_that_are_information_become_a_column(coppice):
     answer = coppice.json("codebook", "d.csv", "--codebook", "book.toml")
     assert [c["name"] for c in answer["columns"]] == ["x", "y", "y_missing"]
     assert column(answer, "y_missing")["kind"] == "binary"
-    assert not [f for f in coppice.json("check", "d.csv", "--codebook", "book.toml")["findings"] if f["topic"] == "missing"]
-    coppice("fit", "nrmm", "d.csv", "--codebook", "book.toml", "--draws", "3", "--warmup", "3", "--chains", "1",
-            "-o", "r.coppice")
+    assert not [
+        f for f in coppice.json("check", "d.csv", "--codebook", "book.toml")["findings"] if f["topic"] == "missing"
+    ]
+    coppice(
+        "fit",
+        "nrmm",
+        "d.csv",
+        "--codebook",
+        "book.toml",
+        "--draws",
+        "3",
+        "--warmup",
+        "3",
+        "--chains",
+        "1",
+        "-o",
+        "r.coppice",
+    )
     coppice.write("new.csv", "x,y\n0.5,\n0.5,0.1\n")
     assert len(coppice("predict", "r.coppice", "new.csv").stdout.splitlines()) == 3
 
 
-@pytest.mark.parametrize("text, problem", [
-    ('transform = "sqrt"', "line 4|transform 'sqrt' is not one of log, none"),
-    ('hurdle = "zero"', "hurdle = \"zero\" is not a finite number"),
-    ("hurdle = nan", "is not a finite number"),
-    ("resolution = 0", "resolution = 0 is not a step above 0"),
-    ('missing = "maybe"', "missing 'maybe' is not one of informative, ignorable"),
-    ("missing_values = -999", "missing_values is not an array"),
-    ("missing_values = [[1]]", "is neither a number nor a text"),
-    ("unit = 3", "unit is 3, not a text"),
-])
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ('transform = "sqrt"', "line 4|transform 'sqrt' is not one of log, none"),
+        ('hurdle = "zero"', 'hurdle = "zero" is not a finite number'),
+        ("hurdle = nan", "is not a finite number"),
+        ("resolution = 0", "resolution = 0 is not a step above 0"),
+        ('missing = "maybe"', "missing 'maybe' is not one of informative, ignorable"),
+        ("missing_values = -999", "missing_values is not an array"),
+        ("missing_values = [[1]]", "is neither a number nor a text"),
+        ("unit = 3", "unit is 3, not a text"),
+    ],
+)
 def test_faults_of_a_codebook_are_named(coppice, text, problem):
     coppice.write("d.csv", "x\n1.5\n2.5\n3.5\n")
     coppice.write("book.toml", f'[[column]]\nname = "x"\nkind = "real"\n{text}\n')
@@ -218,7 +287,9 @@ def test_faults_of_a_codebook_are_named(coppice, text, problem):
 def test_only_real_columns_have_a_transform(coppice, kind):
     coppice.write("d.csv", "x\n1\n0\n1\n")
     coppice.write("book.toml", f'[[column]]\nname = "x"\nkind = "{kind}"\ntransform = "log"\n')
-    assert f"a {kind} column has no transform" in coppice("codebook", "d.csv", "--codebook", "book.toml", code=65).stderr
+    assert (
+        f"a {kind} column has no transform" in coppice("codebook", "d.csv", "--codebook", "book.toml", code=65).stderr
+    )
 
 
 def test_a_named_family_wins_over_what_was_inferred(coppice):
@@ -226,12 +297,26 @@ def test_a_named_family_wins_over_what_was_inferred(coppice):
     coppice.write("d.csv", f"x,y\n{rows}\n")
     assert column(coppice.json("codebook", "d.csv"), "x")["kind"] == "category"
     for family in ("poisson", "gaussian-diagonal", "categorical"):
-        said = coppice("fit", "nrmm", "d.csv", "--family", family, "--draws", "2", "--warmup", "2", "--chains", "1",
-                       "-o", f"{family}.coppice").stderr
+        said = coppice(
+            "fit",
+            "nrmm",
+            "d.csv",
+            "--family",
+            family,
+            "--draws",
+            "2",
+            "--warmup",
+            "2",
+            "--chains",
+            "1",
+            "-o",
+            f"{family}.coppice",
+        ).stderr
         assert f"{family} on 2 columns" in said
 
 
 # Real tables, where they are at hand.
+
 
 def real(name):
     path = DATA / name
@@ -247,8 +332,14 @@ def kinds_of(coppice, name, *flags):
 
 def test_penguins(coppice):
     answer, kinds = kinds_of(coppice, "penguins.csv", "--truth", "species")
-    assert kinds == {"island": "category", "bill_length_mm": "real", "bill_depth_mm": "real",
-                     "flipper_length_mm": "real", "body_mass_g": "real", "sex": "binary"}
+    assert kinds == {
+        "island": "category",
+        "bill_length_mm": "real",
+        "bill_depth_mm": "real",
+        "flipper_length_mm": "real",
+        "body_mass_g": "real",
+        "sex": "binary",
+    }
     assert column(answer, "body_mass_g")["resolution"] == 25
 
 

@@ -1,4 +1,5 @@
 """A classifier of several labels through the front door."""
+
 import csv
 import io
 import shlex
@@ -26,8 +27,12 @@ def write(path, words, labels, gap=None):
 def write_svmlight(path, words, labels):
     with open(path, "w", encoding="utf-8") as file:
         for row, known in zip(words, labels):
-            file.write(",".join(str(c) for c in np.flatnonzero(known)) + " " +
-                       " ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x) + "\n")
+            file.write(
+                ",".join(str(c) for c in np.flatnonzero(known))
+                + " "
+                + " ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x)
+                + "\n"
+            )
 
 
 SMALL = ("--truncation", 8, "--restarts", 1, "--min-positives", 3)
@@ -84,7 +89,10 @@ def test_a_stopped_fit_goes_on_to_the_same_answers(coppice):
     coppice(*arguments, "-o", "whole.coppice")
     coppice(*arguments, "-o", "parts.coppice", "--time-limit", "0.001", code=75)
     coppice("resume", "parts.coppice", "-q")
-    assert coppice("predict", "parts.coppice", "train.csv").stdout == coppice("predict", "whole.coppice", "train.csv").stdout
+    assert (
+        coppice("predict", "parts.coppice", "train.csv").stdout
+        == coppice("predict", "whole.coppice", "train.csv").stdout
+    )
 
 
 def test_mistakes_are_one_line(coppice):
@@ -92,24 +100,44 @@ def test_mistakes_are_one_line(coppice):
     coppice.write("words.csv", "x,color\n1,red\n2,blue\n3,red\n")
     coppice.write("three.csv", "x,l\n1,0\n2,1\n3,2\n")
     assert "--labels" in coppice("fit", "bnmc", "train.csv", "-o", "r.coppice", code=78).stderr
-    assert "learn labels" in coppice("fit", "nrmm", "train.csv", "--labels", "label_0", "-o", "r.coppice", code=78).stderr
-    assert "--labels label_9" in coppice("fit", "bnmc", "train.csv", "--labels", "label_9", "-o", "r.coppice", code=78).stderr
+    assert (
+        "learn labels" in coppice("fit", "nrmm", "train.csv", "--labels", "label_0", "-o", "r.coppice", code=78).stderr
+    )
+    assert (
+        "--labels label_9"
+        in coppice("fit", "bnmc", "train.csv", "--labels", "label_9", "-o", "r.coppice", code=78).stderr
+    )
     assert "'l'" in coppice("fit", "bnmc", "three.csv", "--labels", "l", "-o", "r.coppice", code=65).stderr
-    assert "--combine" in coppice("fit", "bnmc", "train.csv", "--labels", "label_*", "--combine", "logit", "-o",
-                                  "r.coppice", code=78).stderr
+    assert (
+        "--combine"
+        in coppice(
+            "fit", "bnmc", "train.csv", "--labels", "label_*", "--combine", "logit", "-o", "r.coppice", code=78
+        ).stderr
+    )
 
 
 def test_classifiers_are_compared_on_the_same_rows(coppice):
     write(coppice.folder / "train.csv", *documents(120, 8))
-    answer = coppice.json("crossvalidate", "train.csv", "--labels", "label_*", "--models",
-                          "bnmc:truncation=5,ovr,chain,rates", "--folds", 3)
+    answer = coppice.json(
+        "crossvalidate",
+        "train.csv",
+        "--labels",
+        "label_*",
+        "--models",
+        "bnmc:truncation=5,ovr,chain,rates",
+        "--folds",
+        3,
+    )
     by_model = {entry["model"]: entry for entry in answer["models"]}
     assert answer["folds"] == 3 and len(by_model) == 4
     rates = by_model.pop("rates")
     for entry in by_model.values():
         assert entry["micro_f1"]["mean"] > rates["micro_f1"]["mean"]
         assert entry["log_loss"]["mean"] < rates["log_loss"]["mean"]
-    assert "separately" in coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "bnmc,nrmm", code=78).stderr
+    assert (
+        "separately"
+        in coppice("crossvalidate", "train.csv", "--labels", "label_*", "--models", "bnmc,nrmm", code=78).stderr
+    )
 
 
 def test_updates_take_in_rows_labels_and_columns(coppice):
@@ -117,7 +145,9 @@ def test_updates_take_in_rows_labels_and_columns(coppice):
     write(coppice.folder / "test.csv", *documents(150, 7))
     with open(coppice.folder / "old.csv", "w", encoding="utf-8") as file:
         file.write("w0,w1,w2,w3,w4,label_0,label_1,label_2\n")
-        file.writelines(",".join(map(str, [*row[:5], *known[:3]])) + "\n" for row, known in zip(words[:100], labels[:100]))
+        file.writelines(
+            ",".join(map(str, [*row[:5], *known[:3]])) + "\n" for row, known in zip(words[:100], labels[:100])
+        )
     write(coppice.folder / "new.csv", words[100:], labels[100:])
     coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
     before = coppice("predict", "r.coppice", "test.csv").stdout
@@ -150,7 +180,9 @@ def test_unknown_labels_cannot_be_scored(coppice):
     write(coppice.folder / "train.csv", words, labels)
     coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
     lines = (coppice.folder / "train.csv").read_text().splitlines()
-    coppice.write("none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n")
+    coppice.write(
+        "none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n"
+    )
     assert "known" in coppice("score", "r.coppice", "none.csv", code=65).stderr
 
 
@@ -175,8 +207,21 @@ def test_scores_of_rows_held_out_and_from_stdin(coppice):
     seen = coppice.json("score", "r.coppice", "train.csv")
     assert 0.7 < held_out["micro_f1"] <= seen["micro_f1"] + 0.02 and held_out["log_loss"] > seen["log_loss"]
     assert "predicted by a fit without it" in coppice("score", "r.coppice").stderr
-    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--calibration", 0, "--combine", "linear", "-o",
-            "u.coppice", "-q")
+    coppice(
+        "fit",
+        "bnmc",
+        "train.csv",
+        "--labels",
+        "label_*",
+        *SMALL,
+        "--calibration",
+        0,
+        "--combine",
+        "linear",
+        "-o",
+        "u.coppice",
+        "-q",
+    )
     assert "TEST.csv" in coppice("score", "u.coppice", code=2).stderr
     assert "both come from stdin" in coppice("score", "r.coppice", "-", "--labels-file", "-", stdin=test, code=2).stderr
 
@@ -194,8 +239,12 @@ def test_rows_without_labels_are_taken_in(coppice):
     # Labels that stand there are not looked at.
     write(coppice.folder / "wrong.csv", words[60:], 1 - labels[60:])
     coppice("update", "r.coppice", "wrong.csv", "--unlabeled", "-o", "same.coppice", "-q")
-    assert coppice("predict", "same.coppice", "test.csv").stdout == coppice("predict", "grown.coppice", "test.csv").stdout
-    assert "--labels" in coppice("update", "r.coppice", "wrong.csv", "--unlabeled", "--labels", "label_0", code=2).stderr
+    assert (
+        coppice("predict", "same.coppice", "test.csv").stdout == coppice("predict", "grown.coppice", "test.csv").stdout
+    )
+    assert (
+        "--labels" in coppice("update", "r.coppice", "wrong.csv", "--unlabeled", "--labels", "label_0", code=2).stderr
+    )
     assert "--unlabeled" in coppice("update", "r.coppice", "new.csv", code=78).stderr
 
 
@@ -209,12 +258,16 @@ def test_a_new_column_of_another_kind_means_a_new_fit(coppice):
         file.writelines(",".join(map(str, [*words[i], length[i], *labels[i]])) + "\n" for i in range(80, 160))
     with open(coppice.folder / "all.csv", "w", encoding="utf-8") as file:
         file.write(",".join(header) + "\n")
-        file.writelines(",".join(map(str, [*words[i], "" if i < 80 else length[i], *labels[i]])) + "\n" for i in range(160))
+        file.writelines(
+            ",".join(map(str, [*words[i], "" if i < 80 else length[i], *labels[i]])) + "\n" for i in range(160)
+        )
     coppice("fit", "bnmc", "old.csv", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
     note = coppice("update", "r.coppice", "new.csv", "-o", "grown.coppice").stderr
     assert "'length'" in note and "learned again" in note
     coppice("fit", "bnmc", "all.csv", "--labels", "label_*", *SMALL, "-o", "whole.coppice", "-q")
-    assert coppice("predict", "grown.coppice", "all.csv").stdout == coppice("predict", "whole.coppice", "all.csv").stdout
+    assert (
+        coppice("predict", "grown.coppice", "all.csv").stdout == coppice("predict", "whole.coppice", "all.csv").stdout
+    )
 
 
 def test_clusters_have_one_number_everywhere(coppice):
@@ -246,7 +299,9 @@ def test_thresholds_that_look_at_each_row(coppice):
     write(coppice.folder / "test.csv", *documents(80, 17))
 
     def predicted(*flags):
-        coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, *flags, "-o", "r.coppice", "--overwrite", "-q")
+        coppice(
+            "fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, *flags, "-o", "r.coppice", "--overwrite", "-q"
+        )
         rows = coppice.json("predict", "r.coppice", "test.csv")
         assert coppice.json("score", "r.coppice", "test.csv")["micro_f1"] > 0.5
         return [row["labels"] for row in rows], rows
@@ -270,8 +325,22 @@ def test_thresholds_that_look_at_each_row(coppice):
 
 def test_one_label_is_not_one_labels(coppice):
     write(coppice.folder / "train.csv", *documents(40, 18))
-    note = coppice("fit", "bnmc", "train.csv", "--labels", "label_0", "--drop", "label_1", "--drop", "label_2", "--drop", "label_3",
-                   *SMALL, "-o", "r.coppice").stderr
+    note = coppice(
+        "fit",
+        "bnmc",
+        "train.csv",
+        "--labels",
+        "label_0",
+        "--drop",
+        "label_1",
+        "--drop",
+        "label_2",
+        "--drop",
+        "label_3",
+        *SMALL,
+        "-o",
+        "r.coppice",
+    ).stderr
     assert "; 1 label;" in note
 
 
@@ -313,7 +382,21 @@ def test_new_rows_need_only_the_columns_that_were_learned_from(coppice):
     lines = ["name,note,w0,w1,w2,w3,w4,w5,label_0,label_1,label_2,label_3"]
     lines += [",".join(map(str, [f"r{i}", i, *row, *known])) for i, (row, known) in enumerate(zip(words, labels))]
     coppice.write("train.csv", "\n".join(lines) + "\n")
-    coppice("fit", "bnmc", "train.csv", "--id", "name", "--drop", "note", "--labels", "label_*", *SMALL, "-o", "r.coppice", "-q")
+    coppice(
+        "fit",
+        "bnmc",
+        "train.csv",
+        "--id",
+        "name",
+        "--drop",
+        "note",
+        "--labels",
+        "label_*",
+        *SMALL,
+        "-o",
+        "r.coppice",
+        "-q",
+    )
     write(coppice.folder / "test.csv", words, labels)
     assert coppice.json("score", "r.coppice", "test.csv") == coppice.json("score", "r.coppice", "train.csv")
     refused = coppice("update", "r.coppice", "test.csv", code=78).stderr
@@ -325,7 +408,19 @@ def test_clusters_of_new_rows_as_in_a_local_update(coppice):
     write(coppice.folder / "test.csv", *documents(80, 22))
     answers = []
     for how in ("predictive", "variational"):
-        coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--cluster-posterior", how, "-o", f"{how}.coppice", "-q")
+        coppice(
+            "fit",
+            "bnmc",
+            "train.csv",
+            "--labels",
+            "label_*",
+            *SMALL,
+            "--cluster-posterior",
+            how,
+            "-o",
+            f"{how}.coppice",
+            "-q",
+        )
         assert coppice.json("score", f"{how}.coppice", "test.csv")["micro_f1"] > 0.7
         answers.append(coppice.json("predict", f"{how}.coppice", "test.csv"))
     assert answers[0] != answers[1]
@@ -336,12 +431,16 @@ def test_labels_that_tell_nothing_apart_are_warned_of(coppice):
     words, labels = documents(150, 23)
     write(coppice.folder / "train.csv", words, labels)
     write(coppice.folder / "test.csv", *documents(100, 24))
-    note = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice").stderr
+    note = coppice(
+        "fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice"
+    ).stderr
     assert "warning: no label is known to be absent" in note
     scores = coppice.json("score", "r.coppice", "test.csv")
     assert scores["log_loss"] < 1.5 and scores["ranking_loss"] < 0.25
     lines = (coppice.folder / "train.csv").read_text().splitlines()
-    coppice.write("none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n")
+    coppice.write(
+        "none.csv", lines[0] + "\n" + "\n".join(",".join(line.split(",")[:6]) + ",,,," for line in lines[1:]) + "\n"
+    )
     note = coppice("fit", "bnmc", "none.csv", "--labels", "label_*", *SMALL, "-o", "n.coppice").stderr
     assert "warning: no label of any row is known" in note and "1/4" in note
     for row in coppice.json("predict", "n.coppice", "test.csv"):
@@ -352,20 +451,33 @@ def test_row_names_tell_two_files_apart(coppice):
     """Names of rows decide which labels belong to which row, and are none of the labels."""
     words, labels = documents(90, 21)
     names = [f"r{i}" for i in range(90)]
+
     def put(path, heads, cells, order):
         with open(coppice.folder / path, "w", encoding="utf-8") as file:
             file.write(",".join(["name", *heads]) + "\n")
             file.writelines(",".join([names[i], *map(str, cells[i])]) + "\n" for i in order)
+
     put("words.csv", [f"w{j}" for j in range(6)], words, range(90))
     put("labels.csv", [f"label_{c}" for c in range(4)], labels, range(89, -1, -1))
-    put("both.csv", [f"w{j}" for j in range(6)] + [f"label_{c}" for c in range(4)], np.hstack([words, labels]), range(90))
-    coppice("fit", "bnmc", "words.csv", "--id", "name", "--labels-file", "labels.csv", *SMALL, "-o", "apart.coppice", "-q")
+    put(
+        "both.csv",
+        [f"w{j}" for j in range(6)] + [f"label_{c}" for c in range(4)],
+        np.hstack([words, labels]),
+        range(90),
+    )
+    coppice(
+        "fit", "bnmc", "words.csv", "--id", "name", "--labels-file", "labels.csv", *SMALL, "-o", "apart.coppice", "-q"
+    )
     coppice("fit", "bnmc", "both.csv", "--id", "name", "--labels", "label_*", *SMALL, "-o", "both.coppice", "-q")
-    assert coppice("predict", "apart.coppice", "words.csv").stdout == coppice("predict", "both.coppice", "both.csv").stdout
+    assert (
+        coppice("predict", "apart.coppice", "words.csv").stdout == coppice("predict", "both.coppice", "both.csv").stdout
+    )
     # The labels of a run that has them from another file may stand in the table as well.
     given = coppice.json("predict", "apart.coppice", "both.csv", "--given-labels")
     assert all(row["by_label"]["label_0"]["known"] for row in given) and given[0]["row"] == "r0"
-    assert given == coppice.json("predict", "apart.coppice", "words.csv", "--given-labels", "--labels-file", "labels.csv")
+    assert given == coppice.json(
+        "predict", "apart.coppice", "words.csv", "--given-labels", "--labels-file", "labels.csv"
+    )
 
 
 def test_given_labels_that_nobody_learned_are_told(coppice):
@@ -381,7 +493,9 @@ def test_an_absence_that_is_given_is_known(coppice):
     """Also where the fit took absent labels for unknown ones."""
     words, labels = documents(80, 23)
     write(coppice.folder / "train.csv", words, labels)
-    coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice", "-q")
+    coppice(
+        "fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "--unobserved", "missing", "-o", "r.coppice", "-q"
+    )
     for row, known in zip(coppice.json("predict", "r.coppice", "train.csv", "--given-labels"), labels):
         assert [row["by_label"][f"label_{c}"]["probability"] for c in range(4)] == known.tolist()
 
@@ -391,7 +505,9 @@ def test_labels_that_are_the_same_everywhere_have_a_likely_rate(coppice):
     words, _ = documents(80, 24)
     for value, rate in ((0, 0.5 / 321), (1, 320.5 / 321)):
         write(coppice.folder / "train.csv", words, np.full((80, 4), value))
-        told = coppice("fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", f"{value}.coppice", "--progress", "none").stderr
+        told = coppice(
+            "fit", "bnmc", "train.csv", "--labels", "label_*", *SMALL, "-o", f"{value}.coppice", "--progress", "none"
+        ).stderr
         assert ("warning: no row is known to have any label" in told) == (value == 0)
         for row in coppice.json("predict", f"{value}.coppice", "train.csv"):
             assert all(abs(label["probability"] - rate) < 1e-9 for label in row["by_label"].values())
@@ -403,8 +519,26 @@ def test_where_numbers_are_zero_means_nothing(coppice):
     x = rng.normal(size=(300, 2))
     y = (x @ [2.0, -1.0] + 0.3 * rng.normal(size=300) > 0).astype(int)
     for shift in (0, 2015):
-        np.savetxt(coppice.folder / f"{shift}.csv", np.column_stack([x + shift, y]), delimiter=",", header="a,b,label", comments="",
-                   fmt=["%.6f", "%.6f", "%d"])
-        coppice("fit", "bnmc", f"{shift}.csv", "--labels", "label", *SMALL, "--covariance", "diagonal", "-o", f"{shift}.coppice", "-q")
+        np.savetxt(
+            coppice.folder / f"{shift}.csv",
+            np.column_stack([x + shift, y]),
+            delimiter=",",
+            header="a,b,label",
+            comments="",
+            fmt=["%.6f", "%.6f", "%d"],
+        )
+        coppice(
+            "fit",
+            "bnmc",
+            f"{shift}.csv",
+            "--labels",
+            "label",
+            *SMALL,
+            "--covariance",
+            "diagonal",
+            "-o",
+            f"{shift}.coppice",
+            "-q",
+        )
     near, far = (coppice.json("score", f"{shift}.coppice", f"{shift}.csv")["log_loss"] for shift in (0, 2015))
     assert near < 0.2 and abs(near - far) < 1e-3

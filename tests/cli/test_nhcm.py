@@ -1,4 +1,5 @@
 """Clusters of sub-clusters through the front door."""
+
 import csv
 import io
 
@@ -17,8 +18,24 @@ def two_pairs(rows=160, seed=3):
 def test_both_levels_are_in_every_answer(coppice):
     points, labels = two_pairs()
     write_table(coppice.folder / "pairs.csv", points, labels)
-    coppice("fit", "nhcm", "pairs.csv", "--truth", "truth", "--set", "scale=0.5", "--learn", "spread",
-            "--warmup", 200, "--draws", 300, "-o", "pairs.coppice", "-q")
+    coppice(
+        "fit",
+        "nhcm",
+        "pairs.csv",
+        "--truth",
+        "truth",
+        "--set",
+        "scale=0.5",
+        "--learn",
+        "spread",
+        "--warmup",
+        200,
+        "--draws",
+        300,
+        "-o",
+        "pairs.coppice",
+        "-q",
+    )
     summary = coppice.json("summary", "pairs.coppice")
     assert {"clusters_1", "clusters_2", "spread"} <= {trace["name"] for trace in summary["traces"]}
     scores = coppice.json("score", "pairs.coppice", "--truth", "truth")
@@ -39,11 +56,26 @@ def test_both_levels_are_in_every_answer(coppice):
 def test_the_published_sampler_says_that_it_is_not_exact(coppice):
     points, labels = two_pairs(40)
     write_table(coppice.folder / "pairs.csv", points, labels)
-    coppice("fit", "nhcm", "pairs.csv", "--drop", "truth", "--sampler", "published", "--warmup", 20, "--draws", 30,
-            "-o", "p.coppice", "-q")
+    coppice(
+        "fit",
+        "nhcm",
+        "pairs.csv",
+        "--drop",
+        "truth",
+        "--sampler",
+        "published",
+        "--warmup",
+        20,
+        "--draws",
+        30,
+        "-o",
+        "p.coppice",
+        "-q",
+    )
     assert "Not exact" in coppice("summary", "p.coppice").stdout
-    refused = coppice("fit", "nhcm", "pairs.csv", "--sampler", "published", "--nesting", "nested", "-o", "q.coppice",
-                      code=78)
+    refused = coppice(
+        "fit", "nhcm", "pairs.csv", "--sampler", "published", "--nesting", "nested", "-o", "q.coppice", code=78
+    )
     assert "--nesting" in refused.stderr
 
 
@@ -53,8 +85,10 @@ def test_what_it_cannot_model_is_said_in_one_line(coppice):
     coppice.write("words.csv", "x,color\n1,red\n2,blue\n3,red\n")
     assert "category column 'color'" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("fine.csv", "x,y\n1,2\n3,3\n4,5\n")
-    assert "gaussian alone" in coppice("fit", "nhcm", "fine.csv", "--family", "gaussian-diagonal", "-o", "r.coppice",
-                                     code=78).stderr
+    assert (
+        "gaussian alone"
+        in coppice("fit", "nhcm", "fine.csv", "--family", "gaussian-diagonal", "-o", "r.coppice", code=78).stderr
+    )
 
 
 def test_bananas(coppice):
@@ -73,8 +107,14 @@ def test_the_prior_mean_may_be_called_mean(coppice):
     points, _ = two_pairs(40)
     write_table(coppice.folder / "pairs.csv", points + 3.0)
     labels = {}
-    for name, flags in {"default": [], "called": ["--set", 'prior_mean="mean"'], "other": ["--set", "prior_mean=0"]}.items():
-        coppice("fit", "nhcm", "pairs.csv", "-o", f"{name}.coppice", "--chains", 2, "--warmup", 20, "--draws", 30, *flags)
+    for name, flags in {
+        "default": [],
+        "called": ["--set", 'prior_mean="mean"'],
+        "other": ["--set", "prior_mean=0"],
+    }.items():
+        coppice(
+            "fit", "nhcm", "pairs.csv", "-o", f"{name}.coppice", "--chains", 2, "--warmup", 20, "--draws", 30, *flags
+        )
         labels[name] = coppice("export", f"{name}.coppice", "--what", "labels").stdout
     assert labels["called"] == labels["default"] != labels["other"]
     refused = coppice("fit", "nhcm", "pairs.csv", "-o", "e.coppice", "--set", 'prior_mean="median"', code=78)

@@ -1,4 +1,5 @@
 """coppice report and coppice view, without a browser: files, errors, and that what a page says reproduces the run."""
+
 import base64
 import pathlib
 import shlex
@@ -11,8 +12,30 @@ from conftest import BINARY, Coppice, blobs, write_table
 def small_run(coppice, name="run.coppice", *more):
     points, labels = blobs(3, rows=24)
     write_table(coppice.folder / "points.csv", points, labels)
-    coppice("fit", "nrmm", "points.csv", "--truth", "truth", "--chains", 2, "--warmup", 20, "--draws", 30, "--seed", 5,
-            "--standardize", "--set", "dof=7.5", "--alpha", "0.5", *more, "-q", "-o", name)
+    coppice(
+        "fit",
+        "nrmm",
+        "points.csv",
+        "--truth",
+        "truth",
+        "--chains",
+        2,
+        "--warmup",
+        20,
+        "--draws",
+        30,
+        "--seed",
+        5,
+        "--standardize",
+        "--set",
+        "dof=7.5",
+        "--alpha",
+        "0.5",
+        *more,
+        "-q",
+        "-o",
+        name,
+    )
 
 
 def test_page_is_one_file_with_a_policy(coppice):
@@ -45,7 +68,7 @@ def test_data_agree_with_the_other_commands(coppice):
     ids = data["rows"]["ids"]
     assert sorted(ids) == sorted(sum((group["rows"] for group in groups), []))
     for group, node in zip(groups, data["levels"][0]["node_of"]):
-        assert sorted(ids[nodes[node]["first"]:nodes[node]["end"]]) == sorted(group["rows"])
+        assert sorted(ids[nodes[node]["first"] : nodes[node]["end"]]) == sorted(group["rows"])
     # Clusters counted in the page are those of the trace.
     trace = coppice("export", "run.coppice", "--what", "trace").stdout.splitlines()
     column = trace[0].split(",").index("clusters")
@@ -79,8 +102,9 @@ def test_what_it_says_reproduces_the_run(coppice, tmp_path):
 
 def test_view_ends_when_it_is_told_to(coppice):
     small_run(coppice)
-    with subprocess.Popen([BINARY, "view", "run.coppice"], cwd=coppice.folder, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [BINARY, "view", "run.coppice"], cwd=coppice.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         address = server.stdout.readline()
         assert address.startswith("http://127.0.0.1:")
         server.terminate()

@@ -1,4 +1,5 @@
 """coppice update: new rows into a finished run."""
+
 import numpy as np
 from conftest import blobs, write_table
 
@@ -60,7 +61,21 @@ def test_update_refuses_what_it_cannot_do(coppice):
     result = coppice("update", "run.coppice", "new.csv", code=74)
     assert "not finished" in result.stderr
     (coppice.folder / "run.coppice.part").unlink()
-    coppice("fit", "rbhmc", "old.csv", "--truth", "truth", "--penalty", 0, "-o", "tree.coppice", "--warmup", 10, "--draws", 10)
+    coppice(
+        "fit",
+        "rbhmc",
+        "old.csv",
+        "--truth",
+        "truth",
+        "--penalty",
+        0,
+        "-o",
+        "tree.coppice",
+        "--warmup",
+        10,
+        "--draws",
+        10,
+    )
     result = coppice("update", "tree.coppice", "new.csv", code=78)
     assert "cannot take in rows" in result.stderr
     assert coppice.json("summary", "run.coppice")["rows"] == 60
@@ -68,8 +83,24 @@ def test_update_refuses_what_it_cannot_do(coppice):
 
 def test_streaming_ngg_with_everything_learned(coppice):
     fit_old(coppice)
-    coppice("fit", "nrmm", "old.csv", "--truth", "truth", "--process", "ngg", "-o", "ngg.coppice", "--warmup", 100, "--draws", 100)
+    coppice(
+        "fit",
+        "nrmm",
+        "old.csv",
+        "--truth",
+        "truth",
+        "--process",
+        "ngg",
+        "-o",
+        "ngg.coppice",
+        "--warmup",
+        100,
+        "--draws",
+        100,
+    )
     coppice("update", "ngg.coppice", "new.csv", "--batch", 10)
     names = coppice("export", "ngg.coppice", "--what", "trace").stdout.splitlines()[0].split(",")
     place = names.index("alpha")
-    assert names[place:place + 3] == ["alpha", "sigma", "log_u"] and len(names) > place + 3  # those of the learned prior
+    assert (
+        names[place : place + 3] == ["alpha", "sigma", "log_u"] and len(names) > place + 3
+    )  # those of the learned prior

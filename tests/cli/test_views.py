@@ -1,4 +1,5 @@
 """Views of columns from the command line: what a new user gets from one command, and the answers about it."""
+
 import csv
 import io
 import math
@@ -74,12 +75,15 @@ def test_resumed_run_equals_uninterrupted(fitted):
     assert whole == halves
 
 
-@pytest.mark.parametrize("flags, code, words", [
-    (["--temperatures", "0.9,0.5"], 78, "begin with 1"),
-    (["--temperatures", "1,1"], 78, "fall"),
-    (["--family", "gaussian", "--drop", "c"], 78, "gaussian-diagonal"),
-    (["--alpha-columns", "-1"], 2, "alpha-columns"),
-])
+@pytest.mark.parametrize(
+    "flags, code, words",
+    [
+        (["--temperatures", "0.9,0.5"], 78, "begin with 1"),
+        (["--temperatures", "1,1"], 78, "fall"),
+        (["--family", "gaussian", "--drop", "c"], 78, "gaussian-diagonal"),
+        (["--alpha-columns", "-1"], 2, "alpha-columns"),
+    ],
+)
 def test_mistakes_are_told_in_one_line(coppice, flags, code, words):
     coppice.write("real.csv", "a,b,c\n" + "".join(f"{i}.5,{i * i}.25,x{i % 2}\n" for i in range(12)))
     assert words in coppice("fit", "crosscat", "real.csv", "-o", "no.coppice", *flags, code=code).stderr
@@ -124,17 +128,24 @@ def test_a_tree_of_views_finds_views_and_clusters(tree_of_views):
 def test_trees_over_columns_and_over_the_rows_of_a_view(tree_of_views):
     coppice, first, second = tree_of_views
     columns = coppice.json("tree", "run.coppice", "--columns")
-    assert columns["leaves"] == [f"a{j}" for j in range(6)] + [f"b{j}" for j in range(6)] and len(columns["merges"]) == 11
+    assert (
+        columns["leaves"] == [f"a{j}" for j in range(6)] + [f"b{j}" for j in range(6)] and len(columns["merges"]) == 11
+    )
     views = coppice.json("views", "run.coppice")["views"]
     for number, view in enumerate(views, start=1):
         rows = coppice.json("tree", "run.coppice", "--view", str(number))
         assert len(rows["merges"]) == 39
-        together = list(csv.reader(io.StringIO(
-            coppice("export", "run.coppice", "--what", "coclustering", "--view", str(number)).stdout)))
+        together = list(
+            csv.reader(
+                io.StringIO(coppice("export", "run.coppice", "--what", "coclustering", "--view", str(number)).stdout)
+            )
+        )
         matrix = np.array([[float(cell) for cell in row[1:]] for row in together[1:]])
         truth = first if "a0" in view["columns"] else second
         assert ((matrix > 0.5) == (truth[:, None] == truth[None, :])).all()
-    linkage = list(csv.DictReader(io.StringIO(coppice("export", "run.coppice", "--what", "linkage", "--columns").stdout)))
+    linkage = list(
+        csv.DictReader(io.StringIO(coppice("export", "run.coppice", "--what", "linkage", "--columns").stdout))
+    )
     heights = [float(row["height"]) for row in linkage]
     assert len(linkage) == 11 and heights == sorted(heights) and "log_odds" in linkage[0]
     matrix = list(csv.reader(io.StringIO(coppice("export", "run.coppice", "--what", "columns").stdout)))
@@ -156,10 +167,18 @@ def test_blanks_are_imputed_from_their_view(tree_of_views):
 def test_a_stopped_cross_fit_keeps_its_forest_and_goes_on(coppice):
     rng = np.random.default_rng(5)
     bits = (rng.uniform(size=(150, 60)) < 0.5).astype(int)
-    np.savetxt(coppice.folder / "big.csv", bits, fmt="%d", delimiter=",", header=",".join(f"v{j}" for j in range(60)),
-               comments="")
+    np.savetxt(
+        coppice.folder / "big.csv",
+        bits,
+        fmt="%d",
+        delimiter=",",
+        header=",".join(f"v{j}" for j in range(60)),
+        comments="",
+    )
     for flags in (["--inner", "reuse"], ["--randomized", "--inner", "full"]):
-        coppice("fit", "bhcc", "big.csv", "-o", "stopped.coppice", "--overwrite", *flags, "--time-limit", "0.02s", code=75)
+        coppice(
+            "fit", "bhcc", "big.csv", "-o", "stopped.coppice", "--overwrite", *flags, "--time-limit", "0.02s", code=75
+        )
         summary = coppice.json("summary", "stopped.coppice")
         assert summary["complete"] is False and summary["trusted"] is False and summary["trees"] > 1
         assert "trees over columns" in coppice("summary", "stopped.coppice").stderr
@@ -169,14 +188,17 @@ def test_a_stopped_cross_fit_keeps_its_forest_and_goes_on(coppice):
         assert stopped["merges"] == whole["merges"] and stopped["lower_bound"] == whole["lower_bound"]
 
 
-@pytest.mark.parametrize("flags, code, words", [
-    (["--chains", "2"], 78, "greedy"),
-    (["--filter-levels", "3"], 78, "--randomized"),
-    (["--consolidate", "off"], 78, "--randomized"),
-    (["--randomized", "--subset", "30"], 78, "--threshold"),
-    (["--alpha-columns", "0"], 2, "alpha-columns"),
-    (["--family", "gaussian"], 78, "views"),
-])
+@pytest.mark.parametrize(
+    "flags, code, words",
+    [
+        (["--chains", "2"], 78, "greedy"),
+        (["--filter-levels", "3"], 78, "--randomized"),
+        (["--consolidate", "off"], 78, "--randomized"),
+        (["--randomized", "--subset", "30"], 78, "--threshold"),
+        (["--alpha-columns", "0"], 2, "alpha-columns"),
+        (["--family", "gaussian"], 78, "views"),
+    ],
+)
 def test_mistakes_of_cross_fits_are_told(coppice, flags, code, words):
     coppice.write("real.csv", "x,y\n1.5,2.5\n2.5,4.5\n3.5,1.5\n")
     assert words in coppice("fit", "bhcc", "real.csv", "-o", "no.coppice", *flags, code=code).stderr
@@ -185,9 +207,14 @@ def test_mistakes_of_cross_fits_are_told(coppice, flags, code, words):
 def test_a_named_family_takes_whole_numbers(coppice):
     coppice.write("whole.csv", "x,y\n" + "".join(f"{20 + i % 4},{2 * i + 1}\n" for i in range(24)))
     for model in ("bhc", "bhcc"):
-        told = coppice("fit", model, "whole.csv", "-o", f"{model}.coppice", "--family", "binomial", "--set", "trials=50")
+        told = coppice(
+            "fit", model, "whole.csv", "-o", f"{model}.coppice", "--family", "binomial", "--set", "trials=50"
+        )
         assert "binomial on 2 columns" in told.stderr
-    assert "neither 0 nor 1" in coppice("fit", "bhc", "whole.csv", "-o", "no.coppice", "--family", "bernoulli", code=78).stderr
+    assert (
+        "neither 0 nor 1"
+        in coppice("fit", "bhc", "whole.csv", "-o", "no.coppice", "--family", "bernoulli", code=78).stderr
+    )
 
 
 def test_columns_that_look_like_labels_are_hinted_at(coppice):
@@ -196,14 +223,17 @@ def test_columns_that_look_like_labels_are_hinted_at(coppice):
     assert "--truth label" not in coppice("fit", "bhc", "labels.csv", "-o", "b.coppice", "--truth", "label").stderr
 
 
-@pytest.mark.parametrize("flags", [["crosscat", *SHORT], ["nrmm", *SHORT], ["bhc"], ["bhcc"]], ids=lambda flags: flags[0])
+@pytest.mark.parametrize(
+    "flags", [["crosscat", *SHORT], ["nrmm", *SHORT], ["bhc"], ["bhcc"]], ids=lambda flags: flags[0]
+)
 def test_cells_of_new_rows_and_drawn_rows(coppice, flags):
     text, _, _ = two_views()
     coppice.write("table.csv", text)
     coppice("fit", flags[0], "table.csv", "-o", "run.coppice", *flags[1:])
     cells = coppice.json("impute", "run.coppice", "table.csv")
     assert {(cell["row"], cell["column"]) for cell in cells} == {
-        (cell["row"], cell["column"]) for cell in coppice.json("impute", "run.coppice")}
+        (cell["row"], cell["column"]) for cell in coppice.json("impute", "run.coppice")
+    }
     drawn = coppice("sample", "run.coppice", "--n", "50").stdout
     assert drawn == coppice("sample", "run.coppice", "--n", "50", "--threads", "1").stdout
     assert drawn.splitlines()[0].split(",")[-1] == text.splitlines()[0].split(",")[-1] and len(drawn.splitlines()) == 51
@@ -211,7 +241,21 @@ def test_cells_of_new_rows_and_drawn_rows(coppice, flags):
 
 def test_cells_of_new_rows_are_predicted_given_the_columns_they_are_joined_with(coppice):
     coppice.write("real.csv", "x,y\n" + "".join(f"{i * 0.7 % 3},{i * 1.3 % 2}\n" for i in range(40)))
-    coppice("fit", "nrmm", "real.csv", "-o", "run.coppice", "--family", "gaussian", "--chains", "1", "--warmup", "5", "--draws", "5")
+    coppice(
+        "fit",
+        "nrmm",
+        "real.csv",
+        "-o",
+        "run.coppice",
+        "--family",
+        "gaussian",
+        "--chains",
+        "1",
+        "--warmup",
+        "5",
+        "--draws",
+        "5",
+    )
     coppice.write("new.csv", "x,y\n1,\n")
     answer = coppice("impute", "run.coppice", "new.csv").stdout.splitlines()
     assert answer[0].startswith("row,column,mean") and len(answer) == 2

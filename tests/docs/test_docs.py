@@ -1,4 +1,5 @@
 """Every bash block of the README and of docs/ is run, in order, in a folder of its own."""
+
 import os
 import pathlib
 import re
@@ -23,8 +24,15 @@ def test_commands_of_the_page(page, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     environment = {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
     for block in blocks(page):
-        result = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=tmp_path, env=environment, text=True,
-                                capture_output=True, timeout=900, check=False)
+        result = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", block],
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            capture_output=True,
+            timeout=900,
+            check=False,
+        )
         assert result.returncode == 0, f"{page.name}:\n{block}\n{result.stdout}\n{result.stderr}"
 
 

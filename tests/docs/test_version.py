@@ -1,4 +1,5 @@
 """VERSION is the one place of the version; what must repeat it agrees, and the rest reads it."""
+
 import os
 import pathlib
 import re

@@ -1,4 +1,5 @@
 """The library installed into a fresh prefix, and used from outside: by CMake, by pkg-config, by careless code."""
+
 import os
 import pathlib
 import re
@@ -81,8 +82,12 @@ def test_another_instruction_set_is_refused(prefix, consumer):
     exported = (next(prefix.rglob("coppice.pc"))).read_text()
     if "-march=" not in exported:
         pytest.skip("the library was compiled for the compiler's default")
-    result = subprocess.run(["c++", "-std=c++20", "-fsyntax-only", f"-I{prefix}/include", consumer / "embed.cpp"],
-                            text=True, capture_output=True, check=False)
+    result = subprocess.run(
+        ["c++", "-std=c++20", "-fsyntax-only", f"-I{prefix}/include", consumer / "embed.cpp"],
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert result.returncode != 0 and "libcoppice was compiled with" in result.stderr
 
 

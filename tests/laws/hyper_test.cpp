@@ -235,7 +235,8 @@ TEST_P(Hyper, EverythingFollowsTheValues) {
     for (std::size_t i = 0; i < names.size(); ++i)
       codebook.columns[0].settings.insert_or_assign(names[i].substr(names[i].find('.') + 1),
                                                     Setting::number(values[i]));
-    const FamilyPlan given = plan_family(column.fixture.table, codebook, GetParam(), {}, true, {.learns_hyper = true});
+    const FamilyPlan given =
+        plan_family(column.fixture.table, codebook, GetParam(), {}, true, {.learns_hyper = true});
     ASSERT_EQ(given.family->hyper_size(), 0U);
     const Rows rows = encode(given, column.fixture.table);
     Stats stats(*column.learned), expected(*given.family);
@@ -331,7 +332,8 @@ TEST(HyperTables, CountsBeyondThemAreComputed) {
   for (const std::string family : {"bernoulli", "categorical", "binomial", "gaussian-diagonal"}) {
     SCOPED_TRACE(family);
     const Fixture fixture(LearnedColumn::case_of(family), 1, 17000);
-    const FamilyPlan learned = plan_family(fixture.table, fixture.codebook, family, {}, true, {.learns_hyper = true});
+    const FamilyPlan learned =
+        plan_family(fixture.table, fixture.codebook, family, {}, true, {.learns_hyper = true});
     const Family& expected = fixture.family();
     ASSERT_GT(learned.family->hyper_size(), 0U);
     const Stats many(*learned.family, fixture.rows, 0, 17000);

@@ -1,4 +1,5 @@
 """Shared data of the package's tests, which run against the installed wheel."""
+
 import inspect
 import os
 import pathlib
@@ -15,7 +16,9 @@ import coppice
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("COPPICE_BIN", str(ROOT / "build" / "release" / "coppice"))
 SHORT = {"chains": 2, "warmup": 60, "draws": 60, "verbose": 0}
-ALL = list(dict.fromkeys(value for value in vars(coppice).values() if isinstance(value, type) and hasattr(value, "_model")))
+ALL = list(
+    dict.fromkeys(value for value in vars(coppice).values() if isinstance(value, type) and hasattr(value, "_model"))
+)
 CLASSES = [cls for cls in ALL if is_clusterer(cls())]  # the others learn labels: fit(X, Y)
 
 
@@ -43,8 +46,9 @@ def blobs(rows=60, seed=0):
 
 
 def command_line(folder, *arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=900,
-                          check=True).stdout
+    return subprocess.run(
+        [BINARY, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=900, check=True
+    ).stdout
 
 
 @pytest.fixture(scope="session", params=CLASSES, ids=lambda cls: cls.__name__)

@@ -1,4 +1,5 @@
 """Runs in ArviZ: its 0.x, and the package that its 1.x has `from_dict` from (1.x itself needs a newer Python)."""
+
 import sys
 import types
 
@@ -29,8 +30,9 @@ def test_diagnostics_agree(model):
         assert entry["constant"] and np.isnan(entry["rhat"])
         return
     for name, ours in (("rhat", entry["rhat"]), ("ess", entry["ess_bulk"])):
-        theirs = getattr(arviz, name)(data["sample_stats"].to_dataset() if hasattr(data["sample_stats"], "to_dataset")
-                                      else data["sample_stats"])["lp"].values
+        theirs = getattr(arviz, name)(
+            data["sample_stats"].to_dataset() if hasattr(data["sample_stats"], "to_dataset") else data["sample_stats"]
+        )["lp"].values
         np.testing.assert_allclose(theirs, ours, rtol=1e-9)
 
 

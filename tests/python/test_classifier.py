@@ -1,4 +1,5 @@
 """The estimator of several labels, beyond scikit-learn's checks."""
+
 import io
 import json
 import pickle
@@ -85,7 +86,9 @@ def test_measures_are_those_of_other_packages(model):
     assert scores["log_loss"] == pytest.approx(log_loss(truth.ravel(), probabilities.ravel()))
     hidden = truth.astype(float)
     hidden[:, 0] = np.nan
-    assert model.label_scores(fresh, hidden)["log_loss"] == pytest.approx(log_loss(truth[:, 1:].ravel(), probabilities[:, 1:].ravel()))
+    assert model.label_scores(fresh, hidden)["log_loss"] == pytest.approx(
+        log_loss(truth[:, 1:].ravel(), probabilities[:, 1:].ravel())
+    )
 
 
 def test_the_fit_is_that_of_the_command_line(model, data, tmp_path):
@@ -129,8 +132,9 @@ def test_rows_held_out_were_not_seen():
         assert roc_auc_score(Y[:, c], model.predict_proba(X)[:, c]) > 0.5 + 4.0 * error
 
 
-@pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array],
-                         ids=lambda form: form.__name__)
+@pytest.mark.parametrize(
+    "form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array], ids=lambda form: form.__name__
+)
 def test_sparse_is_dense(model, data, form):
     X, Y = data
     sparse = coppice.BNMC(**SMALL).fit(form(X), form(Y))
@@ -140,8 +144,12 @@ def test_sparse_is_dense(model, data, form):
 def test_frames_name_the_labels(model, data):
     X, Y = data
     table, labels = pd.DataFrame(X, columns=WORDS), pd.DataFrame(Y, columns=LABELS)
-    for x, y in ((table, labels), (pl.from_pandas(table), pl.from_pandas(labels)),
-                 (pa.Table.from_pandas(table), pa.Table.from_pandas(labels)), (table, labels.astype(bool))):
+    for x, y in (
+        (table, labels),
+        (pl.from_pandas(table), pl.from_pandas(labels)),
+        (pa.Table.from_pandas(table), pa.Table.from_pandas(labels)),
+        (table, labels.astype(bool)),
+    ):
         named = coppice.BNMC(**SMALL).fit(x, y)
         assert list(named.classes_) == LABELS == named.run_.label_names
         np.testing.assert_array_equal(named.predict_proba(x), model.predict_proba(X))
@@ -159,7 +167,9 @@ def test_missing_labels(data, tmp_path):
     fresh, truth = documents(200, 2)
     assert f1_score(truth, model.predict(fresh), average="micro") > 0.75
     # An empty cell of a file says the same.
-    frame = pd.concat([pd.DataFrame(X.astype(int), columns=WORDS), pd.DataFrame(gaps, columns=LABELS).astype("Int64")], axis=1)
+    frame = pd.concat(
+        [pd.DataFrame(X.astype(int), columns=WORDS), pd.DataFrame(gaps, columns=LABELS).astype("Int64")], axis=1
+    )
     frame.to_csv(tmp_path / "gaps.csv", index=False)
     command_line(tmp_path, "fit", "bnmc", "gaps.csv", "--labels", ",".join(LABELS), *FLAGS, "-o", "run.coppice")
     opened = coppice.open(tmp_path / "run.coppice")
@@ -223,7 +233,12 @@ def test_classes_of_a_vector():
 
 def test_mistakes(data):
     X, Y = data
-    for y, words in ((Y + 1, "0, 1 or NaN"), (None, "requires y"), (Y[:5], "inconsistent"), (np.where(Y, np.inf, 0.0), "infinity")):
+    for y, words in (
+        (Y + 1, "0, 1 or NaN"),
+        (None, "requires y"),
+        (Y[:5], "inconsistent"),
+        (np.where(Y, np.inf, 0.0), "infinity"),
+    ):
         with pytest.raises(ValueError, match=words):
             coppice.BNMC(**SMALL).fit(X, y)
     with pytest.raises(ValueError, match="calibration") as caught:
@@ -253,7 +268,8 @@ def test_a_stopped_fit_goes_on_to_the_same(data):
 
 def test_ctrl_c_keeps_what_was_learned(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(f"""
+    script.write_text(
+        textwrap.dedent("""
         import os, signal, threading, time, warnings
         import numpy as np, coppice
         rng = np.random.default_rng(0)
@@ -264,14 +280,17 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
             model = coppice.BNMC(truncation=50, restarts=1000, tolerance=1e-12, random_state=1, verbose=0).fit(X, Y)
         assert not model.run_.complete and any("resume() continues" in str(entry.message) for entry in caught)
         print(model.predict_proba(X[:5]).shape)
-        """), encoding="utf-8")
+        """),
+        encoding="utf-8",
+    )
     result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0 and result.stdout.strip() == "(5, 30)", result.stderr
 
 
 def test_ctrl_c_while_rows_come_in_leaves_the_run_as_it_was(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(f"""
+    script.write_text(
+        textwrap.dedent(f"""
         import os, pathlib, signal, threading, time
         import numpy as np, coppice
         rng = np.random.default_rng(0)
@@ -288,9 +307,13 @@ def test_ctrl_c_while_rows_come_in_leaves_the_run_as_it_was(tmp_path):
         except KeyboardInterrupt:
             print("interrupted", model.run_.complete, len(model.run_.row_ids), len(coppice.Run(output).row_ids),
                   [path.name for path in sorted(output.parent.glob("run.*"))])
-        """), encoding="utf-8")
+        """),
+        encoding="utf-8",
+    )
     result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=900, check=False)
-    assert result.returncode == 0 and result.stdout.strip() == "interrupted True 300 300 ['run.coppice']", result.stdout + result.stderr
+    assert result.returncode == 0 and result.stdout.strip() == "interrupted True 300 300 ['run.coppice']", (
+        result.stdout + result.stderr
+    )
 
 
 def test_it_is_a_part_of_other_estimators(data):

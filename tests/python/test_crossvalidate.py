@@ -1,4 +1,5 @@
 """Crossvalidation from Python: the figures of the command line, estimators as contenders, labels, what is refused."""
+
 import json
 
 import numpy as np
@@ -18,16 +19,40 @@ def write_table(path, X, names):
 def test_figures_are_those_of_the_command_line(tmp_path):
     X, _ = blobs(40)
     write_table(tmp_path / "blobs.csv", X, ["x0", "x1"])
-    answer = json.loads(command_line(tmp_path, "crossvalidate", "blobs.csv", "--models", "nrmm,bhc", "--folds", 4, "--most-folds",
-                                     2, "--chains", 1, "--warmup", 20, "--draws", 20, "--seed", 3, "--json"))
+    answer = json.loads(
+        command_line(
+            tmp_path,
+            "crossvalidate",
+            "blobs.csv",
+            "--models",
+            "nrmm,bhc",
+            "--folds",
+            4,
+            "--most-folds",
+            2,
+            "--chains",
+            1,
+            "--warmup",
+            20,
+            "--draws",
+            20,
+            "--seed",
+            3,
+            "--json",
+        )
+    )
     folds = coppice.crossvalidate(X, models=["nrmm", "bhc"], folds=4, most_folds=2, random_state=3, **LENGTH)
     assert folds.models == ["one cluster", "nrmm", "bhc"] == [model["model"] for model in answer["models"]]
     assert folds.complete and folds.unit == "cells" and list(folds.held_out) == [20, 20]
     for figure in ("log_predictive", "rmse", "mae"):
-        np.testing.assert_array_equal(folds.figures[figure], np.array([model[figure]["folds"] for model in answer["models"]], dtype=float))
+        np.testing.assert_array_equal(
+            folds.figures[figure], np.array([model[figure]["folds"] for model in answer["models"]], dtype=float)
+        )
     for place, name in enumerate(folds.models):
         assert folds.mean()[name] == pytest.approx(answer["models"][place]["log_predictive"]["mean"], rel=1e-12)
-        assert folds.standard_error()[name] == pytest.approx(answer["models"][place]["log_predictive"]["standard_error"], rel=1e-9)
+        assert folds.standard_error()[name] == pytest.approx(
+            answer["models"][place]["log_predictive"]["standard_error"], rel=1e-9
+        )
     assert folds.mean("log_predictive")["nrmm"] > folds.mean("log_predictive")["one cluster"] + 0.2
     assert "nrmm" in repr(folds)
 
@@ -36,8 +61,17 @@ def test_estimators_are_contenders_with_their_settings():
     X, _ = blobs(30)
     calls = []
     folds = coppice.crossvalidate(
-        X, models={"plain": "nrmm", "one": coppice.NRMMixture(sampler="gibbs", alpha=0.5), "two": "nrmm:sampler=gibbs:alpha=0.5"},
-        folds=3, most_folds=1, progress=lambda *news: calls.append(news), **LENGTH)
+        X,
+        models={
+            "plain": "nrmm",
+            "one": coppice.NRMMixture(sampler="gibbs", alpha=0.5),
+            "two": "nrmm:sampler=gibbs:alpha=0.5",
+        },
+        folds=3,
+        most_folds=1,
+        progress=lambda *news: calls.append(news),
+        **LENGTH,
+    )
     assert folds.models == ["one cluster", "plain", "one", "two"]
     values = folds.figures["log_predictive"][:, 0]
     assert values[2] == values[3] != values[1]
@@ -57,14 +91,17 @@ def test_labels_of_rows_that_are_held_out():
     assert folds.mean("log_loss")["each"] < folds.mean("log_loss")["base"]
 
 
-@pytest.mark.parametrize("settings, words", [
-    ({"models": ["nrmm:sise=1"]}, "no setting 'sise'"),
-    ({"models": ["ovr"]}, "give Y"),
-    ({"models": []}, "no model"),
-    ({"models": ["nrmm"], "folds": 1}, "1"),
-    ({"models": ["nrmm"], "chains": 0}, "chains"),
-    ({"models": ["nrmm", "rates"]}, "separately"),
-])
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"models": ["nrmm:sise=1"]}, "no setting 'sise'"),
+        ({"models": ["ovr"]}, "give Y"),
+        ({"models": []}, "no model"),
+        ({"models": ["nrmm"], "folds": 1}, "1"),
+        ({"models": ["nrmm"], "chains": 0}, "chains"),
+        ({"models": ["nrmm", "rates"]}, "separately"),
+    ],
+)
 def test_what_is_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         coppice.crossvalidate(blobs(20)[0], **settings)

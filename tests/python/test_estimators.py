@@ -1,4 +1,5 @@
 """What every estimator promises beyond scikit-learn's checks."""
+
 import inspect
 import json
 import pickle
@@ -201,8 +202,16 @@ def test_resume_refuses_what_the_command_line_refuses():
 
 def test_opened_settings_are_those_of_the_fit(tmp_path):
     X, _ = blobs()
-    model = fitted(coppice.NRMMixture, X, process="ngg", alpha=2, sigma_prior=(2.0, 3.0), sampler="gibbs",
-                   family="gaussian-diagonal", standardize=True)
+    model = fitted(
+        coppice.NRMMixture,
+        X,
+        process="ngg",
+        alpha=2,
+        sigma_prior=(2.0, 3.0),
+        sampler="gibbs",
+        family="gaussian-diagonal",
+        standardize=True,
+    )
     model.save(tmp_path / "run.coppice")
     opened = coppice.open(tmp_path / "run.coppice").get_params()
     for name in ("process", "alpha", "sigma_prior", "sampler", "family", "standardize", "chains", "draws"):
@@ -221,10 +230,15 @@ def test_an_output_file_is_kept_and_not_replaced(tmp_path):
 
 def test_mistakes_are_value_errors_in_the_words_of_the_package():
     X, _ = blobs()
-    for settings, words in [({"process": "pitman"}, "process.*dp, ngg"), ({"alpha": -1.0}, "alpha"),
-                            ({"chains": 0}, "chains"), ({"family": "cauchy"}, "family cauchy: there is none of that name"),
-                            ({"family_settings": {"nonsense": 1}}, "nonsense"), ({"n_jobs": 0}, "n_jobs"),
-                            ({"pca": 9}, "9")]:
+    for settings, words in [
+        ({"process": "pitman"}, "process.*dp, ngg"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"chains": 0}, "chains"),
+        ({"family": "cauchy"}, "family cauchy: there is none of that name"),
+        ({"family_settings": {"nonsense": 1}}, "nonsense"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"pca": 9}, "9"),
+    ]:
         with pytest.raises(ValueError, match=words) as caught:
             short(coppice.NRMMixture, **settings).fit(X)
         assert "--" not in str(caught.value)
@@ -243,7 +257,9 @@ def test_verdicts_are_warnings():
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning) as caught:
         not_exact = short(coppice.NRMMixture, sampler="tree-guided-published").fit(X)
-    assert not_exact.run_.inexactness_note and not_exact.run_.inexactness_note in {str(warning.message) for warning in caught}
+    assert not_exact.run_.inexactness_note and not_exact.run_.inexactness_note in {
+        str(warning.message) for warning in caught
+    }
 
 
 def test_a_time_limit_keeps_the_draws():

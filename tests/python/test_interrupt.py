@@ -1,4 +1,5 @@
 """Ctrl-C, other threads and progress while a fit runs."""
+
 import contextlib
 import fcntl
 import os
@@ -36,8 +37,9 @@ def run_script(folder, text, signals):
     """Runs a script that fits two chains to run.coppice, and interrupts it when both have draws."""
     script = pathlib.Path(folder, "script.py")
     script.write_text(textwrap.dedent(text), encoding="utf-8")
-    with subprocess.Popen([sys.executable, "-u", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-u", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         deadline = time.monotonic() + 100
         while chains_with_draws(pathlib.Path(folder, "run.coppice")) < 2 and time.monotonic() < deadline:
             assert process.poll() is None, process.stderr.read()
@@ -50,13 +52,17 @@ def run_script(folder, text, signals):
 
 
 def test_ctrl_c_keeps_the_draws(tmp_path):
-    code, out, err = run_script(tmp_path, f"""
+    code, out, err = run_script(
+        tmp_path,
+        f"""
         import numpy as np, coppice, pickle
         X = np.random.default_rng(0).normal(size=(400, 2))
         model = coppice.NRMMixture(**{LONG!r}).fit(X)
         pickle.dump(model, open("model.pickle", "wb"))
         print("kept", model.run_.draws)
-        """, 1)
+        """,
+        1,
+    )
     assert code == 0, err
     assert "stopped after" in err and "resume() continues" in err
     draws = int(out.split()[-1])
@@ -71,7 +77,9 @@ def test_ctrl_c_keeps_the_draws(tmp_path):
 
 
 def test_ctrl_c_twice_is_a_keyboard_interrupt(tmp_path):
-    code, out, err = run_script(tmp_path, f"""
+    code, out, err = run_script(
+        tmp_path,
+        f"""
         import signal, numpy as np, coppice
         X = np.random.default_rng(0).normal(size=(30000, 3))
         try:
@@ -79,7 +87,9 @@ def test_ctrl_c_twice_is_a_keyboard_interrupt(tmp_path):
             print("stopped in time")
         except KeyboardInterrupt:
             print("interrupted")
-        """, 2)
+        """,
+        2,
+    )
     assert code == 0, err
     # The second signal may come after the sweep has ended; then the first one has done its work.
     assert out.strip() in ("interrupted", "stopped in time")
@@ -112,9 +122,11 @@ def test_other_threads_go_on_during_a_fit():
 def test_progress_in_a_terminal(tmp_path, verbose):
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    script = (f"import numpy as np, coppice, warnings; warnings.simplefilter('ignore');"
-              f"coppice.NRMMixture(chains=1, warmup=0, draws=10**7, time_limit=2.0, verbose={verbose})"
-              f".fit(np.random.default_rng(0).normal(size=(50, 2)))")
+    script = (
+        f"import numpy as np, coppice, warnings; warnings.simplefilter('ignore');"
+        f"coppice.NRMMixture(chains=1, warmup=0, draws=10**7, time_limit=2.0, verbose={verbose})"
+        f".fit(np.random.default_rng(0).normal(size=(50, 2)))"
+    )
     subprocess.run([sys.executable, "-c", script], stderr=slave, cwd=tmp_path, check=True, timeout=60)
     os.close(slave)
     shown = b""

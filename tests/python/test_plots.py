@@ -1,4 +1,5 @@
 """Every plot draws something for every model, where it is told to, and closes nothing that is not its own."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,8 +22,11 @@ def ink(figure):
     return np.mean((pixels != 255).any(axis=2))
 
 
-@pytest.mark.parametrize("plot", [coppice.plot_tree, coppice.plot_coclustering, coppice.plot_profiles,
-                                  coppice.plot_clusters], ids=lambda plot: plot.__name__)
+@pytest.mark.parametrize(
+    "plot",
+    [coppice.plot_tree, coppice.plot_coclustering, coppice.plot_profiles, coppice.plot_clusters],
+    ids=lambda plot: plot.__name__,
+)
 def test_plots(model, plot):
     _, empty = pyplot.subplots()
     empty.set_axis_off()

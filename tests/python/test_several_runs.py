@@ -1,4 +1,5 @@
 """compare and merge: the same answers as those of the command line, for runs, estimators and files."""
+
 import json
 import subprocess
 
@@ -13,11 +14,15 @@ import coppice
 def three():
     """Three seeds; the runs are unequally long."""
     X, _ = blobs()
-    return [fitted(coppice.NRMMixture, X, random_state=seed, draws=draws) for seed, draws in ((1, 60), (2, 80), (3, 70))]
+    return [
+        fitted(coppice.NRMMixture, X, random_state=seed, draws=draws) for seed, draws in ((1, 60), (2, 80), (3, 70))
+    ]
 
 
 def on_the_command_line(*paths):
-    answer = subprocess.run([BINARY, "compare", *map(str, paths), "--json"], capture_output=True, text=True, timeout=900, check=False)
+    answer = subprocess.run(
+        [BINARY, "compare", *map(str, paths), "--json"], capture_output=True, text=True, timeout=900, check=False
+    )
     assert answer.returncode in (0, 1), answer.stderr
     return answer.returncode == 0, json.loads(answer.stdout)
 
@@ -48,7 +53,9 @@ def test_a_run_agrees_with_itself(three):
 def test_merge_has_all_chains_as_long_as_the_shortest(three, tmp_path):
     merged = coppice.merge(three, tmp_path / "all.coppice")
     assert (merged.run_.chains, merged.run_.draws) == (6, 60)
-    np.testing.assert_array_equal(merged.run_.labels(), np.concatenate([model.run_.labels()[:, :60] for model in three]))
+    np.testing.assert_array_equal(
+        merged.run_.labels(), np.concatenate([model.run_.labels()[:, :60] for model in three])
+    )
     assert type(merged) is coppice.NRMMixture
     assert coppice.Run(tmp_path / "all.coppice").configuration["merged"] is True
     with pytest.raises(ValueError, match="merged run already"):

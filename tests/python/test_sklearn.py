@@ -1,4 +1,5 @@
 """scikit-learn's own checks, all of them, over all estimators, with no expected failures."""
+
 import pytest
 from conftest import ALL, short
 from sklearn.utils.estimator_checks import parametrize_with_checks

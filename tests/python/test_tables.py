@@ -1,4 +1,5 @@
 """Frames of pandas, polars and Arrow, kinds of columns, missing cells."""
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,8 +21,26 @@ def from_pandas(mixed):
 
 
 def test_kinds_and_draws_are_those_of_the_csv(mixed, from_pandas, tmp_path):
-    command_line(tmp_path, "fit", "nrmm", ROOT / "examples" / "mixed.csv", "--drop", "group", "--drop", "visitor", "--chains", 2, "--warmup", 60,
-                 "--draws", 60, "--seed", 1, "-o", "run.coppice")
+    command_line(
+        tmp_path,
+        "fit",
+        "nrmm",
+        ROOT / "examples" / "mixed.csv",
+        "--drop",
+        "group",
+        "--drop",
+        "visitor",
+        "--chains",
+        2,
+        "--warmup",
+        60,
+        "--draws",
+        60,
+        "--seed",
+        1,
+        "-o",
+        "run.coppice",
+    )
     read = coppice.open(tmp_path / "run.coppice")
     assert read.run_.columns == from_pandas.run_.columns
     assert {column["kind"] for column in read.run_.columns} >= {"real", "category"}
@@ -40,13 +59,15 @@ def test_other_frames_give_the_same(mixed, from_pandas, convert):
 
 def test_categoricals_booleans_and_nullable_integers():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({
-        "letter": pd.Categorical(rng.choice(list("abc"), 30), categories=list("cbad")),
-        "flag": rng.random(30) < 0.5,
-        "count": pd.array(rng.poisson(6.0, 30), dtype="Int64"),
-        "size": rng.normal(size=30),
-        "words": rng.choice(["long", "short"], 30),
-    })
+    frame = pd.DataFrame(
+        {
+            "letter": pd.Categorical(rng.choice(list("abc"), 30), categories=list("cbad")),
+            "flag": rng.random(30) < 0.5,
+            "count": pd.array(rng.poisson(6.0, 30), dtype="Int64"),
+            "size": rng.normal(size=30),
+            "words": rng.choice(["long", "short"], 30),
+        }
+    )
     frame.loc[3, "count"] = pd.NA
     frame.loc[4, "letter"] = None
     frame.loc[5, "words"] = None
@@ -54,7 +75,11 @@ def test_categoricals_booleans_and_nullable_integers():
     kinds = {column["name"]: column["kind"] for column in model.run_.columns}
     assert kinds == {"letter": "category", "flag": "binary", "count": "count", "size": "real", "words": "binary"}
     assert np.isnan(model.run_.data()).sum() == 3
-    assert [(cell["row"], cell["column"]) for cell in model.run_.imputed()] == [(3, "count"), (4, "letter"), (5, "words")]
+    assert [(cell["row"], cell["column"]) for cell in model.run_.imputed()] == [
+        (3, "count"),
+        (4, "letter"),
+        (5, "words"),
+    ]
     with pytest.raises(ValueError, match="elephant"):
         model.predict(frame.assign(letter="elephant"))
 
@@ -94,10 +119,16 @@ def test_missing_cells_where_the_family_allows_them():
 
 def test_codebook_and_family_settings(tmp_path):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"visits": rng.binomial(50, np.where(np.arange(40) % 2, 0.2, 0.8)).astype(float),
-                          "code": rng.integers(1, 4, 40)})
-    codebook = {"visits": {"kind": "count", "family": "binomial", "trials": 50, "a": 0.5, "b": 0.5},
-                "code": {"kind": "category"}}
+    frame = pd.DataFrame(
+        {
+            "visits": rng.binomial(50, np.where(np.arange(40) % 2, 0.2, 0.8)).astype(float),
+            "code": rng.integers(1, 4, 40),
+        }
+    )
+    codebook = {
+        "visits": {"kind": "count", "family": "binomial", "trials": 50, "a": 0.5, "b": 0.5},
+        "code": {"kind": "category"},
+    }
     model = fitted(coppice.NRMMixture, frame, codebook=codebook)
     assert [column["kind"] for column in model.run_.columns] == ["count", "category"]
     assert "binomial" in model.run_.family

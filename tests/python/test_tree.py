@@ -1,4 +1,5 @@
 """The tree object and the trees of other packages that are made from it."""
+
 import re
 
 import networkx

@@ -1,4 +1,5 @@
 """Every Python block of the README and of docs/ is run, block after block, in a folder of its own."""
+
 import os
 import re
 import shutil
@@ -20,8 +21,15 @@ def test_blocks_of_the_page(page, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     (tmp_path / "page.py").write_text("\n".join(blocks(page)), encoding="utf-8")
     environment = {**os.environ, "MPLBACKEND": "agg", "PATH": f"{os.path.dirname(BINARY)}:{os.environ['PATH']}"}
-    result = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True,
-                            timeout=900, check=False)
+    result = subprocess.run(
+        [sys.executable, "page.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -1,14 +1,20 @@
 """Reference cases of greedy trees over rows (bhc_*.json)."""
+
 import itertools
 import math
 
 from common import log_sum
 from tree_tables import some_case, some_shape
-from trees import (Node, Table, Tie, conditionals, describe_division, divided, grown, merge_rows, omegas, values_of)
+from trees import Node, Table, Tie, conditionals, describe_division, divided, grown, merge_rows, omegas, values_of
 
-FAMILIES = {"bernoulli": ["beta_bernoulli"] * 5, "binomial": ["beta_binomial"] * 3, "gauss": ["gaussian"] * 2,
-            "categories": ["categorical"] * 4, "counts": ["gamma_poisson"] * 2,
-            "mixed": ["gaussian", "beta_bernoulli", "categorical", "gamma_poisson", "beta_binomial"]}
+FAMILIES = {
+    "bernoulli": ["beta_bernoulli"] * 5,
+    "binomial": ["beta_binomial"] * 3,
+    "gauss": ["gaussian"] * 2,
+    "categories": ["categorical"] * 4,
+    "counts": ["gamma_poisson"] * 2,
+    "mixed": ["gaussian", "beta_bernoulli", "categorical", "gamma_poisson", "beta_binomial"],
+}
 
 
 def randomized_rows(table, rules):
@@ -16,8 +22,14 @@ def randomized_rows(table, rules):
     h1 = table.h1_of_rows(view)
 
     def score(half, row):
-        return log_sum([math.log(p * len(node.items)) + table.log_row(view, node.items, table.cells[row])
-                        for p, cut in half.weighted_cuts() if p > 0 for node in cut])
+        return log_sum(
+            [
+                math.log(p * len(node.items)) + table.log_row(view, node.items, table.cells[row])
+                for p, cut in half.weighted_cuts()
+                if p > 0
+                for node in cut
+            ]
+        )
 
     def finish(what, items):
         if what == "merge":
@@ -27,8 +39,15 @@ def randomized_rows(table, rules):
         return Node(items[0].items + items[1].items, h1, table.alpha, *items)
 
     log = []
-    tree = divided(list(range(table.rows)), 0, rules | {"levels": rules.get("K")},
-                   lambda chosen: table.row_tree(view, chosen)[0], score, finish, log)
+    tree = divided(
+        list(range(table.rows)),
+        0,
+        rules | {"levels": rules.get("K")},
+        lambda chosen: table.row_tree(view, chosen)[0],
+        score,
+        finish,
+        log,
+    )
     return describe_division(tree, log, "row")
 
 
@@ -40,20 +59,36 @@ def solve(case):
     log_h1 = table.h1_of_rows(view)
     for entry in listed:
         entry["log_h1"] = log_h1(tuple(entry["rows"]))
-    result = {"n_rows": table.rows, "n_cols": table.width, "alpha": table.alpha,
-              "leaf_log_h1": [log_h1((row,)) for row in range(table.rows)], "merges": listed,
-              "topology": tree.text(), "log_p_D_given_T": tree.log_g - tree.log_d, "log_lower_bound": tree.bound(),
-              "cut_0.5": sorted(tree.cut()), "map_tree_partition": sorted(tree.best()[1]),
-              "log_dpm_exact": table.log_dpm(view), "omega": omegas(tree, ids),
-              "tree_row_coassign": [[tree.together(i, k) for k in range(table.rows)] for i in range(table.rows)]}
-    result["missing"] = [{"row": i, "col": j} | values_of(table.columns[j], lambda x, i=i, j=j: table.log_cell(tree, i, j, x))
-                         for i in range(table.rows) for j in view if table.cells[i][j] is None]
+    result = {
+        "n_rows": table.rows,
+        "n_cols": table.width,
+        "alpha": table.alpha,
+        "leaf_log_h1": [log_h1((row,)) for row in range(table.rows)],
+        "merges": listed,
+        "topology": tree.text(),
+        "log_p_D_given_T": tree.log_g - tree.log_d,
+        "log_lower_bound": tree.bound(),
+        "cut_0.5": sorted(tree.cut()),
+        "map_tree_partition": sorted(tree.best()[1]),
+        "log_dpm_exact": table.log_dpm(view),
+        "omega": omegas(tree, ids),
+        "tree_row_coassign": [[tree.together(i, k) for k in range(table.rows)] for i in range(table.rows)],
+    }
+    result["missing"] = [
+        {"row": i, "col": j} | values_of(table.columns[j], lambda x, i=i, j=j: table.log_cell(tree, i, j, x))
+        for i in range(table.rows)
+        for j in view
+        if table.cells[i][j] is None
+    ]
     exact = result["log_dpm_exact"]
-    result["new_rows"] = [{"x": x, "log_p": table.log_new_row(tree, view, x),
-                           "exact_dpm_log_p": table.longer(x).log_dpm(view) - exact} for x in case["new_rows"]]
+    result["new_rows"] = [
+        {"x": x, "log_p": table.log_new_row(tree, view, x), "exact_dpm_log_p": table.longer(x).log_dpm(view) - exact}
+        for x in case["new_rows"]
+    ]
     result["conditional"] = conditionals(table, case["new_rows"], lambda x: table.log_new_row(tree, view, x))
-    result["new_columns"] = [new | {"log_p": table.log_new_column(tree, new["column"], new["y"])}
-                             for new in case["new_columns"]]
+    result["new_columns"] = [
+        new | {"log_p": table.log_new_column(tree, new["column"], new["y"])} for new in case["new_columns"]
+    ]
     fixed = grown(case["topology"], log_h1, table.alpha)
     result["fixed_topology"] = {"log_g": fixed.log_g, "logit_r_root": fixed.logit, "log_lower_bound": fixed.bound()}
     bounds = [result["log_lower_bound"], fixed.bound()]

@@ -40,14 +40,19 @@ def solve(case):
     def f1(pairs):
         return ratio(2 * sum(y and p for y, p in pairs), sum(y + p for y, p in pairs))
 
-    result = {"hamming_loss": mean(y != p for y, p in cells), "subset_accuracy": mean(y == p for y, p, _ in rows),
-              "micro_f1": f1(cells), "macro_f1": mean(map(f1, by_label)),
-              "example_f1": mean(f1(list(zip(y, p))) for y, p, _ in rows),
-              "example_jaccard": mean(ratio(sum(a and b for a, b in zip(y, p)), sum(a or b for a, b in zip(y, p)))
-                                      for y, p, _ in rows),
-              "ranking_loss": mean(ranking_loss(y, s) for y, _, s in rows),
-              "lrap": mean(ranking_precision(y, s) for y, _, s in rows),
-              "coverage_sklearn": mean(coverage(y, s) for y, _, s in rows)}
+    result = {
+        "hamming_loss": mean(y != p for y, p in cells),
+        "subset_accuracy": mean(y == p for y, p, _ in rows),
+        "micro_f1": f1(cells),
+        "macro_f1": mean(map(f1, by_label)),
+        "example_f1": mean(f1(list(zip(y, p))) for y, p, _ in rows),
+        "example_jaccard": mean(
+            ratio(sum(a and b for a, b in zip(y, p)), sum(a or b for a, b in zip(y, p))) for y, p, _ in rows
+        ),
+        "ranking_loss": mean(ranking_loss(y, s) for y, _, s in rows),
+        "lrap": mean(ranking_precision(y, s) for y, _, s in rows),
+        "coverage_sklearn": mean(coverage(y, s) for y, _, s in rows),
+    }
     for k in case["k"]:
         result[f"precision_at_{k}"] = mean(precision_at(k, y, s) for y, _, s in rows)
     return {"case": case, "result": result}
@@ -55,9 +60,42 @@ def solve(case):
 
 def cases():
     """Ties in the scores, rows without and rows with every label, a label that is never there."""
-    yield "bnmc_metrics_ties", solve({
-        "kind": "metrics", "k": [1, 2, 4],
-        "Y": [[1, 0, 0, 1], [0, 0, 0, 0], [1, 1, 0, 1], [0, 1, 0, 0], [1, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 1]],
-        "pred": [[1, 0, 0, 0], [0, 0, 1, 0], [1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]],
-        "score": [[0.7, 0.2, 0.2, 0.2], [0.1, 0.3, 0.6, 0.3], [0.9, 0.8, 0.1, 0.6], [0.4, 0.4, 0.1, 0.2], [0.9, 0.3, 0.3, 0.7],
-                  [0.8, 0.5, 0.5, 0.5], [0.3, 0.9, 0.2, 0.6], [0.1, 0.7, 0.4, 0.55]]})
+    yield (
+        "bnmc_metrics_ties",
+        solve(
+            {
+                "kind": "metrics",
+                "k": [1, 2, 4],
+                "Y": [
+                    [1, 0, 0, 1],
+                    [0, 0, 0, 0],
+                    [1, 1, 0, 1],
+                    [0, 1, 0, 0],
+                    [1, 1, 0, 0],
+                    [1, 0, 0, 1],
+                    [1, 1, 1, 1],
+                    [0, 0, 0, 1],
+                ],
+                "pred": [
+                    [1, 0, 0, 0],
+                    [0, 0, 1, 0],
+                    [1, 1, 0, 1],
+                    [0, 0, 0, 0],
+                    [1, 0, 0, 1],
+                    [1, 0, 0, 1],
+                    [0, 1, 0, 1],
+                    [0, 1, 0, 1],
+                ],
+                "score": [
+                    [0.7, 0.2, 0.2, 0.2],
+                    [0.1, 0.3, 0.6, 0.3],
+                    [0.9, 0.8, 0.1, 0.6],
+                    [0.4, 0.4, 0.1, 0.2],
+                    [0.9, 0.3, 0.3, 0.7],
+                    [0.8, 0.5, 0.5, 0.5],
+                    [0.3, 0.9, 0.2, 0.6],
+                    [0.1, 0.7, 0.4, 0.55],
+                ],
+            }
+        ),
+    )

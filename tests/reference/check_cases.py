@@ -3,6 +3,7 @@
 `check_cases.py FOLDER`. Fails if a number differs by more than 1e-9 (relative, above one), one that others or we have by
 quadrature of a function with corners by more than 1e-6, or one with a Monte Carlo error by more than 4.5 errors.
 """
+
 import json
 import math
 import pathlib
@@ -19,16 +20,33 @@ import nrmm_moves
 import nrmm_published
 import rbhmc
 
-CORNERS = ("posterior_mean", "posterior_cov", "log_evidence", "map", "integral", "augmented")  # of experts and identities
+CORNERS = (
+    "posterior_mean",
+    "posterior_cov",
+    "log_evidence",
+    "map",
+    "integral",
+    "augmented",
+)  # of experts and identities
 
 
 def keyed(value):
     """Lists whose order means nothing, by what their entries are about."""
     for keys in (("leaves",), ("kind", "members"), ("cluster",)):
         if isinstance(value, list) and value and isinstance(value[0], dict) and all(key in value[0] for key in keys):
-            return {str([sorted(entry[key]) if isinstance(entry[key], list) else entry[key] for key in keys]):
-                    {key: part for key, part in entry.items() if key not in keys} for entry in value}
-    if isinstance(value, list) and value and isinstance(value[0], list) and len(value[0]) == 2 and isinstance(value[0][0], str):
+            return {
+                str([sorted(entry[key]) if isinstance(entry[key], list) else entry[key] for key in keys]): {
+                    key: part for key, part in entry.items() if key not in keys
+                }
+                for entry in value
+            }
+    if (
+        isinstance(value, list)
+        and value
+        and isinstance(value[0], list)
+        and len(value[0]) == 2
+        and isinstance(value[0][0], str)
+    ):
         return dict(value)
     return value
 
@@ -53,7 +71,9 @@ def differences(ours, theirs, path=""):
 
 def of_mixture(content):
     given = content.get("labels_eval", {})
-    return nrmm.solve(content["input"], given.get("labels"), content.get("tree"), given.get("u"), len(content["partitions"]))
+    return nrmm.solve(
+        content["input"], given.get("labels"), content.get("tree"), given.get("u"), len(content["partitions"])
+    )
 
 
 def of_moves(content):
@@ -63,13 +83,24 @@ def of_moves(content):
 
 def of_published(content):
     solved = {"sweep", "tv", "partitions", "exact", "K_chain", "K_exact"}
-    return [answer for entry in content[::len(nrmm_published.SWEEPS)]
-            for answer in nrmm_published.solve({"lik": "niw"} | {key: value for key, value in entry.items() if key not in solved})]
+    return [
+        answer
+        for entry in content[:: len(nrmm_published.SWEEPS)]
+        for answer in nrmm_published.solve(
+            {"lik": "niw"} | {key: value for key, value in entry.items() if key not in solved}
+        )
+    ]
 
 
 def of_levels(content):
-    return nhcm.solve(content["input"], content["state"]["sub"], content["state"]["clu"], content["point_conditional"]["point"],
-                      content["subcluster_conditional"]["subcluster"], len(content["nested_partitions"]))
+    return nhcm.solve(
+        content["input"],
+        content["state"]["sub"],
+        content["state"]["clu"],
+        content["point_conditional"]["point"],
+        content["subcluster_conditional"]["subcluster"],
+        len(content["nested_partitions"]),
+    )
 
 
 def of_words(content):
@@ -79,7 +110,9 @@ def of_words(content):
 def of_polya_gamma(content):
     laws = content["result"]["pg"]
     shares = [float(x) / laws[0]["mean"] for x in laws[0]["cdf"]]
-    solved = bnmc_experts.solve_polya_gamma(content["case"] | {"s": [float(s) for s in laws[0]["laplace"]], "shares_of_mean": shares})
+    solved = bnmc_experts.solve_polya_gamma(
+        content["case"] | {"s": [float(s) for s in laws[0]["laplace"]], "shares_of_mean": shares}
+    )
     for ours, theirs in zip(solved["result"]["pg"], laws):  # points that differ in the last bit are the same
         ours["cdf"] = dict(zip(theirs["cdf"], ours["cdf"].values()))
     return solved
@@ -89,12 +122,20 @@ def of_trees(module):
     return lambda content: content | {"result": module.solve(content["case"])}
 
 
-SOLVERS = {"bhcc_": of_trees(bhcc), "bhc_": of_trees(bhc), "nrmm_": of_mixture, "tgx_": of_moves, "tgp_": of_published,
-           "nhcm_": of_levels, "bnmc_mixture_": of_words, "bnmc_pg": of_polya_gamma,
-           "bnmc_logistic_": lambda content: bnmc_experts.solve_expert(content["case"]),
-           "bnmc_svm_": lambda content: bnmc_experts.solve_expert(content["case"]),
-           "bnmc_identities": lambda content: bnmc_experts.solve_identities(content["case"]),
-           "bnmc_metrics": lambda content: bnmc_metrics.solve(content["case"])}
+SOLVERS = {
+    "bhcc_": of_trees(bhcc),
+    "bhc_": of_trees(bhc),
+    "nrmm_": of_mixture,
+    "tgx_": of_moves,
+    "tgp_": of_published,
+    "nhcm_": of_levels,
+    "bnmc_mixture_": of_words,
+    "bnmc_pg": of_polya_gamma,
+    "bnmc_logistic_": lambda content: bnmc_experts.solve_expert(content["case"]),
+    "bnmc_svm_": lambda content: bnmc_experts.solve_expert(content["case"]),
+    "bnmc_identities": lambda content: bnmc_experts.solve_identities(content["case"]),
+    "bnmc_metrics": lambda content: bnmc_metrics.solve(content["case"]),
+}
 
 
 def errors_from(content):
@@ -115,13 +156,22 @@ def errors_from(content):
     n = len(content["data"])
     for i in range(n):
         for j in range(i):
+
             def of_pair(name, answer, level=None):
                 both = [answer[name], answer[name + "_se"]]
                 return [(table if level is None else table[level])[i][j] for table in both]
-            yield compare(f"components {i} {j}", of_pair("component_co_clustering", ours), of_pair("component_co_clustering", theirs))
+
+            yield compare(
+                f"components {i} {j}",
+                of_pair("component_co_clustering", ours),
+                of_pair("component_co_clustering", theirs),
+            )
             for level in range(content["inputs"]["levels"]):
-                yield compare(f"level {level + 1}: {i} {j}", of_pair("co_clustering", ours, level),
-                              of_pair("co_clustering", theirs, level))
+                yield compare(
+                    f"level {level + 1}: {i} {j}",
+                    of_pair("co_clustering", ours, level),
+                    of_pair("co_clustering", theirs, level),
+                )
 
 
 def main():
@@ -138,6 +188,7 @@ def main():
 
             def limit(name, relaxed=relaxed):
                 return 1e-6 if relaxed and any(f"/{part}" in name for part in CORNERS) else 1e-9
+
             worst = max(found, key=lambda entry: entry[0] / limit(entry[1]))
             bad, text = worst[0] > limit(worst[1]), f"{len(found)} numbers, at most {worst[0]:.1e} ({worst[1]})"
         failed = failed or bad

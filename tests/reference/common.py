@@ -1,4 +1,5 @@
 """What the enumerators of several models share: sums of logs, partitions, and marginals of conjugate families."""
+
 import math
 
 lgamma = math.lgamma
@@ -24,7 +25,7 @@ def set_partitions(items):
     first, rest = items[0], items[1:]
     for partition in set_partitions(rest):
         for i, block in enumerate(partition):
-            yield partition[:i] + [[first] + block] + partition[i + 1:]
+            yield partition[:i] + [[first] + block] + partition[i + 1 :]
         yield [[first]] + partition
 
 
@@ -43,7 +44,7 @@ def log_determinant(matrix):
     rows, total = [list(row) for row in matrix], 0.0
     for i, pivot_row in enumerate(rows):
         total += math.log(pivot_row[i])
-        for other in rows[i + 1:]:
+        for other in rows[i + 1 :]:
             share = other[i] / pivot_row[i]
             for j in range(i, len(rows)):
                 other[j] -= share * pivot_row[j]
@@ -83,9 +84,14 @@ def log_niw(rows, mu0, kappa0, nu0, psi0):
     mean = mean_of(rows)
     shift = minus(mean, mu0)
     psi = added((1.0, psi0), (1.0, scatter(rows, mean)), (kappa0 * n / (kappa0 + n), outer(shift, shift)))
-    return (-n * d / 2 * math.log(math.pi) + log_multigamma((nu0 + n) / 2, d) - log_multigamma(nu0 / 2, d)
-            + nu0 / 2 * log_determinant(psi0) - (nu0 + n) / 2 * log_determinant(psi)
-            + d / 2 * math.log(kappa0 / (kappa0 + n)))
+    return (
+        -n * d / 2 * math.log(math.pi)
+        + log_multigamma((nu0 + n) / 2, d)
+        - log_multigamma(nu0 / 2, d)
+        + nu0 / 2 * log_determinant(psi0)
+        - (nu0 + n) / 2 * log_determinant(psi)
+        + d / 2 * math.log(kappa0 / (kappa0 + n))
+    )
 
 
 def log_bernoulli(rows, a, b):

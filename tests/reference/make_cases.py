@@ -4,13 +4,25 @@
 `make_cases.py [--only BEGINNING] [FOLDER]`; without a folder beside this file. What is written is also listed in cases.txt,
 which the tests read: a case that is listed and not there is a failure.
 """
+
 import argparse
 import importlib
 import json
 import pathlib
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ["bhc", "bhcc", "nrmm", "nrmm_moves", "nrmm_published", "nhcm", "rbhmc", "bnmc_mixture", "bnmc_experts", "bnmc_metrics"]
+MODULES = [
+    "bhc",
+    "bhcc",
+    "nrmm",
+    "nrmm_moves",
+    "nrmm_published",
+    "nhcm",
+    "rbhmc",
+    "bnmc_mixture",
+    "bnmc_experts",
+    "bnmc_metrics",
+]
 
 
 def main():

@@ -4,9 +4,10 @@ generalized gamma process, with concentration and discount fixed or integrated a
 Integrals are trapezoid sums in log alpha, log t (t = (1 + u)^sigma - 1) and logit sigma: analytic integrands that vanish
 at both ends, for which the rule converges faster than any power of the step.
 """
+
 import math
 
-from common import labels_of, lgamma, log_beta, log_bernoulli, log_niw, log_sum, partition_key, set_partitions
+from common import labels_of, lgamma, log_bernoulli, log_beta, log_niw, log_sum, partition_key, set_partitions
 
 
 def log_marginal(case, rows):
@@ -41,15 +42,21 @@ class DirichletProcess:
     def at(self, clusters):
         """log of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n), and the mean of alpha."""
         if clusters not in self.known:
+
             def log_value(log_alpha):
                 alpha = math.exp(log_alpha)
                 return clusters * log_alpha + lgamma(alpha) - lgamma(alpha + self.n)
+
             if self.alpha is not None:
                 self.known[clusters] = log_value(math.log(self.alpha)), {"alpha": self.alpha}
             else:
                 a, b = self.prior
-                average = Average(grid(-40.0, 10.0, 0.02), lambda log_alpha: log_value(log_alpha) + a * (math.log(b) + log_alpha)
-                                  - lgamma(a) - b * math.exp(log_alpha))
+                average = Average(
+                    grid(-40.0, 10.0, 0.02),
+                    lambda log_alpha: (
+                        log_value(log_alpha) + a * (math.log(b) + log_alpha) - lgamma(a) - b * math.exp(log_alpha)
+                    ),
+                )
                 self.known[clusters] = average.log_integral, {"alpha": average(math.exp)}
         return self.known[clusters]
 
@@ -72,13 +79,26 @@ class GeneralizedGamma:
 
     def average(self, clusters, sigma):
         """Over log t, as in the integral of V(n, K)."""
+
         def log_weight(s):
             t = math.exp(s)
-            log_alpha_part = (clusters * math.log(self.alpha) - self.alpha * t if self.alpha is not None else
-                              self.alpha_prior[0] * math.log(self.alpha_prior[1]) + lgamma(self.alpha_prior[0] + clusters)
-                              - lgamma(self.alpha_prior[0]) - (self.alpha_prior[0] + clusters) * math.log(self.alpha_prior[1] + t))
-            return (s + (self.n - 1) * math.log(-math.expm1(-math.log1p(t) / sigma)) + (clusters - 1) * math.log1p(t)
-                    + log_alpha_part + (clusters - 1) * math.log(sigma) - lgamma(self.n))
+            log_alpha_part = (
+                clusters * math.log(self.alpha) - self.alpha * t
+                if self.alpha is not None
+                else self.alpha_prior[0] * math.log(self.alpha_prior[1])
+                + lgamma(self.alpha_prior[0] + clusters)
+                - lgamma(self.alpha_prior[0])
+                - (self.alpha_prior[0] + clusters) * math.log(self.alpha_prior[1] + t)
+            )
+            return (
+                s
+                + (self.n - 1) * math.log(-math.expm1(-math.log1p(t) / sigma))
+                + (clusters - 1) * math.log1p(t)
+                + log_alpha_part
+                + (clusters - 1) * math.log(sigma)
+                - lgamma(self.n)
+            )
+
         return Average(grid(-40.0, 12.0 if self.alpha is not None else 60.0, 0.05), log_weight)
 
     def at(self, clusters, sigma):
@@ -88,10 +108,17 @@ class GeneralizedGamma:
             def log_u(s):
                 x = math.log1p(math.exp(s)) / sigma
                 return x + math.log(-math.expm1(-x))
-            moments = {"log_u": average(log_u), "log_u_square": average(lambda s: log_u(s) ** 2), "log_t": average(lambda s: s),
-                       "log_t_square": average(lambda s: s * s), "sigma": sigma,
-                       "alpha": self.alpha if self.alpha is not None else
-                       average(lambda s: (self.alpha_prior[0] + clusters) / (self.alpha_prior[1] + math.exp(s)))}
+
+            moments = {
+                "log_u": average(log_u),
+                "log_u_square": average(lambda s: log_u(s) ** 2),
+                "log_t": average(lambda s: s),
+                "log_t_square": average(lambda s: s * s),
+                "sigma": sigma,
+                "alpha": self.alpha
+                if self.alpha is not None
+                else average(lambda s: (self.alpha_prior[0] + clusters) / (self.alpha_prior[1] + math.exp(s))),
+            }
             self.known[clusters, sigma] = average.log_integral, moments
         return self.known[clusters, sigma]
 
@@ -109,17 +136,31 @@ class GeneralizedGamma:
 
             def sigma_at(x):
                 return 1 / (1 + math.exp(-x))
+
             # The Jacobian of the logit raises both powers of the Beta density by one.
-            average = Average(grid(-24.0, 22.0, 0.25), lambda x: c * math.log(sigma_at(x)) + d * math.log(sigma_at(-x))
-                              - log_beta(c, d) + self.log_partition_at(sizes, sigma_at(x)))
+            average = Average(
+                grid(-24.0, 22.0, 0.25),
+                lambda x: (
+                    c * math.log(sigma_at(x))
+                    + d * math.log(sigma_at(-x))
+                    - log_beta(c, d)
+                    + self.log_partition_at(sizes, sigma_at(x))
+                ),
+            )
             names = self.at(len(sizes), sigma_at(0.0))[1]
-            self.known[tuple(sizes)] = average.log_integral, {
-                name: average(lambda x, name=name: self.at(len(sizes), sigma_at(x))[1][name]) for name in names}
+            self.known[tuple(sizes)] = (
+                average.log_integral,
+                {name: average(lambda x, name=name: self.at(len(sizes), sigma_at(x))[1][name]) for name in names},
+            )
         return self.known[tuple(sizes)]
 
     def log_kappa(self, n, u):
-        return (math.log(self.alpha * self.sigma) + lgamma(n - self.sigma) - lgamma(1 - self.sigma)
-                + (self.sigma - n) * math.log1p(u))
+        return (
+            math.log(self.alpha * self.sigma)
+            + lgamma(n - self.sigma)
+            - lgamma(1 - self.sigma)
+            + (self.sigma - n) * math.log1p(u)
+        )
 
     def log_factor(self, u):
         """What (J) has besides the clusters."""
@@ -172,10 +213,12 @@ def frozen(shape):
 def sample_sub(potentials, tree, inner_only):
     """The law of the published choice of a node: d(node) + the largest d."""
     largest = max(map(potentials.d_of, nodes(tree)))
-    weights = {node: potentials.d_of(node) + largest for node in nodes(tree) if not (inner_only and isinstance(node, int))}
+    weights = {
+        node: potentials.d_of(node) + largest for node in nodes(tree) if not (inner_only and isinstance(node, int))
+    }
     total = sum(weights.values())
     if total == 0:  # a single leaf
-        return {node: 1.0 for node in weights}
+        return dict.fromkeys(weights, 1.0)
     return {node: weight / total for node, weight in weights.items()}
 
 
@@ -186,9 +229,17 @@ def tree_statistics(case, tree, u):
     listed = []
     for node in nodes(tree):
         log_h, log_phi = potentials.log_h(leaves(node)), potentials.log_phi(node)
-        listed.append({"leaves": sorted(leaves(node)), "log_h": log_h, "log_phi": log_phi,
-                       "log_d": None if isinstance(node, int) else potentials.log_d(*node), "p_h": math.exp(log_h - log_phi),
-                       "samplesub_all": everywhere[node], "samplesub_internal": inside.get(node, 0.0)})
+        listed.append(
+            {
+                "leaves": sorted(leaves(node)),
+                "log_h": log_h,
+                "log_phi": log_phi,
+                "log_d": None if isinstance(node, int) else potentials.log_d(*node),
+                "p_h": math.exp(log_h - log_phi),
+                "samplesub_all": everywhere[node],
+                "samplesub_internal": inside.get(node, 0.0),
+            }
+        )
     return listed
 
 
@@ -197,11 +248,20 @@ def evaluate_labels(case, labels, u):
     blocks = [[i for i, label in enumerate(labels) if label == k] for k in range(max(labels) + 1)]
     marginals = [log_marginal(case, block) for block in blocks]
     log_prior = process.log_partition(sorted(map(len, blocks)))[0]
-    answer = {"labels": labels, "log_lik": sum(marginals), "block_log_marginals": marginals,
-              "log_prior_u_integrated": log_prior, "log_joint_u_integrated": log_prior + sum(marginals)}
+    answer = {
+        "labels": labels,
+        "log_lik": sum(marginals),
+        "block_log_marginals": marginals,
+        "log_prior_u_integrated": log_prior,
+        "log_joint_u_integrated": log_prior + sum(marginals),
+    }
     if u is not None:
-        answer |= {"u": u, "log_joint_at_u": process.log_factor(u) + sum(marginals)
-                   + sum(process.log_kappa(len(block), u) for block in blocks)}
+        answer |= {
+            "u": u,
+            "log_joint_at_u": process.log_factor(u)
+            + sum(marginals)
+            + sum(process.log_kappa(len(block), u) for block in blocks),
+        }
     return answer
 
 
@@ -234,30 +294,66 @@ def solve(case, labels=None, tree=None, u=None, listed=250):
     if tree is not None:
         result |= {"tree": tree, "tree_u": u, "tree_stats": tree_statistics(case, tree, u)}
     fixed = case["prior"] == "dp" or case["sigma"] is not None
-    result |= {"log_V": {str(k): process.log_v(k) for k in range(1, n + 1)} if fixed else {},
-               "log_marginal_likelihood": evidence, "prior_total_mass": mass,
-               "K_distribution": {str(k): total(lambda partition, k=k: len(partition) == k) for k in range(1, n + 1)},
-               "coclustering": [[total(lambda partition, i=i, j=j: any(i in block and j in block for block in partition))
-                                 for j in range(n)] for i in range(n)],
-               "posterior_moments": mean, "n_partitions": len(weighted)}
+    result |= {
+        "log_V": {str(k): process.log_v(k) for k in range(1, n + 1)} if fixed else {},
+        "log_marginal_likelihood": evidence,
+        "prior_total_mass": mass,
+        "K_distribution": {str(k): total(lambda partition, k=k: len(partition) == k) for k in range(1, n + 1)},
+        "coclustering": [
+            [total(lambda partition, i=i, j=j: any(i in block and j in block for block in partition)) for j in range(n)]
+            for i in range(n)
+        ],
+        "posterior_moments": mean,
+        "n_partitions": len(weighted),
+    }
     best = sorted(weighted, key=lambda entry: -entry[0])
-    result |= {"map_partition": labels_of(best[0][1]), "map_probability": best[0][0],
-               "partitions": [[partition_key(partition), p] for p, partition, _ in best[:listed]]}
+    result |= {
+        "map_partition": labels_of(best[0][1]),
+        "map_probability": best[0][0],
+        "partitions": [[partition_key(partition), p] for p, partition, _ in best[:listed]],
+    }
     return result
 
 
 def cases():
-    plane = {"X": [[-0.8, 0.5], [-0.3, 0.1], [0.2, 0.9], [1.9, -1.2], [2.4, -0.6], [0.9, -0.4]], "lik": "niw", "alpha_prior": None,
-             "sigma_prior": None, "hyper": {"mu0": [0.5, 0.0], "kappa0": 0.3, "nu0": 4.2, "Psi0": [[0.7, -0.1], [-0.1, 0.5]]}}
+    plane = {
+        "X": [[-0.8, 0.5], [-0.3, 0.1], [0.2, 0.9], [1.9, -1.2], [2.4, -0.6], [0.9, -0.4]],
+        "lik": "niw",
+        "alpha_prior": None,
+        "sigma_prior": None,
+        "hyper": {"mu0": [0.5, 0.0], "kappa0": 0.3, "nu0": 4.2, "Psi0": [[0.7, -0.1], [-0.1, 0.5]]},
+    }
     dp, ngg = {"prior": "dp", "alpha": 0.7, "sigma": None}, {"prior": "nggp", "alpha": 1.2, "sigma": 0.3}
     yield "nrmm_posterior_dp_gaussian", solve(plane | dp, [0, 0, 0, 1, 1, 2], [[0, [1, 2]], [[3, 4], 5]])
     yield "nrmm_posterior_ngg_gaussian", solve(plane | ngg, [0, 0, 1, 2, 2, 2], [[[0, 2], 1], [3, [4, 5]]], 2.3)
-    binary = {"X": [[1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 1, 0]],
-              "lik": "bernoulli", "hyper": {"a": 0.7, "b": 0.4}, "alpha_prior": None, "sigma_prior": None}
+    binary = {
+        "X": [[1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 1, 0]],
+        "lik": "bernoulli",
+        "hyper": {"a": 0.7, "b": 0.4},
+        "alpha_prior": None,
+        "sigma_prior": None,
+    }
     yield "nrmm_posterior_dp_bernoulli", solve(binary | dp | {"alpha": 1.3}, [0, 0, 0, 1, 1, 2, 1])
-    line = {"X": [[-1.6], [-1.3], [-0.4], [0.3], [0.6], [2.2], [2.9]], "lik": "niw",
-            "hyper": {"mu0": [0.2], "kappa0": 0.25, "nu0": 2.5, "Psi0": [[0.6]]}}
-    yield "nrmm_posterior_dp_learned", solve(line | {"prior": "dp", "alpha": None, "sigma": None, "alpha_prior": [1.4, 0.9],
-                                                     "sigma_prior": None})
-    yield "nrmm_posterior_ngg_learned", solve(line | {"X": line["X"][1:], "prior": "nggp", "alpha": None, "sigma": None,
-                                                      "alpha_prior": [2.0, 1.5], "sigma_prior": [1.5, 2.0]})
+    line = {
+        "X": [[-1.6], [-1.3], [-0.4], [0.3], [0.6], [2.2], [2.9]],
+        "lik": "niw",
+        "hyper": {"mu0": [0.2], "kappa0": 0.25, "nu0": 2.5, "Psi0": [[0.6]]},
+    }
+    yield (
+        "nrmm_posterior_dp_learned",
+        solve(line | {"prior": "dp", "alpha": None, "sigma": None, "alpha_prior": [1.4, 0.9], "sigma_prior": None}),
+    )
+    yield (
+        "nrmm_posterior_ngg_learned",
+        solve(
+            line
+            | {
+                "X": line["X"][1:],
+                "prior": "nggp",
+                "alpha": None,
+                "sigma": None,
+                "alpha_prior": [2.0, 1.5],
+                "sigma_prior": [1.5, 2.0],
+            }
+        ),
+    )

@@ -4,6 +4,7 @@ few rows the probability of every next one, by following each choice a move can 
 JN is Jain and Neal's split-merge; X1, X2 and X3 are the multi-way split-merge, the block move and the split-merge that a
 guide tree leads. No intermediate scans, rows in ascending order, all parameters fixed.
 """
+
 import math
 from collections import defaultdict
 
@@ -41,8 +42,11 @@ class Moves:
                 own = next(cluster for cluster in clusters if row in cluster)
                 piece = own & below
                 others = [cluster for cluster in clusters if cluster != own] + ([own - piece] if own - piece else [])
-                ways = [([other | piece] + [c for c in others if c != other], self.h(other | piece) / self.h(other))
-                        for other in others if not other & below]
+                ways = [
+                    ([other | piece] + [c for c in others if c != other], self.h(other | piece) / self.h(other))
+                    for other in others
+                    if not other & below
+                ]
                 ways.append((others + [piece], self.h(piece)))
                 total = sum(weight for _, weight in ways)
                 for target, weight in ways:
@@ -84,10 +88,12 @@ class Moves:
             for row in sorted(union - {i, j}):
                 ways = [way for p, a, b in ways for way in ((p / 2, a | {row}, b), (p / 2, a, b | {row}))]
             return ways
+
         return launches
 
     def by_guide(self, path, place, i):
         """Of the split at path[place]: both sides of that node, then its ancestors' other sides as blocks, bottom up."""
+
         def launches(union):
             below = set(leaves(path[place - 1]))
             ways = [(1.0, union & below, (union & set(leaves(path[place]))) - below)]
@@ -101,6 +107,7 @@ class Moves:
                     longer += [(p * to_a / (to_a + to_b), a | block, b), (p * to_b / (to_a + to_b), a, b | block)]
                 ways = longer
             return ways
+
         return launches
 
     def jain_neal(self, clusters):
@@ -151,7 +158,9 @@ class Moves:
         law = defaultdict(float)
         for node, weight in zip(inner, weights):
             ways = [(weight / sum(weights), tuple(frozenset(leaves(child)) for child in node))]
-            above = sorted((other for other in inner if set(leaves(node)) < set(leaves(other))), key=lambda x: len(leaves(x)))
+            above = sorted(
+                (other for other in inner if set(leaves(node)) < set(leaves(other))), key=lambda x: len(leaves(x))
+            )
             reached = set(leaves(node))
             for other in above:
                 block = frozenset(set(leaves(other)) - reached)
@@ -161,7 +170,10 @@ class Moves:
                     joins = [1 / self.d0(one, block) for one in made]
                     total = 1 + sum(joins)
                     longer.append((p / total, made + (block,)))
-                    longer += [(p * join / total, made[:k] + (made[k] | block,) + made[k + 1:]) for k, join in enumerate(joins)]
+                    longer += [
+                        (p * join / total, made[:k] + (made[k] | block,) + made[k + 1 :])
+                        for k, join in enumerate(joins)
+                    ]
                 ways = longer
             for p, made in ways:
                 law[frozenset(made)] += p
@@ -182,8 +194,9 @@ class Moves:
                 if len(block) > 1:
                     union = frozenset().union(*block)
                     forward = sum(self.gathers(one, block, rest, count) for one in block)
-                    reverse = (self.gathers(union, [union], rest, count - len(block) + 1)
-                               * self.splits(union).get(frozenset(block), 0.0))
+                    reverse = self.gathers(union, [union], rest, count - len(block) + 1) * self.splits(union).get(
+                        frozenset(block), 0.0
+                    )
                     accept = min(1.0, self.h(union) / h_of(block) * reverse / forward)
                     yield p * accept, rest + [union]
                     yield p * (1 - accept), clusters
@@ -210,8 +223,10 @@ class Moves:
 
 def solve(case):
     moves = Moves(case)
-    weights = {partition_key(partition): math.prod(moves.h(block) for block in partition)
-               for partition in set_partitions(moves.rows)}
+    weights = {
+        partition_key(partition): math.prod(moves.h(block) for block in partition)
+        for partition in set_partitions(moves.rows)
+    }
     total = sum(weights.values())
     posterior = {key: weight / total for key, weight in sorted(weights.items())}
     answer = case | {"partitions": list(posterior), "posterior_given_u": list(posterior.values())}
@@ -219,7 +234,11 @@ def solve(case):
         answer[name] = table = moves.rows_of(move)
         for start, row in table.items():
             for target, p in row.items():  # detailed balance
-                assert abs(posterior[start] * p - posterior[target] * table[target].get(start, 0.0)) < 1e-12, (name, start, target)
+                assert abs(posterior[start] * p - posterior[target] * table[target].get(start, 0.0)) < 1e-12, (
+                    name,
+                    start,
+                    target,
+                )
     return answer
 
 

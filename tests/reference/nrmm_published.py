@@ -2,6 +2,7 @@
 transition matrix over all partitions with one binary tree for each cluster (37 states of four rows, 266 of five), its
 stationary law by repeated application, summed over trees.
 """
+
 import itertools
 import math
 from collections import defaultdict
@@ -53,8 +54,11 @@ class Chain:
     def __init__(self, case):
         self.potentials = Potentials(case, case.get("u", 0.0))
         self.rows = list(range(len(case["X"])))
-        self.states = [forest(trees) for partition in set_partitions(self.rows)
-                       for trees in itertools.product(*(trees_over(sorted(block)) for block in partition))]
+        self.states = [
+            forest(trees)
+            for partition in set_partitions(self.rows)
+            for trees in itertools.product(*(trees_over(sorted(block)) for block in partition))
+        ]
         self.known = {}
 
     def d(self, a, b):
@@ -75,7 +79,11 @@ class Chain:
         own, with_left, with_right = self.d(left, right), self.d(left, x), self.d(right, x)
         if own < with_left and own < with_right:
             return joined(tree, x)
-        return joined(self.insert_below(left, x), right) if with_left < with_right else joined(left, self.insert_below(right, x))
+        return (
+            joined(self.insert_below(left, x), right)
+            if with_left < with_right
+            else joined(left, self.insert_below(right, x))
+        )
 
     # ---- the local move and Gibbs scans ----
 
@@ -85,9 +93,17 @@ class Chain:
             own = next(tree for tree in state if row in leaves(tree))
             rest = without(own, row)
             others = [tree for tree in state if tree != own]
-            ways = [(forest([other for other in others if other != tree] + ([rest] if rest is not None else [])
-                            + [self.insert(tree, row)]), math.exp(self.potentials.log_h(leaves(tree) + (row,))) / self.h(tree))
-                    for tree in others]
+            ways = [
+                (
+                    forest(
+                        [other for other in others if other != tree]
+                        + ([rest] if rest is not None else [])
+                        + [self.insert(tree, row)]
+                    ),
+                    math.exp(self.potentials.log_h(leaves(tree) + (row,))) / self.h(tree),
+                )
+                for tree in others
+            ]
             if rest is not None:
                 ways.append((state, self.h(own) / self.h(rest)))
                 ways.append((forest(others + [rest, row]), self.h(row)))
@@ -124,7 +140,9 @@ class Chain:
         after = defaultdict(float)
         for choice in itertools.product(*(self.subtrees(tree, DEPTH).items() for tree in state)):
             p = math.prod(q for _, q in choice)
-            for target, q in self.update_rows({state: 1.0}, [row for node, _ in choice for row in breadth_first(node)]).items():
+            for target, q in self.update_rows(
+                {state: 1.0}, [row for node, _ in choice for row in breadth_first(node)]
+            ).items():
                 after[target] += p * q
         return after
 
@@ -146,13 +164,15 @@ class Chain:
         joins = [1 / self.d(member, x) for member in members]
         total = 1 + sum(joins)
         for k, join in enumerate(joins):
-            yield join / total, members[:k] + (self.insert(members[k], x),) + members[k + 1:]
+            yield join / total, members[:k] + (self.insert(members[k], x),) + members[k + 1 :]
         yield 1 / total, members + (x,)
 
     def splits(self, tree):
         for node, p in sample_sub(self.potentials, tree, True).items():
             ways = [(p, tuple(node))]
-            above = sorted((other for other in nodes(tree) if set(leaves(node)) < set(leaves(other))), key=lambda x: len(leaves(x)))
+            above = sorted(
+                (other for other in nodes(tree) if set(leaves(node)) < set(leaves(other))), key=lambda x: len(leaves(x))
+            )
             below = node
             for other in above:
                 sibling = next(child for child in other if child != below)
@@ -189,8 +209,12 @@ class Chain:
                     after[state] += p
                 else:
                     for q, members in self.splits(first):
-                        reverse = sum(self.gathers(member, [other for other in members if other != member], rest,
-                                                   count - 1 + len(members)) for member in members)
+                        reverse = sum(
+                            self.gathers(
+                                member, [other for other in members if other != member], rest, count - 1 + len(members)
+                            )
+                            for member in members
+                        )
                         ratio = math.prod(map(self.h, members)) / self.h(first) * reverse / (p * q)
                         after[forest(rest + list(members))] += p * q * min(1.0, ratio)
                         after[state] += p * q * (1 - min(1.0, ratio))
@@ -214,21 +238,29 @@ class Chain:
                 return law
 
 
-SWEEPS = {"10 global moves (picked-only merge probability, cascade in order of smallest member) then one local move, D=2":
-          [("global_move", 10), ("local_move", 1)],
-          "one local move, D=2, no global moves": [("local_move", 1)],
-          "one global move then a Gibbs scan over all leaves in index order": [("global_move", 1), ("gibbs_scan", 1)]}
+SWEEPS = {
+    "10 global moves (picked-only merge probability, cascade in order of smallest member) then one local move, D=2": [
+        ("global_move", 10),
+        ("local_move", 1),
+    ],
+    "one local move, D=2, no global moves": [("local_move", 1)],
+    "one global move then a Gibbs scan over all leaves in index order": [("global_move", 1), ("gibbs_scan", 1)],
+}
 
 
 def solve(case):
     """One entry for each kind of sweep."""
     chain = Chain(case)
-    matrices = {name: {state: getattr(chain, name)(state) for state in chain.states}
-                for name in ("global_move", "local_move", "gibbs_scan")}
+    matrices = {
+        name: {state: getattr(chain, name)(state) for state in chain.states}
+        for name in ("global_move", "local_move", "gibbs_scan")
+    }
     for matrix in matrices.values():
         assert all(abs(math.fsum(row.values()) - 1) < 1e-12 for row in matrix.values())
-    weights = {partition_key(partition): math.exp(sum(chain.potentials.log_h(tuple(block)) for block in partition))
-               for partition in set_partitions(chain.rows)}
+    weights = {
+        partition_key(partition): math.exp(sum(chain.potentials.log_h(tuple(block)) for block in partition))
+        for partition in set_partitions(chain.rows)
+    }
     total = sum(weights.values())
     exact = {key: weight / total for key, weight in sorted(weights.items())}
     for sweep, moves in SWEEPS.items():

@@ -6,13 +6,13 @@ differences between siblings, so J siblings have J - 1 independent contrasts; ra
 give the integral, and the spread between the shifts its error. Without penalty everything but the mean hinge is exact.
 Needs numpy, for the integrals alone.
 """
+
 import math
 import random
 import statistics
 from functools import lru_cache
 
 import numpy
-
 from common import lgamma, log_bernoulli, set_partitions
 
 
@@ -24,7 +24,9 @@ def trees_below(rows, levels):
     for partition in set_partitions(sorted(rows)):
         found = [()]
         for block in partition:
-            found = [children + (child,) for children in found for child in trees_below(tuple(sorted(block)), levels - 1)]
+            found = [
+                children + (child,) for children in found for child in trees_below(tuple(sorted(block)), levels - 1)
+            ]
         for children in found:
             yield rows, children
 
@@ -40,8 +42,12 @@ def log_prior(tree, alpha):
     total = 0.0
     for (rows, children), _ in nodes_below(tree):
         if children:
-            total += (lgamma(alpha) - lgamma(alpha + len(rows)) + len(children) * math.log(alpha)
-                      + sum(lgamma(len(child[0])) for child in children))
+            total += (
+                lgamma(alpha)
+                - lgamma(alpha + len(rows))
+                + len(children) * math.log(alpha)
+                + sum(lgamma(len(child[0])) for child in children)
+            )
     return total
 
 
@@ -88,8 +94,11 @@ class Franchise:
             weight *= math.exp(lgamma(self.gamma) - lgamma(self.gamma + sum(counts)))
             ways = [((), weight)]
             for n in counts:
-                ways = [(tables + (m,), w * self.gamma ** m * stirling(n, m)) for tables, w in ways
-                        for m in range(min(n, 1), n + 1)]
+                ways = [
+                    (tables + (m,), w * self.gamma**m * stirling(n, m))
+                    for tables, w in ways
+                    for m in range(min(n, 1), n + 1)
+                ]
             for tables, w in ways:
                 law[tables] = law.get(tables, 0.0) + w
         self.known[node] = law
@@ -100,8 +109,11 @@ class Franchise:
         total = remainder = 0.0
         for counts, weight in self.customers(tree).items():
             n = sum(counts)
-            p = weight * math.exp(lgamma(self.gamma0) - lgamma(self.gamma0 + n) + sum(map(lgamma, counts))) * (
-                self.gamma0 ** self.count)
+            p = (
+                weight
+                * math.exp(lgamma(self.gamma0) - lgamma(self.gamma0 + n) + sum(map(lgamma, counts)))
+                * (self.gamma0**self.count)
+            )
             total += p
             remainder += p * self.gamma0 / (self.gamma0 + n)
         return total, remainder
@@ -114,8 +126,12 @@ def log_marginal(inputs, rows):
     total = 0.0
     for column in zip(*rows):
         s, q = sum(x - mu0 for x in column), sum((x - mu0) ** 2 for x in column)
-        total += (-n / 2 * math.log(2 * math.pi) - (n - 1) / 2 * math.log(s2) - 0.5 * math.log(s2 + n * t2)
-                  - (q - t2 * s * s / (s2 + n * t2)) / (2 * s2))
+        total += (
+            -n / 2 * math.log(2 * math.pi)
+            - (n - 1) / 2 * math.log(s2)
+            - 0.5 * math.log(s2 + n * t2)
+            - (q - t2 * s * s / (s2 + n * t2)) / (2 * s2)
+        )
     return total
 
 
@@ -157,7 +173,7 @@ def total_hinge(tree, features, normals, inputs):
         if len(children) < 2:
             continue
         free = width * (len(children) - 1)
-        draws = normals[:, at:at + free].reshape(len(normals), len(children) - 1, width)
+        draws = normals[:, at : at + free].reshape(len(normals), len(children) - 1, width)
         at += free
         eta = inputs["nu0"] * numpy.einsum("jk,pkw->pjw", contrasts(len(children)), draws)
         for own, (rows, _) in enumerate(children):
@@ -225,7 +241,9 @@ def solve(inputs, data, shifts=16, points=1 << 14):
         found = []
         for r, factor in enumerate(factors):
             weights = factor if regularized is None else regularized[r]
-            found.append(math.fsum(v * w for v, w in zip(values, weights)) / math.fsum(p * w for p, w in zip(joint, factor)))
+            found.append(
+                math.fsum(v * w for v, w in zip(values, weights)) / math.fsum(p * w for p, w in zip(joint, factor))
+            )
         return [statistics.fmean(found), statistics.stdev(found) / math.sqrt(len(found)) if len(found) > 1 else 0.0]
 
     def of_event(event):
@@ -236,32 +254,63 @@ def solve(inputs, data, shifts=16, points=1 << 14):
         return [[[cell[k] for cell in row] for row in both] for k in (0, 1)]
 
     def share(level, i, j):
-        return of_event(lambda tree: any(i in node[0] and j in node[0] for node, at in nodes_below(tree) if at == level))
+        return of_event(
+            lambda tree: any(i in node[0] and j in node[0] for node, at in nodes_below(tree) if at == level)
+        )
 
     by_level = [pairs(lambda i, j, level=level: share(level, i, j)) for level in range(1, levels + 1)]
     components = pairs(lambda i, j: expectation([table[i][j] for table in together]))
     leaves = of_event(lambda tree: sum(at == levels for _, at in nodes_below(tree)))
     mean_factor = [math.fsum(p * w for p, w in zip(joint, factor)) / evidence for factor in factors]
-    return {"inputs": inputs, "data": data, "enum": {
-        "n_trees": len(trees), "co_clustering": [level[0] for level in by_level], "co_clustering_se": [level[1] for level in by_level],
-        "component_co_clustering": components[0], "component_co_clustering_se": components[1],
-        "E_num_components": expectation(count), "E_num_leaves": leaves,
-        "E_num_nonroot_nodes": of_event(lambda tree: sum(1 for _ in nodes_below(tree)) - 1),
-        "E_root_remainder_weight": expectation(remainder), "E_total_hinge": expectation(joint, hinges),
-        "posterior_mean_of_regularizer": statistics.fmean(mean_factor), "log_evidence": math.log(evidence)}}
+    return {
+        "inputs": inputs,
+        "data": data,
+        "enum": {
+            "n_trees": len(trees),
+            "co_clustering": [level[0] for level in by_level],
+            "co_clustering_se": [level[1] for level in by_level],
+            "component_co_clustering": components[0],
+            "component_co_clustering_se": components[1],
+            "E_num_components": expectation(count),
+            "E_num_leaves": leaves,
+            "E_num_nonroot_nodes": of_event(lambda tree: sum(1 for _ in nodes_below(tree)) - 1),
+            "E_root_remainder_weight": expectation(remainder),
+            "E_total_hinge": expectation(joint, hinges),
+            "posterior_mean_of_regularizer": statistics.fmean(mean_factor),
+            "log_evidence": math.log(evidence),
+        },
+    }
 
 
 def cases():
     line = [[-1.3], [-0.9], [0.6], [1.7]]
-    inputs = {"alpha": 0.8, "gamma": 1.3, "gamma0": 0.9, "levels": 2, "family": "gaussian", "sigma2": 0.6, "mu0": "0.1", "tau2": 3.0,
-              "C": 0.0, "eps0": 0.6, "nu0": 1.2, "intercept": False, "centered": False}
+    inputs = {
+        "alpha": 0.8,
+        "gamma": 1.3,
+        "gamma0": 0.9,
+        "levels": 2,
+        "family": "gaussian",
+        "sigma2": 0.6,
+        "mu0": "0.1",
+        "tau2": 3.0,
+        "C": 0.0,
+        "eps0": 0.6,
+        "nu0": 1.2,
+        "intercept": False,
+        "centered": False,
+    }
     yield "rbhmc_plain", solve(inputs, line)
     yield "rbhmc_hinge", solve(inputs | {"C": 0.35}, line)
     yield "rbhmc_hinge_strong", solve(inputs | {"C": 1.2}, line)
     yield "rbhmc_centered", solve(inputs | {"C": 0.4, "centered": True}, line)
     yield "rbhmc_intercept", solve(inputs | {"C": 0.3, "levels": 1, "intercept": True}, line)
-    yield "rbhmc_bernoulli", solve(inputs | {"family": "bernoulli", "a0": 0.7, "b0": 0.5, "C": 0.25, "levels": 2},
-                                   [[1, 1], [1, 0], [0, 1], [0, 0]])
+    yield (
+        "rbhmc_bernoulli",
+        solve(
+            inputs | {"family": "bernoulli", "a0": 0.7, "b0": 0.5, "C": 0.25, "levels": 2},
+            [[1, 1], [1, 0], [0, 1], [0, 0]],
+        ),
+    )
     yield "rbhmc_one_row", solve(inputs | {"C": 0.6, "levels": 3}, [[0.8, -1.1]])
     # All features zero: every tree with a branch has the same regularizer.
     yield "rbhmc_zero", solve(inputs | {"C": 0.3, "mu0": "0"}, [[0.0], [0.0], [0.0]])

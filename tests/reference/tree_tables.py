@@ -1,14 +1,22 @@
 """Small random tables of every family, for the reference cases of greedy trees."""
+
 import random
 
 
 def some_column(rng, family):
     def between(low, high):
         return round(rng.uniform(low, high), 3)
+
     if family == "beta_binomial":
         return {"family": family, "trials": rng.choice([2, 3, 5, 9]), "a": between(0.3, 1.5), "b": between(0.3, 1.5)}
     if family == "gaussian":
-        return {"family": family, "m0": between(-1, 1), "k0": between(0.1, 1), "a0": between(1, 3), "b0": between(0.5, 2)}
+        return {
+            "family": family,
+            "m0": between(-1, 1),
+            "k0": between(0.1, 1),
+            "a0": between(1, 3),
+            "b0": between(0.5, 2),
+        }
     if family == "categorical":
         return {"family": family, "conc": [between(0.3, 1) for _ in range(rng.choice([2, 3, 4]))]}
     if family == "gamma_poisson":
@@ -49,9 +57,17 @@ def some_case(seed, rows, families, missing, two_views):
             x[j] = None
         new_rows.append(x)
     new = some_column(rng, rng.choice(families))
-    case = {"description": f"{rows} rows, {', '.join(families)}; seed {seed}", "alpha": round(rng.uniform(0.4, 1.6), 2),
-            "columns": columns, "X": [list(row) for row in zip(*by_column)], "new_rows": new_rows,
-            "new_columns": [{"column": new, "y": cells(new, 0, share)}, {"column": columns[0], "y": cells(columns[0], 1, share)}]}
+    case = {
+        "description": f"{rows} rows, {', '.join(families)}; seed {seed}",
+        "alpha": round(rng.uniform(0.4, 1.6), 2),
+        "columns": columns,
+        "X": [list(row) for row in zip(*by_column)],
+        "new_rows": new_rows,
+        "new_columns": [
+            {"column": new, "y": cells(new, 0, share)},
+            {"column": columns[0], "y": cells(columns[0], 1, share)},
+        ],
+    }
     return case, rng
 
 

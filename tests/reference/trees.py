@@ -1,6 +1,7 @@
 """Greedy trees by brute force, for rows (bhc) and for columns (bhcc): marginals come from lists of cells, trees are merged by
 scoring all pairs again at every step, and everything a tree predicts is a sum over the partitions that cutting it can give.
 """
+
 import itertools
 import math
 
@@ -25,14 +26,25 @@ def log_marginal(column, cells):
         return lgamma(sum(conc)) - lgamma(sum(conc) + n) + sum(lgamma(c + k) - lgamma(c) for c, k in zip(conc, counts))
     if family == "gamma_poisson":
         a, b = column["a"], column["b"]
-        return (lgamma(a + sum(cells)) - lgamma(a) + a * math.log(b) - (a + sum(cells)) * math.log(b + n)
-                - sum(lgamma(x + 1) for x in cells))
+        return (
+            lgamma(a + sum(cells))
+            - lgamma(a)
+            + a * math.log(b)
+            - (a + sum(cells)) * math.log(b + n)
+            - sum(lgamma(x + 1) for x in cells)
+        )
     m0, k0, a0, b0 = (column[name] for name in ("m0", "k0", "a0", "b0"))
     mean = sum(cells) / n
     kn, an = k0 + n, a0 + n / 2
     bn = b0 + sum((x - mean) ** 2 for x in cells) / 2 + k0 * n * (mean - m0) ** 2 / (2 * kn)
-    return (lgamma(an) - lgamma(a0) + a0 * math.log(b0) - an * math.log(bn) + 0.5 * math.log(k0 / kn)
-            - n / 2 * math.log(2 * math.pi))
+    return (
+        lgamma(an)
+        - lgamma(a0)
+        + a0 * math.log(b0)
+        - an * math.log(bn)
+        + 0.5 * math.log(k0 / kn)
+        - n / 2 * math.log(2 * math.pi)
+    )
 
 
 def log_predictive(column, cells, x):
@@ -41,9 +53,13 @@ def log_predictive(column, cells, x):
 
 def support(column):
     """All values of a finite column, a few of the others."""
-    return {"beta_binomial": list(range(column.get("trials", 1) + 1)), "beta_bernoulli": [0, 1],
-            "categorical": list(range(len(column.get("conc", [])))), "gamma_poisson": [0, 1, 2, 7],
-            "gaussian": [-2.0, 0.0, 0.5, 3.0]}[column["family"]]
+    return {
+        "beta_binomial": list(range(column.get("trials", 1) + 1)),
+        "beta_bernoulli": [0, 1],
+        "categorical": list(range(len(column.get("conc", [])))),
+        "gamma_poisson": [0, 1, 2, 7],
+        "gaussian": [-2.0, 0.0, 0.5, 3.0],
+    }[column["family"]]
 
 
 def is_finite(column):
@@ -124,8 +140,10 @@ def greedy(leaves, log_h1, alpha):
     """The tree, and its merges in order with the lead over the next best."""
     live, merges = list(leaves), []
     while len(live) > 1:
-        made = sorted((Node(a.items + b.items, log_h1, alpha, a, b) for a, b in itertools.combinations(live, 2)),
-                      key=lambda node: (-round(node.logit, 9), node.children[0].items[0], node.children[1].items[0]))
+        made = sorted(
+            (Node(a.items + b.items, log_h1, alpha, a, b) for a, b in itertools.combinations(live, 2)),
+            key=lambda node: (-round(node.logit, 9), node.children[0].items[0], node.children[1].items[0]),
+        )
         best = made[0]
         gap = best.logit - made[1].logit if len(made) > 1 else None
         if gap is not None and 1e-9 < gap < SMALLEST_GAP:
@@ -179,8 +197,13 @@ class Table:
 
     def log_new_column(self, tree, column, y):
         """(10), as an average over cuts."""
-        return log_sum([math.log(p) + sum(log_marginal(column, [y[i] for i in node.items]) for node in cut)
-                        for p, cut in tree.weighted_cuts() if p > 0])
+        return log_sum(
+            [
+                math.log(p) + sum(log_marginal(column, [y[i] for i in node.items]) for node in cut)
+                for p, cut in tree.weighted_cuts()
+                if p > 0
+            ]
+        )
 
     def log_cell(self, tree, i, j, x):
         """(8)."""
@@ -196,9 +219,13 @@ class Table:
 
     def log_dpm(self, view):
         """Exact evidence of one view."""
-        return log_sum([log_crp(self.alpha, partition, self.rows)
-                        + sum(self.marginal(j, tuple(sorted(block))) for block in partition for j in view)
-                        for partition in set_partitions(list(range(self.rows)))])
+        return log_sum(
+            [
+                log_crp(self.alpha, partition, self.rows)
+                + sum(self.marginal(j, tuple(sorted(block))) for block in partition for j in view)
+                for partition in set_partitions(list(range(self.rows)))
+            ]
+        )
 
 
 def merge_rows(merges, leaves, name):
@@ -206,9 +233,19 @@ def merge_rows(merges, leaves, name):
     listed = []
     for t, (node, gap) in enumerate(merges):
         ids[node.items] = leaves + t
-        listed.append({"node": leaves + t, "left": ids[node.children[0].items], "right": ids[node.children[1].items],
-                       name: list(node.items), "log_d": node.log_d, "logit_r": node.logit, "r": node.r(),
-                       "log_g": node.log_g, "gap_to_runner_up": gap})
+        listed.append(
+            {
+                "node": leaves + t,
+                "left": ids[node.children[0].items],
+                "right": ids[node.children[1].items],
+                name: list(node.items),
+                "log_d": node.log_d,
+                "logit_r": node.logit,
+                "r": node.r(),
+                "log_g": node.log_g,
+                "gap_to_runner_up": gap,
+            }
+        )
     return listed, ids
 
 
@@ -238,8 +275,12 @@ def conditionals(table, rows, log_row):
         for j in range(table.width):
             if x[j] is None:
                 given = log_row(x)
-                answers.append({"x": x, "col": j} | values_of(
-                    table.columns[j], lambda value, x=x, j=j, given=given: log_row(with_cell(x, j, value)) - given))
+                answers.append(
+                    {"x": x, "col": j}
+                    | values_of(
+                        table.columns[j], lambda value, x=x, j=j, given=given: log_row(with_cell(x, j, value)) - given
+                    )
+                )
     return answers
 
 
@@ -249,7 +290,7 @@ def divided(items, depth, rules, small_tree, score, finish, log):
         return finish("merge", items)
     if rules["levels"] is not None and depth == rules["levels"]:
         return finish("block", items)
-    chosen = sorted(sorted(items, key=lambda item: (rules["prio"][item], item))[:rules["m"]])
+    chosen = sorted(sorted(items, key=lambda item: (rules["prio"][item], item))[: rules["m"]])
     halves = small_tree(chosen).children
     sides, entries = [list(half.items) for half in halves], []
     for item in items:
@@ -258,8 +299,15 @@ def divided(items, depth, rules, small_tree, score, finish, log):
         left, right = (score(half, item) for half in halves)
         entries.append({"item": item, "log_left": left, "log_right": right})
         sides[0 if left > right else 1].append(item)
-    log.append({"depth": depth, "items": list(items), "subset": chosen, "split": [list(half.items) for half in halves],
-                "filter": entries})
+    log.append(
+        {
+            "depth": depth,
+            "items": list(items),
+            "subset": chosen,
+            "split": [list(half.items) for half in halves],
+            "filter": entries,
+        }
+    )
     trees = [divided(sorted(side), depth + 1, rules, small_tree, score, finish, log) for side in sides]
     return finish("join", trees)
 
@@ -269,9 +317,14 @@ def describe_division(tree, log, name):
         level[name + "s"] = level.pop("items")
         for entry in level["filter"]:
             entry[name] = entry.pop("item")
-    return {"topology": tree.text(), "log": log, "log_g": tree.log_g, "log_lower_bound": tree.bound(),
-            "logit_r": {",".join(map(str, node.items)): node.logit for node in tree.nodes() if node.children},
-            "cut_0.5": sorted(tree.cut())}
+    return {
+        "topology": tree.text(),
+        "log": log,
+        "log_g": tree.log_g,
+        "log_lower_bound": tree.bound(),
+        "logit_r": {",".join(map(str, node.items)): node.logit for node in tree.nodes() if node.children},
+        "cut_0.5": sorted(tree.cut()),
+    }
 
 
 def grown(shape, log_h1, alpha):

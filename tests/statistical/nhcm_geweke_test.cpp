@@ -2,8 +2,8 @@
 // learned: shape, parameters and data drawn afresh, and by a chain that alternates a sweep with new data.
 #include <gtest/gtest.h>
 
-#include "support/trace_values.hpp"
 #include "support/nhcm_problem.hpp"
+#include "support/trace_values.hpp"
 
 namespace coppice::test {
 namespace {

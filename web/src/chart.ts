@@ -7,7 +7,13 @@ export { Plot };
 export type ChartOptions = Plot.PlotOptions & { title: string; description: string };
 
 export function chart({ title, description, ...options }: ChartOptions): SVGSVGElement {
-  const drawn = Plot.plot({ ...options, className: "chart", ariaLabel: title, ariaDescription: description, figure: false } as Plot.PlotOptions);
+  const drawn = Plot.plot({
+    ...options,
+    className: "chart",
+    ariaLabel: title,
+    ariaDescription: description,
+    figure: false,
+  } as Plot.PlotOptions);
   for (const style of drawn.querySelectorAll("style")) style.remove();
   // The marks' own labels ("rule", "dot") say nothing to anybody.
   for (const mark of drawn.querySelectorAll("[aria-label]")) mark.removeAttribute("aria-label");

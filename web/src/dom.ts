@@ -55,9 +55,7 @@ export function table(head: string[], rows: Child[][], caption: string, numeric:
         h(
           "tr",
           {},
-          ...row.map((cell, i) =>
-            i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: align(i) }, cell),
-          ),
+          ...row.map((cell, i) => (i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: align(i) }, cell))),
         ),
       ),
     ),

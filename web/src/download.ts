@@ -29,8 +29,21 @@ export function csv(rows: Iterable<Cell[]>): string {
 }
 
 const kept = [
-  "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "opacity", "color",
-  "font-family", "font-size", "font-weight", "font-variant-numeric", "text-anchor", "dominant-baseline", "display",
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-opacity",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "color",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-variant-numeric",
+  "text-anchor",
+  "dominant-baseline",
+  "display",
 ];
 
 /** A copy with every style written out, since style sheets and themes stay behind. */
@@ -47,7 +60,6 @@ function frozen(original: Element): SVGElement {
   walk(original, copy);
   return copy;
 }
-
 
 /** Drawings side by side or on top of each other, where they stand on the screen, as one SVG. */
 export function svgText(elements: (SVGSVGElement | HTMLCanvasElement)[], title: string): string {

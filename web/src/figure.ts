@@ -19,7 +19,11 @@ export interface Figure {
 export function figure(parts: FigureParts): Figure {
   const caption = h("figcaption", {});
   const button = (label: string, what: string, act: () => void) =>
-    h("button", { type: "button", class: "small", "aria-label": `${parts.title}: download ${what}`, onclick: act }, label);
+    h(
+      "button",
+      { type: "button", class: "small", "aria-label": `${parts.title}: download ${what}`, onclick: act },
+      label,
+    );
   const element = h(
     "figure",
     { id: `figure-${parts.name}` },

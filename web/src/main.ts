@@ -33,17 +33,26 @@ function start(root: HTMLElement, data: ReportData): void {
     { id: "convergence", label: "Convergence", make: () => (data.head.greedy ? null : convergenceSection(report)) },
     { id: "reproduce", label: "Reproduce", make: () => reproduceSection(data.reproduce) },
   ];
-  const tree = h("section", { id: "tree", "aria-labelledby": "tree-title" },
+  const tree = h(
+    "section",
+    { id: "tree", "aria-labelledby": "tree-title" },
     h("h2", { id: "tree-title" }, data.tree.hierarchy ? "The hierarchy" : "The clusters"),
-    h("div", { class: "split" }, treeSection(report, state, colors), clusterSection(report, state)));
-  mount(root, headSection(data.head, clusteringCard(report)), { id: "tree", label: "Tree", make: () => tree }, sections);
+    h("div", { class: "split" }, treeSection(report, state, colors), clusterSection(report, state)),
+  );
+  mount(
+    root,
+    headSection(data.head, clusteringCard(report)),
+    { id: "tree", label: "Tree", make: () => tree },
+    sections,
+  );
 }
 
 const root = document.getElementById("report");
 const text = document.getElementById("data")?.textContent;
 if (root !== null && text) {
   const data = JSON.parse(text) as ReportData | LabelReportData | { waiting: string };
-  if ("waiting" in data) root.append(h("main", {}, h("h1", {}, "Coppice"), h("p", { class: "verdict wait", role: "status" }, data.waiting)));
+  if ("waiting" in data)
+    root.append(h("main", {}, h("h1", {}, "Coppice"), h("p", { class: "verdict wait", role: "status" }, data.waiting)));
   else if ("labels" in data) startLabels(root, data);
   else start(root, data);
   if (document.documentElement.hasAttribute("data-live")) watch("waiting" in data ? 0 : data.head.done);

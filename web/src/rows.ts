@@ -2,17 +2,46 @@
 import { h } from "./dom";
 import type { State } from "./state";
 
-export function rowChips(report: { rowName(row: number): string }, state: State, rows: number[], most = 60, more?: (row: number) => string): HTMLElement {
+export function rowChips(
+  report: { rowName(row: number): string },
+  state: State,
+  rows: number[],
+  most = 60,
+  more?: (row: number) => string,
+): HTMLElement {
   const list = h("ul", { class: "chips" });
   const add = (from: number, to: number) => {
     for (const row of rows.slice(from, to))
       list.append(
-        h("li", {}, h("button", { type: "button", class: "chip", onclick: () => showRow(state, row) }, h("bdi", {}, report.rowName(row)), more?.(row))),
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", class: "chip", onclick: () => showRow(state, row) },
+            h("bdi", {}, report.rowName(row)),
+            more?.(row),
+          ),
+        ),
       );
     if (to >= rows.length) return;
     const next = Math.min(rows.length, to + 500);
-    const rest = h("li", {}, h("button", { type: "button", class: "link", onclick: () => { rest.remove(); add(to, next); } },
-      `show ${(next - to).toLocaleString("en")} more of ${(rows.length - to).toLocaleString("en")}`));
+    const rest = h(
+      "li",
+      {},
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link",
+          onclick: () => {
+            rest.remove();
+            add(to, next);
+          },
+        },
+        `show ${(next - to).toLocaleString("en")} more of ${(rows.length - to).toLocaleString("en")}`,
+      ),
+    );
     list.append(rest);
   };
   add(0, most);

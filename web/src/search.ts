@@ -14,7 +14,13 @@ export function searchBox(
 ): HTMLElement[] {
   const found = h("div", { class: "hits" });
   const said = h("p", { class: "facts", role: "status" });
-  const field = h("input", { type: "search", id: "row-search", placeholder: "name of a row", autocomplete: "off", spellcheck: "false" });
+  const field = h("input", {
+    type: "search",
+    id: "row-search",
+    placeholder: "name of a row",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const search = () => {
     const text = field.value.trim().toLocaleLowerCase();
     if (text === "") {
@@ -33,17 +39,25 @@ export function searchBox(
       if (name === text) {
         hits.unshift(row);
         exact = true;
-      }
-      else if (hits.length < mostHits) hits.push(row);
+      } else if (hits.length < mostHits) hits.push(row);
     }
-    said.textContent = count === 0 ? "No row has such a name." : `${count.toLocaleString("en")} found${count > mostHits ? `, the first ${mostHits}` : ""}:`;
+    said.textContent =
+      count === 0
+        ? "No row has such a name."
+        : `${count.toLocaleString("en")} found${count > mostHits ? `, the first ${mostHits}` : ""}:`;
     found.replaceChildren(rowChips(report, state, hits.slice(0, mostHits)));
     if (hits.length === 1 || exact) state.chooseRow(hits[0]);
   };
   field.addEventListener("input", search);
   control?.onChange(search);
   return [
-    h("div", { class: "search", role: "search" }, h("label", { for: "row-search" }, "Find a row"), field, control?.element ?? null),
+    h(
+      "div",
+      { class: "search", role: "search" },
+      h("label", { for: "row-search" }, "Find a row"),
+      field,
+      control?.element ?? null,
+    ),
     said,
     found,
   ];

@@ -81,7 +81,18 @@ export class TreeView {
       const { children, first, end, size } = this.report.nodes[node];
       const open = this.open.has(node) && children.length > 0;
       const item: Item = {
-        node, gathered: 0, depth: level, first, end, size, open, children: [], parent, top: 0, height: 0, y: 0,
+        node,
+        gathered: 0,
+        depth: level,
+        first,
+        end,
+        size,
+        open,
+        children: [],
+        parent,
+        top: 0,
+        height: 0,
+        y: 0,
       };
       items.push(item);
       depth = Math.max(depth, level);
@@ -100,7 +111,12 @@ export class TreeView {
           first: this.report.nodes[rest[0]].first,
           end: this.report.nodes[rest[rest.length - 1]].end,
           size: rest.reduce((sum, id) => sum + this.report.nodes[id].size, 0),
-          open: false, children: [], parent: item, top: 0, height: 0, y: 0,
+          open: false,
+          children: [],
+          parent: item,
+          top: 0,
+          height: 0,
+          y: 0,
         };
         items.push(gathering);
         leaves.push(gathering);

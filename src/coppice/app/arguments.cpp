@@ -117,9 +117,7 @@ void FamilyFlags::add_to(CLI::App& command) {
                       "fixed by the columns' scales [learned]")
           ->check(CLI::IsMember({"learned", "fixed"}))
           ->group("Data");
-  command.add_flag("--fix-hyper", fix_hyper, "short for --hyper fixed")
-      ->excludes(choice)
-      ->group("Data");
+  command.add_flag("--fix-hyper", fix_hyper, "short for --hyper fixed")->excludes(choice)->group("Data");
 }
 
 Settings FamilyFlags::settings() const {

@@ -123,7 +123,7 @@ class Assembly {
             Severity::warning, "mixed", {column.name}, numbers.mixed,
             "correct those cells, declare them with --na-values, or say kind = \"category\" in the codebook");
       typed = told != nullptr || raw_.kind || has_plain_features_ ? settled(index, told, report)
-                                                                      : decided(index, report);
+                                                                  : decided(index, report);
     }
     report.spec.kind = typed.kind;
     report.spec.levels = typed.levels;
@@ -196,7 +196,8 @@ class Assembly {
           if (!kept_by_name_[j])
             fail(ErrorCode::configuration,
                  "column '{}' of {} is a copy of --truth {}: each of its values goes with one label, so that "
-                 "scores would mean nothing; leave it out with --drop '{}', or model it with --keep-column '{}'",
+                 "scores would mean nothing; leave it out with --drop '{}', or model it with --keep-column "
+                 "'{}'",
                  text::display(columns_[j].name), raw_.file, text::display(truth.name),
                  text::display(columns_[j].name), text::display(columns_[j].name));
           find(Severity::warning, "truth", {columns_[j].name},
@@ -314,7 +315,8 @@ class Assembly {
         {"constant", "", "because they are constant", "--keep-column '{}'"},
         {"duplicate", "", "because they repeat other columns (--keep-column them to count them again)",
          "--keep-column '{}' counts it again"},
-        {"collinear", "", "because the others determine them (--keep-column them if you must)", "--keep-column '{}'"}};
+        {"collinear", "", "because the others determine them (--keep-column them if you must)",
+         "--keep-column '{}'"}};
     for (const Wording& wording : kWordings) {
       std::vector<std::string> names;
       std::string reason;
@@ -327,10 +329,11 @@ class Assembly {
              wording.remedy.empty() ? "" : fmt::format(fmt::runtime(wording.remedy), report.spec.name));
       }
       if (names.size() == 1)
-        data_.notes.push_back(fmt::format(
-            "column {} is left out: {}{}", text::list_names(names), reason,
-            wording.topic == "identifier" ? ", so it looks like an identifier; use it with --id, or --keep-column it"
-                                          : ""));
+        data_.notes.push_back(
+            fmt::format("column {} is left out: {}{}", text::list_names(names), reason,
+                        wording.topic == "identifier"
+                            ? ", so it looks like an identifier; use it with --id, or --keep-column it"
+                            : ""));
       if (names.size() > 1)
         data_.notes.push_back(fmt::format("{} columns are left out {}: {}", names.size(), wording.many,
                                           text::list_names(names)));

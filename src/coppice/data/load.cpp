@@ -1,6 +1,6 @@
-// Regular files are mapped: large ones are parsed without a copy. A file that is made shorter while it is parsed
-// ends the process (SIGBUS), as it would with any reader that maps. Pipes, terminals and what cannot be mapped
-// are read to their end.
+// Regular files are mapped: large ones are parsed without a copy. A file that is made shorter while it is
+// parsed ends the process (SIGBUS), as it would with any reader that maps. Pipes, terminals and what cannot
+// be mapped are read to their end.
 #include "coppice/data/load.hpp"
 
 #include <fcntl.h>

@@ -165,8 +165,8 @@ void Roles::assign(RawTable& raw, const ReadOptions& options) {
   for (const std::string& name : options.keep) {
     const auto found = positions.find(name);
     if (found == positions.end())
-      fail(ErrorCode::configuration, "--keep-column {}: {} has no such column; {}", text::display(name), raw.file,
-           text::suggest(name, names_of(raw)));
+      fail(ErrorCode::configuration, "--keep-column {}: {} has no such column; {}", text::display(name),
+           raw.file, text::suggest(name, names_of(raw)));
     if (!role[found->second].empty())
       fail(ErrorCode::configuration, "--keep-column {}: the column of {} is named by {} too; choose one",
            text::display(name), raw.file, role[found->second]);

@@ -35,10 +35,10 @@ struct RunConfig {
   std::vector<std::string> drop;
   std::vector<std::string> keep;       // columns modeled though they would have been left out
   std::vector<std::string> na_values;  // cells that mean missing
-  std::vector<std::string> labels;  // columns that are learned
-  std::string labels_file;          // that they stand in, if not in the data
-  std::vector<std::string> notes;   // on what was chosen for the user
-  bool merged = false;              // chains of several runs: can be asked, not resumed
+  std::vector<std::string> labels;     // columns that are learned
+  std::string labels_file;             // that they stand in, if not in the data
+  std::vector<std::string> notes;      // on what was chosen for the user
+  bool merged = false;                 // chains of several runs: can be asked, not resumed
 
   std::size_t total_sweeps() const { return warmup + draws * thin; }
 };

@@ -85,7 +85,8 @@ json json_of(const Encoding& encoding) {
 }
 
 Encoding encoding_of(const json& object) {
-  Encoding encoding{.log = object.at("log").get<bool>(), .spike = {}, .counts = object.at("counts").get<bool>()};
+  Encoding encoding{
+      .log = object.at("log").get<bool>(), .spike = {}, .counts = object.at("counts").get<bool>()};
   if (object.contains("spike")) encoding.spike = object.at("spike").get<double>();
   return encoding;
 }
@@ -106,8 +107,10 @@ EffectiveConfig parse(const json& object, std::size_t columns) {
       made.columns.push_back(column);
     }
     for (std::size_t i = 0; i < made.columns.size(); ++i) {
-      made.encodings.push_back(block.contains("encodings") ? encoding_of(block.at("encodings").at(i)) : Encoding{});
-      made.resolutions.push_back(block.contains("resolutions") ? block.at("resolutions").at(i).get<double>() : 0.0);
+      made.encodings.push_back(block.contains("encodings") ? encoding_of(block.at("encodings").at(i))
+                                                           : Encoding{});
+      made.resolutions.push_back(block.contains("resolutions") ? block.at("resolutions").at(i).get<double>()
+                                                               : 0.0);
     }
     made.effective.block = settings_of(block.at("settings"));
     made.effective.columns = column_settings_of(block.at("column_settings"), made.columns.size());

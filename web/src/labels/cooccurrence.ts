@@ -23,7 +23,8 @@ export function cooccurrenceSection(report: LabelReport, state: State): HTMLElem
   });
   let pair: [number, number] = [0, 1];
   for (let a = 0; a < shown; a++)
-    for (let b = 0; b < shown; b++) if (a !== b && counts[a * side + a] >= 5 && share(a, b) > share(...pair)) pair = [a, b];
+    for (let b = 0; b < shown; b++)
+      if (a !== b && counts[a * side + a] >= 5 && share(a, b) > share(...pair)) pair = [a, b];
   const sentence =
     `Of the rows with the label of a line, the share that has the label of a column (brighter: more). ` +
     `Of the rows with “${report.names[labels[pair[0]]]}”, ${percent(share(...pair))} have “${report.names[labels[pair[1]]]}” too.` +
@@ -44,7 +45,14 @@ export function cooccurrenceSection(report: LabelReport, state: State): HTMLElem
           marginRight: 50,
           x: { axis: "top", label: null, tickRotate: -60, domain: Array.from({ length: shown }, (_, a) => name(a)) },
           y: { label: null, domain: Array.from({ length: shown }, (_, a) => name(a)) },
-          marks: [Plot.cell(cells, { x: "b", y: "a", fill: (entry: { share: number }) => amountColor(entry.share), inset: 0.5 })],
+          marks: [
+            Plot.cell(cells, {
+              x: "b",
+              y: "a",
+              fill: (entry: { share: number }) => amountColor(entry.share),
+              inset: 0.5,
+            }),
+          ],
         }),
       ),
     );
@@ -55,11 +63,17 @@ export function cooccurrenceSection(report: LabelReport, state: State): HTMLElem
     drawings: () => [body.querySelector("svg") as SVGSVGElement],
     rows: function* () {
       yield ["label", "rows_with_it", ...labels.map((c) => report.names[c])];
-      for (let a = 0; a < side; a++) yield [report.names[labels[a]], counts[a * side + a], ...labels.map((_, b) => share(a, b))];
+      for (let a = 0; a < side; a++)
+        yield [report.names[labels[a]], counts[a * side + a], ...labels.map((_, b) => share(a, b))];
     },
   });
   state.on("theme", draw);
   draw();
   made.say(sentence);
-  return h("section", { id: "cooccurrence", "aria-labelledby": "cooccurrence-title" }, h("h2", { id: "cooccurrence-title" }, "Label co-occurrence"), made.element);
+  return h(
+    "section",
+    { id: "cooccurrence", "aria-labelledby": "cooccurrence-title" },
+    h("h2", { id: "cooccurrence-title" }, "Label co-occurrence"),
+    made.element,
+  );
 }

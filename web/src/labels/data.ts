@@ -74,7 +74,9 @@ export class LabelReport {
     while (others.length > 0 && same < first.length && others.every((name) => name[same] === first[same])) same++;
     while (same > 0 && /[\p{L}\p{N}]/u.test(first[same - 1])) same--;
     this.prefix = same;
-    this.frequent = labels.names.map((_, c) => c).sort((a, b) => labels.by_label[b].positives - labels.by_label[a].positives);
+    this.frequent = labels.names
+      .map((_, c) => c)
+      .sort((a, b) => labels.by_label[b].positives - labels.by_label[a].positives);
   }
   get rows(): number {
     return this.data.rows.ids.length;
@@ -85,7 +87,9 @@ export class LabelReport {
   /** A name for an axis: without what all names begin with, and not too long; equal ones are told apart. */
   tick(label: number, most = 22): string {
     const text = short([...this.names[label]].slice(this.prefix).join(""), most);
-    const twin = this.names.some((name, c) => c !== label && short([...name].slice(this.prefix).join(""), most) === text);
+    const twin = this.names.some(
+      (name, c) => c !== label && short([...name].slice(this.prefix).join(""), most) === text,
+    );
     return twin ? `${short(text, most - 4)} #${label}` : text;
   }
   rowName(row: number): string {
@@ -108,7 +112,9 @@ export class LabelReport {
   /** Clusters of a row, the likeliest first. */
   clusters(row: number): { cluster: number; share: number }[] {
     const flat = this.data.labels.clusters[row];
-    return Array.from({ length: flat.length / 2 }, (_, i) => ({ cluster: flat[2 * i], share: flat[2 * i + 1] })).sort((a, b) => b.share - a.share);
+    return Array.from({ length: flat.length / 2 }, (_, i) => ({ cluster: flat[2 * i], share: flat[2 * i + 1] })).sort(
+      (a, b) => b.share - a.share,
+    );
   }
   patternOf(cluster: number): Pattern | undefined {
     return this.data.labels.patterns.find((pattern) => pattern.cluster === cluster);
@@ -128,7 +134,9 @@ export class LabelReport {
   }
   /** Whose rows are spoken of. */
   get whose(): string {
-    return this.data.labels.held_out ? "each row predicted by a fit that had not seen it" : "rows that were learned from, which flatters";
+    return this.data.labels.held_out
+      ? "each row predicted by a fit that had not seen it"
+      : "rows that were learned from, which flatters";
   }
 }
 

@@ -18,19 +18,27 @@ function labelCard(report: LabelReport): Card {
     ["Labels", `${plural(head.labels, "label")} learned`],
     ["Clusters", `${plural(used, "cluster")} of features and labels, and a linear classifier of each label`],
     ["Fit", `one variational fit; seed ${head.seed}; ${duration(head.seconds)}`],
-    ["Judged by", labels.held_out
-      ? "the rows of the fit, each predicted by a fit that had not seen it (calibration and thresholds were chosen on them)"
-      : "the rows of the fit themselves, which flatters: no predictions of rows held out were kept"],
+    [
+      "Judged by",
+      labels.held_out
+        ? "the rows of the fit, each predicted by a fit that had not seen it (calibration and thresholds were chosen on them)"
+        : "the rows of the fit themselves, which flatters: no predictions of rows held out were kept",
+    ],
   ];
 }
 
 export function startLabels(root: HTMLElement, data: LabelReportData): void {
   const report = new LabelReport(data);
   const state = new State();
-  mount(root, headSection(data.head, labelCard(report)), { id: "scores", label: "How good", make: () => scoresSection(report, state) }, [
-    { id: "patterns", label: "Clusters", make: () => patternsSection(report, state) },
-    { id: "rows", label: "Rows", make: () => labelRowsSection(report, state) },
-    { id: "cooccurrence", label: "Co-occurrence", make: () => cooccurrenceSection(report, state) },
-    { id: "reproduce", label: "Reproduce", make: () => reproduceSection(data.reproduce) },
-  ]);
+  mount(
+    root,
+    headSection(data.head, labelCard(report)),
+    { id: "scores", label: "How good", make: () => scoresSection(report, state) },
+    [
+      { id: "patterns", label: "Clusters", make: () => patternsSection(report, state) },
+      { id: "rows", label: "Rows", make: () => labelRowsSection(report, state) },
+      { id: "cooccurrence", label: "Co-occurrence", make: () => cooccurrenceSection(report, state) },
+      { id: "reproduce", label: "Reproduce", make: () => reproduceSection(data.reproduce) },
+    ],
+  );
 }

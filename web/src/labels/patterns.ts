@@ -15,7 +15,11 @@ const mostRows = 12;
 export function patternsSection(report: LabelReport, state: State): HTMLElement {
   const panel = h("div", { class: "row-card", id: "pattern-card" });
   const patterns = report.data.labels.patterns;
-  const chooser = h("select", { id: "pattern" }, ...patterns.map((pattern, i) => h("option", { value: i }, patternName(report, pattern))));
+  const chooser = h(
+    "select",
+    { id: "pattern" },
+    ...patterns.map((pattern, i) => h("option", { value: i }, patternName(report, pattern))),
+  );
   const draw = () => {
     const at = Math.min(state.node, patterns.length - 1);
     chooser.value = String(at);
@@ -42,7 +46,10 @@ function strongest(pattern: Pattern): number[] {
 
 export function patternName(report: LabelReport, pattern: Pattern): string {
   const [first, second] = strongest(pattern);
-  const names = [first, ...(second !== undefined && pattern.labels[second] > 0.5 * pattern.labels[first] ? [second] : [])];
+  const names = [
+    first,
+    ...(second !== undefined && pattern.labels[second] > 0.5 * pattern.labels[first] ? [second] : []),
+  ];
   return `cluster ${pattern.cluster}: ${names.map((c) => report.names[c]).join(", ")} (${percent(pattern.weight)})`;
 }
 
@@ -57,7 +64,8 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
   const body = h("div", {});
   const clusterName = (pattern: Pattern) => `cluster ${pattern.cluster} (${percent(pattern.weight)})`;
   const cells = patterns.flatMap((pattern, at) =>
-    shown.map((c) => ({ at, cluster: clusterName(pattern), label: report.tick(c, 18), value: pattern.labels[c] })));
+    shown.map((c) => ({ at, cluster: clusterName(pattern), label: report.tick(c, 18), value: pattern.labels[c] })),
+  );
   const high = Math.max(1e-9, ...cells.map((cell) => cell.value));
   const largest = patterns[0];
   const sentence =
@@ -65,8 +73,12 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
       ? "No cluster has rows."
       : `Each line is a cluster, the largest first with its share of the rows; the brighter a cell, the larger the ${measure(report)} ` +
         `(0 to ${percent(high)}). The largest, ${patternName(report, largest)}.` +
-        (patterns.length < report.data.labels.patterns.length ? ` The ${patterns.length} largest of ${report.data.labels.patterns.length} clusters.` : "") +
-        (shown.length < report.names.length ? ` The ${shown.length} most frequent of ${report.names.length} labels.` : "");
+        (patterns.length < report.data.labels.patterns.length
+          ? ` The ${patterns.length} largest of ${report.data.labels.patterns.length} clusters.`
+          : "") +
+        (shown.length < report.names.length
+          ? ` The ${shown.length} most frequent of ${report.names.length} labels.`
+          : "");
   const numbers = shown.length <= 12;
   const draw = () => {
     const drawing = chart({
@@ -80,9 +92,20 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
       x: { axis: "top", label: null, tickRotate: -45, domain: shown.map((c) => report.tick(c, 18)) },
       y: { label: null, domain: patterns.map(clusterName) },
       marks: [
-        Plot.cell(cells, { x: "label", y: "cluster", fill: (cell: { value: number }) => amountColor(cell.value / high), inset: 0.5 }),
+        Plot.cell(cells, {
+          x: "label",
+          y: "cluster",
+          fill: (cell: { value: number }) => amountColor(cell.value / high),
+          inset: 0.5,
+        }),
         numbers
-          ? Plot.text(cells, { x: "label", y: "cluster", text: (cell: { value: number }) => percent(cell.value), pointerEvents: "none", fill: (cell: { value: number }) => readableOn(amountColor(cell.value / high)) })
+          ? Plot.text(cells, {
+              x: "label",
+              y: "cluster",
+              text: (cell: { value: number }) => percent(cell.value),
+              pointerEvents: "none",
+              fill: (cell: { value: number }) => readableOn(amountColor(cell.value / high)),
+            })
           : null,
       ],
     });
@@ -119,7 +142,11 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
   const real = report.data.columns.some((column) => column.kind === "real");
   return [
     h("h3", {}, patternName(report, pattern)),
-    h("p", { class: "facts", role: "status" }, `${percent(pattern.weight)} of the rows by weight; the likeliest cluster of ${pattern.rows.toLocaleString("en")} rows.`),
+    h(
+      "p",
+      { class: "facts", role: "status" },
+      `${percent(pattern.weight)} of the rows by weight; the likeliest cluster of ${pattern.rows.toLocaleString("en")} rows.`,
+    ),
     h(
       "div",
       { class: "grid" },
@@ -127,7 +154,9 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
         "Its labels",
         table(
           ["label", measure(report)],
-          strongest(pattern).slice(0, 10).map((c) => [h("bdi", {}, report.names[c]), percent(pattern.labels[c])]),
+          strongest(pattern)
+            .slice(0, 10)
+            .map((c) => [h("bdi", {}, report.names[c]), percent(pattern.labels[c])]),
           "Its labels, the most frequent first",
           [false, true],
         ),
@@ -136,17 +165,27 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
         "Its features",
         table(
           ["column", "here", real ? "distance from all, sd" : "times as much as in all"],
-          pattern.features.slice(0, 10).map((entry) => [
-            h("bdi", {}, entry.column), brief(entry.value),
-            real ? entry.log_ratio.toFixed(2) : brief(Math.exp(entry.log_ratio)),
-          ]),
+          pattern.features
+            .slice(0, 10)
+            .map((entry) => [
+              h("bdi", {}, entry.column),
+              brief(entry.value),
+              real ? entry.log_ratio.toFixed(2) : brief(Math.exp(entry.log_ratio)),
+            ]),
           "Its most distinguishing features",
           [false, true, true],
         ),
       ),
     ),
     h("h4", {}, "Typical rows"),
-    members.length === 0 ? h("p", { class: "facts" }, "It is the likeliest cluster of none of the rows shown.")
-      : rowChips(report, state, members.map(([row]) => row), mostRows, undefined),
+    members.length === 0
+      ? h("p", { class: "facts" }, "It is the likeliest cluster of none of the rows shown.")
+      : rowChips(
+          report,
+          state,
+          members.map(([row]) => row),
+          mostRows,
+          undefined,
+        ),
   ];
 }

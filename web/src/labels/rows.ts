@@ -15,7 +15,8 @@ const mostListed = 12;
 export function labelRowsSection(report: LabelReport, state: State): HTMLElement {
   const card = h("div", { id: "row-card", class: "row-card" });
   const draw = () => {
-    if (state.row === null) card.replaceChildren(h("p", { class: "facts" }, "Search for a row, or choose one anywhere on this page."));
+    if (state.row === null)
+      card.replaceChildren(h("p", { class: "facts" }, "Search for a row, or choose one anywhere on this page."));
     else card.replaceChildren(rowFigure(report, state, state.row));
   };
   state.on("row", draw);
@@ -32,7 +33,11 @@ export function labelRowsSection(report: LabelReport, state: State): HTMLElement
 }
 
 function button(report: LabelReport, state: State, row: number): HTMLElement {
-  return h("button", { type: "button", class: "link", onclick: () => showRow(state, row) }, h("bdi", {}, report.rowName(row)));
+  return h(
+    "button",
+    { type: "button", class: "link", onclick: () => showRow(state, row) },
+    h("bdi", {}, report.rowName(row)),
+  );
 }
 
 function rowFigure(report: LabelReport, state: State, row: number): HTMLElement {
@@ -45,10 +50,17 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
   const step = 24;
   const words = (c: number) => {
     const truth = report.truth(row, c);
-    return `${report.names[c]} ${percent(report.probability(row, c))}${report.chosen(row, c) ? ", predicted" : ""}` +
-      (truth === null ? ", not known" : truth ? ", has it" : ", has it not");
+    return (
+      `${report.names[c]} ${percent(report.probability(row, c))}${report.chosen(row, c) ? ", predicted" : ""}` +
+      (truth === null ? ", not known" : truth ? ", has it" : ", has it not")
+    );
   };
-  const drawing = svg("svg", { class: "bars", role: "img", viewBox: `0 0 ${width} ${shown.length * step + 4}`, "aria-label": `Labels of ${name}: ${shown.map(words).join("; ")}` });
+  const drawing = svg("svg", {
+    class: "bars",
+    role: "img",
+    viewBox: `0 0 ${width} ${shown.length * step + 4}`,
+    "aria-label": `Labels of ${name}: ${shown.map(words).join("; ")}`,
+  });
   shown.forEach((c, i) => {
     const y = i * step + 3;
     const p = report.probability(row, c);
@@ -56,14 +68,24 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
     const wide = (width - left - 130) * p;
     drawing.append(
       svg("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, report.tick(c, 24)),
-      styled(svg("rect", { x: left, y, width: Math.max(1, wide), height: 18 }, svg("title", {}, words(c))),
-        { fill: "var(--sure)", "fill-opacity": report.chosen(row, c) ? "1" : "0.35" }),
-      svg("text", { x: left + wide + 6, y: y + 14 }, `${percent(p)}${truth === null ? " · ?" : truth ? " · has it" : ""}${report.chosen(row, c) !== (truth === true) && truth !== null ? " ✗" : ""}`),
+      styled(svg("rect", { x: left, y, width: Math.max(1, wide), height: 18 }, svg("title", {}, words(c))), {
+        fill: "var(--sure)",
+        "fill-opacity": report.chosen(row, c) ? "1" : "0.35",
+      }),
+      svg(
+        "text",
+        { x: left + wide + 6, y: y + 14 },
+        `${percent(p)}${truth === null ? " · ?" : truth ? " · has it" : ""}${report.chosen(row, c) !== (truth === true) && truth !== null ? " ✗" : ""}`,
+      ),
     );
     const threshold = report.data.labels.thresholds[c];
     if (report.data.labels.stacked && threshold !== null) {
       const at = left + (width - left - 130) * Math.min(1, threshold);
-      drawing.append(styled(svg("line", { x1: at, x2: at, y1: y - 2, y2: y + 20, "stroke-dasharray": "2,2" }), { stroke: "currentColor" }));
+      drawing.append(
+        styled(svg("line", { x1: at, x2: at, y1: y - 2, y2: y + 20, "stroke-dasharray": "2,2" }), {
+          stroke: "currentColor",
+        }),
+      );
     }
   });
   const clusters = report.clusters(row);
@@ -76,11 +98,26 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
       {},
       styled(drawing, { width: "100%", "max-width": `${width}px` }),
       h("h4", {}, "Its clusters, by its features"),
-      h("ul", { class: "parts" }, ...clusters.slice(0, 4).map(({ cluster, share }) => {
-        const pattern = report.patternOf(cluster);
-        const place = pattern === undefined ? -1 : report.data.labels.patterns.indexOf(pattern);
-        return h("li", {}, pattern === undefined ? `cluster ${cluster}` : h("button", { type: "button", class: "link", onclick: () => state.chooseNode(place) }, patternName(report, pattern)), ` ${percent(share)}`);
-      })),
+      h(
+        "ul",
+        { class: "parts" },
+        ...clusters.slice(0, 4).map(({ cluster, share }) => {
+          const pattern = report.patternOf(cluster);
+          const place = pattern === undefined ? -1 : report.data.labels.patterns.indexOf(pattern);
+          return h(
+            "li",
+            {},
+            pattern === undefined
+              ? `cluster ${cluster}`
+              : h(
+                  "button",
+                  { type: "button", class: "link", onclick: () => state.chooseNode(place) },
+                  patternName(report, pattern),
+                ),
+            ` ${percent(share)}`,
+          );
+        }),
+      ),
       valuesTable(report, row),
     ),
     drawings: () => [drawing],
@@ -88,11 +125,18 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
       yield ["row", "label", "probability", "predicted", "known"];
       for (const c of order) {
         const truth = report.truth(row, c);
-        yield [name, report.names[c], report.probability(row, c), report.chosen(row, c) ? 1 : 0, truth === null ? null : truth ? 1 : 0];
+        yield [
+          name,
+          report.names[c],
+          report.probability(row, c),
+          report.chosen(row, c) ? 1 : 0,
+          truth === null ? null : truth ? 1 : 0,
+        ];
       }
     },
   });
-  const below = report.densities.reduce((count, value) => count + (value < report.densities[row] ? 1 : 0), 0) / report.rows;
+  const below =
+    report.densities.reduce((count, value) => count + (value < report.densities[row] ? 1 : 0), 0) / report.rows;
   made.say(
     `Bars are probabilities${report.data.labels.held_out ? " by a fit that had not seen this row" : ""}, full where the label is predicted` +
       `${report.data.labels.stacked && report.data.labels.thresholds[0] !== null ? " (dashed: the threshold)" : ""}; ✗ where that is wrong. Predicted: ${chosen.length === 0 ? "none" : chosen.join(", ")}. ` +
@@ -104,10 +148,19 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
 /** Its most telling cells: those of the columns that tell clusters apart. */
 function valuesTable(report: LabelReport, row: number): HTMLElement {
   const present = report.data.columns.map((column, j) => ({ column, value: report.cell(row, j) }));
-  const telling = present.filter(({ column, value }) => Number.isNaN(value) || column.kind === "real" || value !== 0).slice(0, 8);
-  return scroller("Its values", table(["column", "this row"],
-    telling.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
-    "Its values in the most distinguishing columns" + (telling.length < present.length ? " (zeros are left out)" : ""), [false, true]));
+  const telling = present
+    .filter(({ column, value }) => Number.isNaN(value) || column.kind === "real" || value !== 0)
+    .slice(0, 8);
+  return scroller(
+    "Its values",
+    table(
+      ["column", "this row"],
+      telling.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
+      "Its values in the most distinguishing columns" +
+        (telling.length < present.length ? " (zeros are left out)" : ""),
+      [false, true],
+    ),
+  );
 }
 
 function noveltyFigure(report: LabelReport, state: State): HTMLElement {
@@ -117,15 +170,36 @@ function noveltyFigure(report: LabelReport, state: State): HTMLElement {
   const strangest = report.densities.indexOf(sorted[0]);
   const draw = () => {
     const marks = [
-      Plot.rectY(sorted.map((value) => ({ value })), Plot.binX({ y: "count" }, { x: "value", thresholds: 40, fill: "var(--sure)", fillOpacity: 0.7 } as Plot.BinXInputs<Plot.RectYOptions>)),
+      Plot.rectY(
+        sorted.map((value) => ({ value })),
+        Plot.binX({ y: "count" }, {
+          x: "value",
+          thresholds: 40,
+          fill: "var(--sure)",
+          fillOpacity: 0.7,
+        } as Plot.BinXInputs<Plot.RectYOptions>),
+      ),
       Plot.ruleY([0]),
-      state.row === null ? null : Plot.ruleX([report.densities[state.row]], { stroke: "var(--mark)", strokeWidth: 2.5 }),
+      state.row === null
+        ? null
+        : Plot.ruleX([report.densities[state.row]], { stroke: "var(--mark)", strokeWidth: 2.5 }),
     ];
     const sentence =
       `How likely the features of the rows are (log density, without labels): on the left are rows unlike all others. Half of the rows are above ${brief(at(0.5))}, ` +
       `one in twenty below ${brief(at(0.05))}; the strangest is “${report.rowName(strangest)}” with ${brief(sorted[0])}.` +
       (state.row === null ? "" : ` The line is “${report.rowName(state.row)}”.`);
-    body.replaceChildren(chart({ title: "How usual the rows are", description: sentence, width: 460, height: 240, marginLeft: 50, x: { label: "log density of the features" }, y: { label: "rows", grid: true }, marks }));
+    body.replaceChildren(
+      chart({
+        title: "How usual the rows are",
+        description: sentence,
+        width: 460,
+        height: 240,
+        marginLeft: 50,
+        x: { label: "log density of the features" },
+        y: { label: "rows", grid: true },
+        marks,
+      }),
+    );
     made.say(sentence);
   };
   const made = figure({
@@ -146,7 +220,10 @@ function noveltyFigure(report: LabelReport, state: State): HTMLElement {
 
 function listed(report: LabelReport, state: State): HTMLElement {
   const rows = Array.from({ length: report.rows }, (_, row) => row);
-  const strange = rows.slice().sort((a, b) => report.densities[a] - report.densities[b]).slice(0, mostListed);
+  const strange = rows
+    .slice()
+    .sort((a, b) => report.densities[a] - report.densities[b])
+    .slice(0, mostListed);
   const wrong = rows
     .map((row) => ({ row, loss: report.loss(row) }))
     .filter((entry): entry is { row: number; loss: number } => entry.loss !== null)
@@ -156,10 +233,24 @@ function listed(report: LabelReport, state: State): HTMLElement {
     "div",
     {},
     h("h3", {}, "Rows it is most wrong about"),
-    scroller("Rows it is most wrong about", table(["row", "log loss"], wrong.map(({ row, loss }) => [button(report, state, row), loss.toFixed(2)]),
-      `Mean log loss of a row's known labels, ${report.whose}.`, [false, true])),
+    scroller(
+      "Rows it is most wrong about",
+      table(
+        ["row", "log loss"],
+        wrong.map(({ row, loss }) => [button(report, state, row), loss.toFixed(2)]),
+        `Mean log loss of a row's known labels, ${report.whose}.`,
+        [false, true],
+      ),
+    ),
     h("h3", {}, "Rows unlike all others"),
-    scroller("Rows unlike all others", table(["row", "log density"], strange.map((row) => [button(report, state, row), brief(report.densities[row])]),
-      "Whose features are least likely.", [false, true])),
+    scroller(
+      "Rows unlike all others",
+      table(
+        ["row", "log density"],
+        strange.map((row) => [button(report, state, row), brief(report.densities[row])]),
+        "Whose features are least likely.",
+        [false, true],
+      ),
+    ),
   );
 }

@@ -35,7 +35,9 @@ export function scoresSection(report: LabelReport, state: State): HTMLElement {
         "Measures",
         table(
           ["measure", "value", "what it is"],
-          measures.filter(([name]) => name in scores).map(([name, label, words]) => [label, scores[name].toFixed(3), words]),
+          measures
+            .filter(([name]) => name in scores)
+            .map(([name, label, words]) => [label, scores[name].toFixed(3), words]),
           `Over ${plural(scores.rows, "row")} and ${plural(scores.labels, "label")}, ${report.whose}.`,
           [false, true, false],
         ),
@@ -59,9 +61,12 @@ function reliabilityFigure(report: LabelReport, state: State): HTMLElement {
   const { labels } = report.data;
   const body = h("div", {});
   let current: Reliability = labels.reliability;
-  const chooser = h("select", { "aria-label": "Label whose calibration is shown" },
+  const chooser = h(
+    "select",
+    { "aria-label": "Label whose calibration is shown" },
     h("option", { value: -1 }, "all labels"),
-    ...report.frequent.map((c) => h("option", { value: c }, report.names[c])));
+    ...report.frequent.map((c) => h("option", { value: c }, report.names[c])),
+  );
   const made = figure({
     name: "calibration",
     title: "Calibration",
@@ -71,28 +76,40 @@ function reliabilityFigure(report: LabelReport, state: State): HTMLElement {
     rows: function* () {
       yield ["from", "to", "labels_of_rows", "mean_probability", "share_true"];
       for (const [i, [count, said, so]] of current.bins.entries())
-        yield [i / current.bins.length, (i + 1) / current.bins.length, count, count > 0 ? said : null, count > 0 ? so : null];
+        yield [
+          i / current.bins.length,
+          (i + 1) / current.bins.length,
+          count,
+          count > 0 ? said : null,
+          count > 0 ? so : null,
+        ];
     },
   });
   const draw = () => {
     const which = Number(chooser.value);
     current = which < 0 ? labels.reliability : labels.reliability_by_label[which];
     const of = which < 0 ? "all labels" : `“${report.names[which]}”`;
-    const points = current.bins.filter(([count]) => count > 0).map(([count, said, so]) => {
-      const [low, high] = interval(so, count);
-      return { count, said, so, low, high };
-    });
+    const points = current.bins
+      .filter(([count]) => count > 0)
+      .map(([count, said, so]) => {
+        const [low, high] = interval(so, count);
+        return { count, said, so, low, high };
+      });
     const total = points.reduce((sum, point) => sum + point.count, 0);
     const worst = points.filter((point) => point.said < point.low || point.said > point.high);
     const sentence =
       `Of ${of}: where it says x %, the label is there in y % of the cases; on the line they agree. Dots grow with the ` +
       `number of cases (${total.toLocaleString("en")} in all), bars are 95 % intervals. On average what is said and what is so are ` +
       `${(100 * current.error).toFixed(1)} points apart; ` +
-      (worst.length === 0 ? "no part is off the line by more than chance allows." : `${worst.length} of ${points.length} parts are off the line by more than chance allows.`);
+      (worst.length === 0
+        ? "no part is off the line by more than chance allows."
+        : `${worst.length} of ${points.length} parts are off the line by more than chance allows.`);
     body.replaceChildren(
       chart({
         title: `Calibration of ${of}`,
-        description: `${sentence} ` + points.map((point) => `said ${percent(point.said)}, so in ${percent(point.so)} of ${point.count}`).join("; "),
+        description:
+          `${sentence} ` +
+          points.map((point) => `said ${percent(point.said)}, so in ${percent(point.so)} of ${point.count}`).join("; "),
         width: 420,
         height: 380,
         marginLeft: 52,
@@ -101,9 +118,22 @@ function reliabilityFigure(report: LabelReport, state: State): HTMLElement {
         y: { domain: [0, 100], label: "how often it is so, %", percent: true, grid: true },
         r: { range: [2.5, 11] },
         marks: [
-          Plot.line([[0, 0], [1, 1]], { stroke: "currentColor", strokeDasharray: "4,4", strokeOpacity: 0.6 }),
+          Plot.line(
+            [
+              [0, 0],
+              [1, 1],
+            ],
+            { stroke: "currentColor", strokeDasharray: "4,4", strokeOpacity: 0.6 },
+          ),
           Plot.ruleX(points, { x: "said", y1: "low", y2: "high", stroke: "var(--sure)", strokeWidth: 1.5 }),
-          Plot.dot(points, { x: "said", y: "so", r: "count", fill: "var(--sure)", fillOpacity: 0.8, stroke: "var(--ground)" }),
+          Plot.dot(points, {
+            x: "said",
+            y: "so",
+            r: "count",
+            fill: "var(--sure)",
+            fillOpacity: 0.8,
+            stroke: "var(--ground)",
+          }),
         ],
       }),
     );
@@ -125,7 +155,10 @@ function labelsFigure(report: LabelReport, state: State): HTMLElement {
     `F1 of each label (bar), precision (circle: how many of its predictions are right) and recall (square: how many of its rows are found)` +
     `${shown.length < report.names.length ? `; the ${shown.length} most frequent of ${report.names.length}` : ""}. ` +
     `Best is “${report.names[best]}” with ${by_label[best].f1.toFixed(2)}, worst “${report.names[worst]}” with ${by_label[worst].f1.toFixed(2)}.`;
-  const points = shown.map((c) => ({ label: `${report.tick(c, 18)} (${by_label[c].positives.toLocaleString("en")})`, ...by_label[c] }));
+  const points = shown.map((c) => ({
+    label: `${report.tick(c, 18)} (${by_label[c].positives.toLocaleString("en")})`,
+    ...by_label[c],
+  }));
   const body = h("div", {});
   const draw = () =>
     body.replaceChildren(
@@ -139,7 +172,14 @@ function labelsFigure(report: LabelReport, state: State): HTMLElement {
         x: { domain: [0, 1], label: null, grid: true },
         y: { domain: points.map((point) => point.label), label: null },
         marks: [
-          Plot.barX(points, { x: "f1", y: "label", fill: "var(--sure)", fillOpacity: 0.35, insetTop: 2, insetBottom: 2 }),
+          Plot.barX(points, {
+            x: "f1",
+            y: "label",
+            fill: "var(--sure)",
+            fillOpacity: 0.35,
+            insetTop: 2,
+            insetBottom: 2,
+          }),
           Plot.dot(points, { x: "precision", y: "label", stroke: "var(--unsure)", strokeWidth: 2, r: 4 }),
           Plot.dot(points, { x: "recall", y: "label", fill: "var(--sure)", symbol: "square", r: 4 }),
         ],
@@ -151,10 +191,31 @@ function labelsFigure(report: LabelReport, state: State): HTMLElement {
     body,
     drawings: () => [body.querySelector("svg") as SVGSVGElement],
     rows: function* () {
-      yield ["label", "rows_known", "rows_with_it", "rows_predicted", "precision", "recall", "f1", "mean_probability", "log_loss", "threshold"];
+      yield [
+        "label",
+        "rows_known",
+        "rows_with_it",
+        "rows_predicted",
+        "precision",
+        "recall",
+        "f1",
+        "mean_probability",
+        "log_loss",
+        "threshold",
+      ];
       for (const [c, entry] of by_label.entries())
-        yield [report.names[c], entry.known, entry.positives, entry.chosen, entry.precision, entry.recall, entry.f1,
-          entry.mean_probability, entry.log_loss, report.data.labels.thresholds[c]];
+        yield [
+          report.names[c],
+          entry.known,
+          entry.positives,
+          entry.chosen,
+          entry.precision,
+          entry.recall,
+          entry.f1,
+          entry.mean_probability,
+          entry.log_loss,
+          report.data.labels.thresholds[c],
+        ];
     },
   });
   state.on("theme", draw);
@@ -173,17 +234,35 @@ function labelTable(report: LabelReport): HTMLElement {
     scroller(
       "Label by label",
       table(
-        ["label", "rows with it", "predicted", "precision", "recall", "F1", "mean probability", "log loss", "threshold"],
+        [
+          "label",
+          "rows with it",
+          "predicted",
+          "precision",
+          "recall",
+          "F1",
+          "mean probability",
+          "log loss",
+          "threshold",
+        ],
         listed.map((c) => {
           const entry = by_label[c];
           return [
-            h("bdi", {}, report.names[c]), entry.positives.toLocaleString("en"), entry.chosen.toLocaleString("en"),
-            entry.precision.toFixed(2), entry.recall.toFixed(2), entry.f1.toFixed(2), percent(entry.mean_probability),
-            entry.log_loss.toFixed(3), brief(thresholds[c]),
+            h("bdi", {}, report.names[c]),
+            entry.positives.toLocaleString("en"),
+            entry.chosen.toLocaleString("en"),
+            entry.precision.toFixed(2),
+            entry.recall.toFixed(2),
+            entry.f1.toFixed(2),
+            percent(entry.mean_probability),
+            entry.log_loss.toFixed(3),
+            brief(thresholds[c]),
           ];
         }),
         `Over rows whose label is known, ${report.whose}. ${report.data.labels.rule}` +
-          (listed.length < report.names.length ? ` The ${listed.length} most frequent of ${report.names.length} labels; the CSV above has all.` : ""),
+          (listed.length < report.names.length
+            ? ` The ${listed.length} most frequent of ${report.names.length} labels; the CSV above has all.`
+            : ""),
         [false, true, true, true, true, true, true, true, true],
       ),
     ),

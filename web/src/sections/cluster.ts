@@ -54,10 +54,14 @@ function content(report: Report, state: State): Node[] {
     h(
       "p",
       { class: "path" },
-      ...report.path(id).flatMap((step, i, path) => [
-        i > 0 ? " › " : "",
-        i === path.length - 1 ? h("span", { "aria-current": "true" }, report.nodeName(step)) : jump(step, report.nodeName(step)),
-      ]),
+      ...report
+        .path(id)
+        .flatMap((step, i, path) => [
+          i > 0 ? " › " : "",
+          i === path.length - 1
+            ? h("span", { "aria-current": "true" }, report.nodeName(step))
+            : jump(step, report.nodeName(step)),
+        ]),
     ),
     h("h3", { id: "cluster-title" }, report.nodeName(id)),
     h("p", { class: "facts", role: "status" }, facts(report, id)),
@@ -77,16 +81,24 @@ function content(report: Report, state: State): Node[] {
       h(
         "ul",
         { class: "parts" },
-        ...node.children.slice(0, 40).map((child) =>
-          h("li", {}, jump(child, report.nodeName(child)), ` (${report.nodes[child].size.toLocaleString("en")})`),
-        ),
+        ...node.children
+          .slice(0, 40)
+          .map((child) =>
+            h("li", {}, jump(child, report.nodeName(child)), ` (${report.nodes[child].size.toLocaleString("en")})`),
+          ),
       ),
     );
   if (node.exemplars.length > 0) parts.push(h("h4", {}, "Typical rows"), rowChips(report, state, node.exemplars));
   if (node.outliers.length > 0) parts.push(h("h4", {}, "Least typical rows"), rowChips(report, state, node.outliers));
   const members = Array.from({ length: node.end - node.first }, (_, i) => node.first + i);
   parts.push(
-    h("h4", {}, members.length < node.size ? `Members (${members.length.toLocaleString("en")} of ${node.size.toLocaleString("en")})` : "Members"),
+    h(
+      "h4",
+      {},
+      members.length < node.size
+        ? `Members (${members.length.toLocaleString("en")} of ${node.size.toLocaleString("en")})`
+        : "Members",
+    ),
     rowChips(report, state, members, 24),
   );
   return parts.filter((part): part is Node => part !== null);
@@ -108,11 +120,28 @@ function profile(report: Report, id: number, traits: Trait[]): HTMLElement {
     width: 340,
     marginLeft: 130,
     marginTop: 8,
-    x: { domain: [0, 1], ticks: [0, 0.5, 1], tickFormat: (value: number) => ["low", "", "high"][Math.round(value * 2)], label: null, clamp: true },
-    y: { domain: entries.map((entry) => entry.label), label: null, tickFormat: (text: string) => (text.length > 21 ? `${text.slice(0, 20)}…` : text) },
+    x: {
+      domain: [0, 1],
+      ticks: [0, 0.5, 1],
+      tickFormat: (value: number) => ["low", "", "high"][Math.round(value * 2)],
+      label: null,
+      clamp: true,
+    },
+    y: {
+      domain: entries.map((entry) => entry.label),
+      label: null,
+      tickFormat: (text: string) => (text.length > 21 ? `${text.slice(0, 20)}…` : text),
+    },
     marks: [
       Plot.ruleY(entries, { y: "label", x1: "inside", x2: "outside", stroke: "var(--quiet)", strokeWidth: 2 }),
-      Plot.dot(entries, { y: "label", x: "outside", r: 4.5, stroke: "var(--quiet)", fill: "var(--ground)", strokeWidth: 2 }),
+      Plot.dot(entries, {
+        y: "label",
+        x: "outside",
+        r: 4.5,
+        stroke: "var(--quiet)",
+        fill: "var(--ground)",
+        strokeWidth: 2,
+      }),
       Plot.dot(entries, { y: "label", x: "inside", r: 5, fill: "var(--sure)" }),
     ],
   });
@@ -124,7 +153,15 @@ function profile(report: Report, id: number, traits: Trait[]): HTMLElement {
     rows: function* () {
       yield ["column", "level", "inside", "outside", "inside_sd", "outside_sd", "divergence"];
       for (const trait of traits)
-        yield [trait.column, trait.level, trait.inside, trait.outside, trait.inside_sd, trait.outside_sd, trait.divergence];
+        yield [
+          trait.column,
+          trait.level,
+          trait.inside,
+          trait.outside,
+          trait.inside_sd,
+          trait.outside_sd,
+          trait.divergence,
+        ];
     },
   });
   made.say(

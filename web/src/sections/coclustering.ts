@@ -15,7 +15,12 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
   const tip = h("div", { class: "tip", role: "status" });
   const value = h("output", { for: "level-slider" });
   const slider = h("input", {
-    type: "range", id: "level-slider", min: 1, max: levels.length, step: 1, value: 1,
+    type: "range",
+    id: "level-slider",
+    min: 1,
+    max: levels.length,
+    step: 1,
+    value: 1,
     oninput: () => state.chooseLevel(Number(slider.value)),
   });
   const side = 560;
@@ -60,7 +65,9 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
       `Each cell says how often two ${bins < total ? "groups of neighboring rows" : "rows"} share a cluster` +
       `${levels.length > 1 ? ` at level ${state.level}` : ""}: bright is always, dark is never. Sharp blocks are clusters ` +
       `${report.data.head.greedy ? "that are certain given the tree" : "the draws agree on"} (${level.clusters} are reported). ` +
-      (pairs > 0 ? `${percent(sure / pairs)} of the pairs are decided (together in less than 5 % or more than 95 % ${report.draws}).` : "") +
+      (pairs > 0
+        ? `${percent(sure / pairs)} of the pairs are decided (together in less than 5 % or more than 95 % ${report.draws}).`
+        : "") +
       (state.node === 0 ? "" : ` The frame is “${report.nodeName(state.node)}”.`)
     );
   }
@@ -91,8 +98,13 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
   });
   mark.addEventListener("pointerleave", () => (tip.textContent = ""));
 
-  const legend = h("div", { class: "legend" },
-    ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share))));
+  const legend = h(
+    "div",
+    { class: "legend" },
+    ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
+      h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share)),
+    ),
+  );
   const made = figure({
     name: "coclustering",
     title: "Who is with whom",
@@ -110,7 +122,10 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
       yield ["rows", ...names];
       const values = matrix(state.level);
       for (let b = 0; b < bins; b++)
-        yield [names[b], ...Array.from(values.subarray(b * bins, (b + 1) * bins), (v) => Number((v / 65535).toFixed(4)))];
+        yield [
+          names[b],
+          ...Array.from(values.subarray(b * bins, (b + 1) * bins), (v) => Number((v / 65535).toFixed(4))),
+        ];
     },
   });
   state.on("level", draw);

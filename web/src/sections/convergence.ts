@@ -10,7 +10,12 @@ const rankBins = 20;
 
 export function convergenceSection(report: Report): HTMLElement {
   const { traces, moves, head } = report.data;
-  const section = h("section", { id: "convergence", "aria-labelledby": "convergence-title" }, h("h2", { id: "convergence-title" }, "Did it converge"), h("p", {}, head.verdict));
+  const section = h(
+    "section",
+    { id: "convergence", "aria-labelledby": "convergence-title" },
+    h("h2", { id: "convergence-title" }, "Did it converge"),
+    h("p", {}, head.verdict),
+  );
   if (traces.length > 0) {
     const shown = h("div", { class: "grid" });
     const chooser = h(
@@ -20,7 +25,10 @@ export function convergenceSection(report: Report): HTMLElement {
     );
     const draw = (index: number) => {
       chooser.value = String(index);
-      shown.replaceChildren(traceFigure(traces[index]), ...(head.chains > 1 && !traces[index].constant ? [rankFigure(traces[index])] : []));
+      shown.replaceChildren(
+        traceFigure(traces[index]),
+        ...(head.chains > 1 && !traces[index].constant ? [rankFigure(traces[index])] : []),
+      );
     };
     section.append(
       scroller(
@@ -29,7 +37,10 @@ export function convergenceSection(report: Report): HTMLElement {
           ["trace", "mean", "sd", "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"],
           traces.map((trace, i) => [
             h("button", { type: "button", class: "link", onclick: () => draw(i) }, trace.name),
-            brief(trace.mean), brief(trace.sd), brief(trace.q05), brief(trace.q95),
+            brief(trace.mean),
+            brief(trace.sd),
+            brief(trace.q05),
+            brief(trace.q95),
             trace.rhat === null ? "–" : `${trace.rhat.toFixed(3)}${trace.rhat > 1.01 ? " !" : ""}`,
             trace.ess_bulk === null ? "–" : Math.floor(trace.ess_bulk).toLocaleString("en"),
             trace.ess_tail === null ? "–" : Math.floor(trace.ess_tail).toLocaleString("en"),
@@ -41,7 +52,14 @@ export function convergenceSection(report: Report): HTMLElement {
       h("p", { class: "search" }, h("label", { for: "trace" }, "Trace "), chooser),
       shown,
     );
-    draw(head.trusted ? 0 : Math.max(0, traces.findIndex((trace) => trace.name === head.worst_trace)));
+    draw(
+      head.trusted
+        ? 0
+        : Math.max(
+            0,
+            traces.findIndex((trace) => trace.name === head.worst_trace),
+          ),
+    );
   }
   if (moves.length > 0)
     section.append(
@@ -50,7 +68,12 @@ export function convergenceSection(report: Report): HTMLElement {
         "Acceptance of moves",
         table(
           ["move", "proposed", "accepted", "rate"],
-          moves.map((move) => [move.name, move.proposed.toLocaleString("en"), move.accepted.toLocaleString("en"), move.rate === null ? "–" : percent(move.rate)]),
+          moves.map((move) => [
+            move.name,
+            move.proposed.toLocaleString("en"),
+            move.accepted.toLocaleString("en"),
+            move.rate === null ? "–" : percent(move.rate),
+          ]),
           "How often the sampler's proposals were accepted, all chains together.",
           [false, true, true, true],
         ),
@@ -76,7 +99,16 @@ function traceFigure(trace: Trace): HTMLElement {
     marginLeft: 58,
     x: { label: "draw" },
     y: { label: trace.name, nice: true },
-    marks: [Plot.lineY(points, { x: "draw", y: "value", z: "chain", stroke: (point: { chain: number }) => kindColor(point.chain - 1), strokeWidth: 1, strokeOpacity: 0.8 })],
+    marks: [
+      Plot.lineY(points, {
+        x: "draw",
+        y: "value",
+        z: "chain",
+        stroke: (point: { chain: number }) => kindColor(point.chain - 1),
+        strokeWidth: 1,
+        strokeOpacity: 0.8,
+      }),
+    ],
   });
   const made = figure({
     name: `trace-${trace.name}`,
@@ -99,7 +131,7 @@ function rankShares(trace: Trace): { chain: number; bin: number; share: number }
   order.sort((a, b) => a.value - b.value);
   const counts = trace.values.map(() => new Array<number>(rankBins).fill(0));
   const each = order.length / rankBins;
-  for (let first = 0; first < order.length; ) {
+  for (let first = 0; first < order.length;) {
     let end = first + 1;
     while (end < order.length && order[end].value === order[first].value) end++;
     for (let bin = Math.floor(first / each); bin < rankBins && bin * each < end; bin++) {
@@ -108,7 +140,9 @@ function rankShares(trace: Trace): { chain: number; bin: number; share: number }
     }
     first = end;
   }
-  return counts.flatMap((bins, c) => bins.map((count, bin) => ({ chain: c + 1, bin, share: count / trace.values[c].length })));
+  return counts.flatMap((bins, c) =>
+    bins.map((count, bin) => ({ chain: c + 1, bin, share: count / trace.values[c].length })),
+  );
 }
 
 function rankFigure(trace: Trace): HTMLElement {
@@ -126,10 +160,18 @@ function rankFigure(trace: Trace): HTMLElement {
     y: { label: null, ticks: 2, percent: true, grid: true },
     fy: { label: null, tickFormat: (chain: number) => `chain ${chain}` },
     marks: [
-      Plot.rectY(shares.filter(({ chain }) => chain <= 8), {
-        x1: "bin", x2: (entry: { bin: number }) => entry.bin + 1, y: "share", fy: "chain", insetLeft: 0.5, insetRight: 0.5,
-        fill: (entry: { chain: number }) => kindColor(entry.chain - 1),
-      }),
+      Plot.rectY(
+        shares.filter(({ chain }) => chain <= 8),
+        {
+          x1: "bin",
+          x2: (entry: { bin: number }) => entry.bin + 1,
+          y: "share",
+          fy: "chain",
+          insetLeft: 0.5,
+          insetRight: 0.5,
+          fill: (entry: { chain: number }) => kindColor(entry.chain - 1),
+        },
+      ),
       Plot.ruleY([1 / rankBins], { stroke: "currentColor", strokeDasharray: "3,3" }),
     ],
   });

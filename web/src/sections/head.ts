@@ -6,7 +6,9 @@ export function duration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 100 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 100
+    ? `${minutes} min ${Math.round(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 export type Card = [string, string][];
@@ -17,15 +19,21 @@ export function clusteringCard(report: Report): Card {
   const clusters =
     levels.length === 1
       ? `${plural(levels[0].clusters, "cluster")} reported; ${head.clusters[0].toFixed(1)} on average over ${head.greedy ? "the partitions that cutting the tree can give" : "the draws"}`
-      : levels.map((level, i) => `level ${level.level}: ${level.clusters} reported, ${head.clusters[i].toFixed(1)} on average`).join("; ");
+      : levels
+          .map(
+            (level, i) => `level ${level.level}: ${level.clusters} reported, ${head.clusters[i].toFixed(1)} on average`,
+          )
+          .join("; ");
   return [
     ["Columns are", head.family],
     ["Clusters", clusters],
     [
       head.greedy ? "Fit" : "Draws",
-      head.greedy ? `one greedy tree; seed ${head.seed}; ${duration(head.seconds)}` : `${plural(head.chains, "chain")} of ${plural(head.draws, "draw")}` +
-        `${head.draws < head.asked_draws ? ` of ${head.asked_draws} asked for` : ""} after ${plural(head.warmup, "warm-up sweep")}` +
-        `${head.thin > 1 ? `, one sweep in ${head.thin} kept` : ""}; seed ${head.seed}; ${duration(head.seconds)} of sampling`,
+      head.greedy
+        ? `one greedy tree; seed ${head.seed}; ${duration(head.seconds)}`
+        : `${plural(head.chains, "chain")} of ${plural(head.draws, "draw")}` +
+          `${head.draws < head.asked_draws ? ` of ${head.asked_draws} asked for` : ""} after ${plural(head.warmup, "warm-up sweep")}` +
+          `${head.thin > 1 ? `, one sweep in ${head.thin} kept` : ""}; seed ${head.seed}; ${duration(head.seconds)} of sampling`,
     ],
   ];
 }
@@ -42,7 +50,14 @@ export function headSection(head: Head, entries: Card): HTMLElement {
     { id: "verdict" },
     h("p", { class: "kicker" }, "Coppice report"),
     h("h1", {}, h("bdi", {}, head.title)),
-    head.inexactness_note ? h("div", { class: "verdict wait", role: "note", "aria-label": "Caveat" }, h("strong", {}, "! "), head.inexactness_note) : null,
+    head.inexactness_note
+      ? h(
+          "div",
+          { class: "verdict wait", role: "note", "aria-label": "Caveat" },
+          h("strong", {}, "! "),
+          head.inexactness_note,
+        )
+      : null,
     h(
       "div",
       { class: `verdict ${head.trusted ? "good" : "wait"}`, role: "note", "aria-label": "Verdict" },

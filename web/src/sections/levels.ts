@@ -52,12 +52,27 @@ function levelFigure(report: Report, level: Level, several: boolean): HTMLElemen
     width: 400,
     height: 210,
     marginLeft: 44,
-    x: { domain: [low - 0.7, high + 0.7], label: "clusters", tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : "") },
+    x: {
+      domain: [low - 0.7, high + 0.7],
+      label: "clusters",
+      tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : ""),
+    },
     y: { grid: true, label: report.data.head.greedy ? "% of partitions" : "% of draws", percent: true },
     marks: [
-      Plot.ruleX(posterior, { x: "clusters", y: "share", stroke: "var(--sure)", strokeWidth: width, strokeOpacity: 0.75 }),
-      Plot.lineY(prior.filter(({ clusters }) => clusters <= high), { x: "clusters", y: "share", stroke: "var(--unsure)", strokeWidth: 2 }),
-      prior.length <= 30 ? Plot.dot(prior, { x: "clusters", y: "share", fill: "var(--unsure)", r: 2.5, clip: true }) : null,
+      Plot.ruleX(posterior, {
+        x: "clusters",
+        y: "share",
+        stroke: "var(--sure)",
+        strokeWidth: width,
+        strokeOpacity: 0.75,
+      }),
+      Plot.lineY(
+        prior.filter(({ clusters }) => clusters <= high),
+        { x: "clusters", y: "share", stroke: "var(--unsure)", strokeWidth: 2 },
+      ),
+      prior.length <= 30
+        ? Plot.dot(prior, { x: "clusters", y: "share", fill: "var(--unsure)", r: 2.5, clip: true })
+        : null,
       Plot.ruleY([0]),
     ],
   });

@@ -25,7 +25,11 @@ interface Ellipse {
 
 export function isPlane(report: Report): boolean {
   const { columns } = report.data;
-  return columns.length === 2 && report.data.head.columns === 2 && columns.every(({ kind }) => kind === "real" || kind === "count");
+  return (
+    columns.length === 2 &&
+    report.data.head.columns === 2 &&
+    columns.every(({ kind }) => kind === "real" || kind === "count")
+  );
 }
 
 function points(report: Report, first: number, end: number): Point[] {
@@ -52,7 +56,15 @@ function ellipseOf(report: Report, id: number): Ellipse | null {
   const [c, s] = [Math.cos(angle), Math.sin(angle)];
   const along = deviations * Math.sqrt(Math.max(0, xx * c * c + 2 * xy * c * s + yy * s * s));
   const across = deviations * Math.sqrt(Math.max(0, xx * s * s - 2 * xy * c * s + yy * c * c));
-  return { node: id, level: node.level, center: [mx, my], axes: [[along * c, along * s], [-across * s, across * c]] };
+  return {
+    node: id,
+    level: node.level,
+    center: [mx, my],
+    axes: [
+      [along * c, along * s],
+      [-across * s, across * c],
+    ],
+  };
 }
 
 function outline({ center, axes: [a, b] }: Ellipse): { x: number; y: number }[] {
@@ -68,8 +80,12 @@ function outline({ center, axes: [a, b] }: Ellipse): { x: number; y: number }[] 
 export function planeSection(report: Report, state: State, colors: Int32Array): HTMLElement | null {
   if (!isPlane(report)) return null;
   const [across, up] = report.data.columns;
-  const clusters = report.nodes.map((node, id) => ({ node, id })).filter(({ node }) => node.parent !== null && node.level > 0);
-  const ellipses = clusters.map(({ id }) => ellipseOf(report, id)).filter((ellipse): ellipse is Ellipse => ellipse !== null);
+  const clusters = report.nodes
+    .map((node, id) => ({ node, id }))
+    .filter(({ node }) => node.parent !== null && node.level > 0);
+  const ellipses = clusters
+    .map(({ id }) => ellipseOf(report, id))
+    .filter((ellipse): ellipse is Ellipse => ellipse !== null);
   const all = points(report, 0, report.rows);
   const step = Math.max(1, Math.ceil(all.length / mostPoints));
   const shown = all.filter((_, i) => i % step === 0);
@@ -123,11 +139,26 @@ export function planeSection(report: Report, state: State, colors: Int32Array): 
     body,
     drawings: () => [drawing],
     rows: function* () {
-      yield ["cluster", "level", "rows", `mean ${across.name}`, `mean ${up.name}`, "axis 1 x", "axis 1 y", "axis 2 x", "axis 2 y"];
+      yield [
+        "cluster",
+        "level",
+        "rows",
+        `mean ${across.name}`,
+        `mean ${up.name}`,
+        "axis 1 x",
+        "axis 1 y",
+        "axis 2 x",
+        "axis 2 y",
+      ];
       for (const { node, level, center, axes } of ellipses)
         yield [report.nodeName(node), level, report.nodes[node].size, ...center, ...axes[0], ...axes[1]];
     },
   });
   made.say(sentence);
-  return h("section", { id: "plane", "aria-labelledby": "plane-title" }, h("h2", { id: "plane-title" }, "The plane"), made.element);
+  return h(
+    "section",
+    { id: "plane", "aria-labelledby": "plane-title" },
+    h("h2", { id: "plane-title" }, "The plane"),
+    made.element,
+  );
 }

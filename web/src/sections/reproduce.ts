@@ -13,24 +13,44 @@ export function reproduceSection(reproduce: Reproduce): HTMLElement {
       said.textContent = "this browser does not let a page copy; select the text instead";
     }
   };
-  const small = (label: string, act: () => void) => h("button", { type: "button", class: "small", onclick: act }, label);
+  const small = (label: string, act: () => void) =>
+    h("button", { type: "button", class: "small", onclick: act }, label);
   return h(
     "section",
     { id: "reproduce", "aria-labelledby": "reproduce-title" },
     h("h2", { id: "reproduce-title" }, "How to reproduce it"),
     reproduce.merged
-      ? h("p", {}, "The chains of several runs were merged here; no single command draws them all. This is the first run's:")
+      ? h(
+          "p",
+          {},
+          "The chains of several runs were merged here; no single command draws them all. This is the first run's:",
+        )
       : h("p", {}, "The same data, settings, seed and version give the same draws, on any number of threads."),
-    h("div", { class: "figure-head" }, h("h3", {}, "Command"), small("Copy", () => void copy(reproduce.command)), said),
+    h(
+      "div",
+      { class: "figure-head" },
+      h("h3", {}, "Command"),
+      small("Copy", () => void copy(reproduce.command)),
+      said,
+    ),
     h("pre", { tabindex: 0, "aria-label": "Command" }, reproduce.command),
-    h("div", { class: "figure-head" }, h("h3", {}, "Or as a file, for coppice fit --config"), small("TOML", () => save("run.toml", "application/toml", reproduce.toml))),
+    h(
+      "div",
+      { class: "figure-head" },
+      h("h3", {}, "Or as a file, for coppice fit --config"),
+      small("TOML", () => save("run.toml", "application/toml", reproduce.toml)),
+    ),
     h("pre", { tabindex: 0, "aria-label": "Configuration file" }, reproduce.toml),
     h(
       "details",
       {},
       h("summary", {}, "How the columns were understood (codebook)"),
-      h("p", {}, "Readers infer this from the data. Where a codebook was given, or to leave nothing to inference, save it and add --codebook. ",
-        small("TOML", () => save("codebook.toml", "application/toml", reproduce.codebook))),
+      h(
+        "p",
+        {},
+        "Readers infer this from the data. Where a codebook was given, or to leave nothing to inference, save it and add --codebook. ",
+        small("TOML", () => save("codebook.toml", "application/toml", reproduce.codebook)),
+      ),
       h("pre", { tabindex: 0, "aria-label": "Codebook" }, reproduce.codebook),
     ),
     scroller(

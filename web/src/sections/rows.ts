@@ -55,14 +55,20 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
             "Most ambiguous rows",
             table(
               ["row", ...(several ? ["level"] : []), "reported in", "share", "or in", "share"],
-              entries.slice(0, 15).map((entry) => [
-                h("button", { type: "button", class: "link", onclick: () => showRow(state, entry.row) }, h("bdi", {}, report.rowName(entry.row))),
-                ...(several ? [String(entry.level)] : []),
-                report.nodeName(entry.nodeOf[entry.cluster]),
-                percent(entry.probability),
-                entry.rival < 0 ? "on its own" : report.nodeName(entry.nodeOf[entry.rival]),
-                percent(entry.rival_probability),
-              ]),
+              entries
+                .slice(0, 15)
+                .map((entry) => [
+                  h(
+                    "button",
+                    { type: "button", class: "link", onclick: () => showRow(state, entry.row) },
+                    h("bdi", {}, report.rowName(entry.row)),
+                  ),
+                  ...(several ? [String(entry.level)] : []),
+                  report.nodeName(entry.nodeOf[entry.cluster]),
+                  percent(entry.probability),
+                  entry.rival < 0 ? "on its own" : report.nodeName(entry.nodeOf[entry.rival]),
+                  percent(entry.rival_probability),
+                ]),
               "Rows whose company changes most from draw to draw: how much of it is of the reported cluster, and of the next.",
               several ? [false, true, false, true, false, true] : [false, false, true, false, true],
             ),
@@ -102,26 +108,51 @@ function rowFigure(report: Report, state: State, row: number, colors: Int32Array
     class: "bars",
     role: "img",
     viewBox: `0 0 ${width} ${levels.length * rowHeight}`,
-    "aria-label": `Membership of ${name}: ` + levels.map((entry) => `level ${entry.level}: ` + entry.parts.map((part) => `${part.name} ${percent(part.share)}`).join(", ")).join("; "),
+    "aria-label":
+      `Membership of ${name}: ` +
+      levels
+        .map(
+          (entry) =>
+            `level ${entry.level}: ` + entry.parts.map((part) => `${part.name} ${percent(part.share)}`).join(", "),
+        )
+        .join("; "),
   });
   levels.forEach((entry, i) => {
     const y = i * rowHeight + 4;
     if (levels.length > 1) drawing.append(svg("text", { x: 0, y: y + 15, class: "axis" }, `level ${entry.level}`));
     let x = left;
-    const total = Math.max(1e-9, entry.parts.reduce((sum, part) => sum + part.share, 0));
+    const total = Math.max(
+      1e-9,
+      entry.parts.reduce((sum, part) => sum + part.share, 0),
+    );
     entry.parts.forEach((part, k) => {
       const wide = (part.share / total) * (width - left);
       const index = part.node === null ? 7 : colors[part.node] >= 0 ? colors[part.node] : k;
       const color = kindColor(index);
       drawing.append(
-        svg("rect", { x, y, width: Math.max(0.5, wide - 1), height: 22, fill: color, "fill-opacity": k > 0 && index === colors[leaf] ? 0.55 : 1 }, svg("title", {}, `${part.name}: ${percent(part.share)}`)),
+        svg(
+          "rect",
+          {
+            x,
+            y,
+            width: Math.max(0.5, wide - 1),
+            height: 22,
+            fill: color,
+            "fill-opacity": k > 0 && index === colors[leaf] ? 0.55 : 1,
+          },
+          svg("title", {}, `${part.name}: ${percent(part.share)}`),
+        ),
       );
       const most = Math.floor((wide - 10) / 6.4);
       if (most >= 5) {
         const text = `${part.name} ${percent(part.share)}`;
         drawing.append(
           styled(
-            svg("text", { x: x + 5, y: y + 15, class: "in-bar" }, text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`),
+            svg(
+              "text",
+              { x: x + 5, y: y + 15, class: "in-bar" },
+              text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`,
+            ),
             { fill: readableOn(color) },
           ),
         );
@@ -129,7 +160,8 @@ function rowFigure(report: Report, state: State, row: number, colors: Int32Array
       x += wide;
     });
   });
-  const values = report.nodes[leaf].against_all.length > 0 ? report.nodes[leaf].against_all : report.nodes[leaf].against_siblings;
+  const values =
+    report.nodes[leaf].against_all.length > 0 ? report.nodes[leaf].against_all : report.nodes[leaf].against_siblings;
   const made = figure({
     name: "row",
     title: name,
@@ -157,8 +189,10 @@ function rowFigure(report: Report, state: State, row: number, colors: Int32Array
   const finest = levels[levels.length - 1].parts;
   made.say(
     `Each bar is a level: whose company “${name}” keeps over ${report.data.head.greedy ? "the partitions that cutting the tree can give" : "the draws"}. ` +
-      (finest.length === 0 ? "" : `At the finest level ${percent(finest[0].share)} of it is of “${finest[0].name}”` +
-        (finest.length > 1 ? `, ${percent(finest[1].share)} of “${finest[1].name}”.` : ".")),
+      (finest.length === 0
+        ? ""
+        : `At the finest level ${percent(finest[0].share)} of it is of “${finest[0].name}”` +
+          (finest.length > 1 ? `, ${percent(finest[1].share)} of “${finest[1].name}”.` : ".")),
   );
   return made.element;
 }
@@ -172,8 +206,12 @@ function nearest(report: Report, state: State, row: number): HTMLElement | null 
   const others = Array.from({ length: bins }, (_, i) => i).filter((i) => i !== row && shares[i] > 0);
   others.sort((a, b) => shares[b] - shares[a]);
   if (others.length === 0) return null;
-  return h("div", {}, h("h4", {}, "Most often in the same cluster"),
-    rowChips(report, state, others.slice(0, 6), 6, (other) => ` ${percent(shares[other] / 65535)}`));
+  return h(
+    "div",
+    {},
+    h("h4", {}, "Most often in the same cluster"),
+    rowChips(report, state, others.slice(0, 6), 6, (other) => ` ${percent(shares[other] / 65535)}`),
+  );
 }
 
 function valuesTable(report: Report, row: number, traits: Report["nodes"][number]["against_all"]): HTMLElement {
@@ -181,8 +219,20 @@ function valuesTable(report: Report, row: number, traits: Report["nodes"][number
     const column = report.data.columns.findIndex((candidate) => candidate.name === trait.column);
     if (column < 0) return [];
     const shown = (value: number) =>
-      trait.kind === "binary" ? percent(value) : trait.kind === "category" ? `${trait.level}: ${percent(value)}` : brief(value);
+      trait.kind === "binary"
+        ? percent(value)
+        : trait.kind === "category"
+          ? `${trait.level}: ${percent(value)}`
+          : brief(value);
     return [[trait.column, report.cellText(row, column) || "missing", shown(trait.inside), shown(trait.outside)]];
   });
-  return scroller("Its values", table(["column", "this row", "its cluster", "the others"], lines, "Its values where its cluster differs most", [false, true, true, true]));
+  return scroller(
+    "Its values",
+    table(["column", "this row", "its cluster", "the others"], lines, "Its values where its cluster differs most", [
+      false,
+      true,
+      true,
+      true,
+    ]),
+  );
 }

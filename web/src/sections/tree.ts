@@ -67,7 +67,8 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
   }
 
   function itemLabel(item: Item): string {
-    if (item.gathered > 0) return `${item.gathered} smaller clusters, ${plural(item.size, "row")}; press Enter to show them`;
+    if (item.gathered > 0)
+      return `${item.gathered} smaller clusters, ${plural(item.size, "row")}; press Enter to show them`;
     const node = report.nodes[item.node];
     const sure = node.parent === null ? "" : `, ${percent(node.sure)} sure`;
     return `${report.nodeName(item.node)}, ${plural(item.size, "row")}${sure}`;
@@ -122,12 +123,17 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
         onfocus: () => (focused = item.node),
       });
       const start = canOpen ? r + 24 : r + 6;
-      const words = leaf ? wrapped(name, width - x(item) - start - 2, Math.max(1, Math.min(3, Math.floor((item.height - 12) / 14)))) : [];
+      const words = leaf
+        ? wrapped(name, width - x(item) - start - 2, Math.max(1, Math.min(3, Math.floor((item.height - 12) / 14))))
+        : [];
       const top = -1 - (words.length - 1) * 7;
       const text = leaf
         ? svg("text", { class: "name" }, ...words.map((line, k) => svg("tspan", { x: start, y: top + 14 * k }, line)))
-        : svg("text", { x: -r - 3, y: -r - 3, class: "name inner", "text-anchor": "end" },
-            item.depth === 0 || step < 50 ? "" : shortened(name, step - 6, 5.6));
+        : svg(
+            "text",
+            { x: -r - 3, y: -r - 3, class: "name inner", "text-anchor": "end" },
+            item.depth === 0 || step < 50 ? "" : shortened(name, step - 6, 5.6),
+          );
       group.append(
         svg("title", {}, itemLabel(item)),
         svg("rect", {
@@ -148,8 +154,14 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
       });
       caption.append(text);
       if (leaf)
-        caption.append(svg("text", { x: start, y: top + 14 * (words.length - 1) + 12, class: "count" },
-          plural(item.size, "row") + (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} sure` : "")));
+        caption.append(
+          svg(
+            "text",
+            { x: start, y: top + 14 * (words.length - 1) + 12, class: "count" },
+            plural(item.size, "row") +
+              (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} sure` : ""),
+          ),
+        );
       if (canOpen) {
         const sign = svg(
           "g",
@@ -193,14 +205,21 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
       drawStrip(strip, report.knownCodes[k], bands());
     });
     const named = columnWidth >= 9;
-    const headed = [...report.data.known.map((known) => known.name), ...(named ? report.data.columns.map((column) => column.name) : [])];
+    const headed = [
+      ...report.data.known.map((known) => known.name),
+      ...(named ? report.data.columns.map((column) => column.name) : []),
+    ];
     const letters = Math.min(20, Math.max(0, ...headed.map((text) => [...text].length)));
     const headHeight = letters === 0 ? 0 : Math.ceil(12 + letters * 4.8);
     const offset = strips.length * (stripWidth + 3);
     heads.setAttribute("width", String(offset + width + 80));
     heads.setAttribute("height", String(headHeight));
     const head = (text: string, at: number) =>
-      svg("text", { transform: `translate(${at},${headHeight - 4}) rotate(-50)`, class: "head" }, shortened(text, 125, 6));
+      svg(
+        "text",
+        { transform: `translate(${at},${headHeight - 4}) rotate(-50)`, class: "head" },
+        shortened(text, 125, 6),
+      );
     heads.replaceChildren(
       ...report.data.known.map((known, k) => head(known.name, k * (stripWidth + 3) + stripWidth / 2 + 4)),
       ...(named ? report.data.columns.map((column, j) => head(column.name, offset + (j + 0.5) * columnWidth + 4)) : []),
@@ -217,8 +236,11 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
       if (each < rowNameHeight) continue;
       for (let row = leaf.first; row < leaf.end; row++)
         texts.push(
-          svg("text", { x: 4, y: leaf.top + (row - leaf.first + 0.5) * each, class: "row-name" },
-            shortened(report.rowName(row), 110, 5.8)),
+          svg(
+            "text",
+            { x: 4, y: leaf.top + (row - leaf.first + 0.5) * each, class: "row-name" },
+            shortened(report.rowName(row), 110, 5.8),
+          ),
         );
     }
     names.setAttribute("height", String(layout.height));
@@ -345,7 +367,8 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
     if (at !== null) state.chooseRow(at.row);
   });
 
-  const button = (label: string, act: () => void) => h("button", { type: "button", class: "small", onclick: act }, label);
+  const button = (label: string, act: () => void) =>
+    h("button", { type: "button", class: "small", onclick: act }, label);
   const made = figure({
     name: "tree",
     title: report.data.tree.hierarchy ? "The tree and the data" : "The clusters and the data",
@@ -353,26 +376,42 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
     controls: h(
       "span",
       { class: "controls" },
-      button("Open all", () => { view.openAll(); redraw(); }),
-      button("Close all", () => { view.closeAll(); redraw(); }),
+      button("Open all", () => {
+        view.openAll();
+        redraw();
+      }),
+      button("Close all", () => {
+        view.closeAll();
+        redraw();
+      }),
       button("Only the chosen branch", () => zoom(state.node)),
       button("Everything", () => zoom(0)),
     ),
     drawings: () => [drawing, heads, ...strips, cells, ...(names.childElementCount > 0 ? [names] : [])],
     rows: function* () {
-      yield ["row", ...report.data.known.map((known) => known.name), "cluster", ...report.data.columns.map((column) => column.name)];
+      yield [
+        "row",
+        ...report.data.known.map((known) => known.name),
+        "cluster",
+        ...report.data.columns.map((column) => column.name),
+      ];
       for (let row = 0; row < report.rows; row++)
         yield [
           report.rowName(row),
           ...report.data.known.map((known, k) => known.levels[report.knownCodes[k][row]] ?? report.knownCodes[k][row]),
-          report.path(report.leafOfRow[row]).slice(1).map((node) => report.nodeName(node)).join(" > "),
+          report
+            .path(report.leafOfRow[row])
+            .slice(1)
+            .map((node) => report.nodeName(node))
+            .join(" > "),
           ...report.data.columns.map((_, j) => report.cellText(row, j)),
         ];
     },
   });
 
   function legend(): HTMLElement {
-    const swatch = (color: string, label: string) => h("span", { class: "key" }, styled(h("i", {}), { background: color }), label);
+    const swatch = (color: string, label: string) =>
+      h("span", { class: "key" }, styled(h("i", {}), { background: color }), label);
     const known = report.data.known.flatMap((entry) => [
       h("span", { class: "key-title" }, `${entry.name}:`),
       ...entry.levels.slice(0, 16).map((level, i) => swatch(labelColor(i), level)),
@@ -402,8 +441,12 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
           ? "Clusters are joined in the order in which the tree joined them; thick blue branches are certain given the tree, thin orange ones are not. "
           : "Clusters are joined by how often their rows are together in the draws; thick blue branches are certain, thin orange ones are not. ") +
       "Rows of the table stand beside their cluster, the columns that tell clusters apart most come first. " +
-      (report.rows < total ? `${report.rows.toLocaleString("en")} of ${total.toLocaleString("en")} rows are drawn, evenly spaced. ` : "") +
-      (report.width < report.data.head.columns ? `The ${report.width} most telling of ${report.data.head.columns} columns are drawn. ` : "") +
+      (report.rows < total
+        ? `${report.rows.toLocaleString("en")} of ${total.toLocaleString("en")} rows are drawn, evenly spaced. `
+        : "") +
+      (report.width < report.data.head.columns
+        ? `The ${report.width} most telling of ${report.data.head.columns} columns are drawn. `
+        : "") +
       "Choose a node to see what makes it different.",
   );
 

@@ -57,7 +57,12 @@ function drawView(report: Report, shades: Shades, seen: SeenView, canvas: HTMLCa
     context.fillStyle = themeColor("--ground");
     if (first > 0) context.fillRect(stripWidth * sharp, Math.round(top) - 1, canvas.width, 2);
     context.fillStyle = kindColor(seen.bands.findIndex((other) => other.first === first));
-    context.fillRect(0, top + 1, (stripWidth - 2) * sharp, Math.max(1, ((end - first) / report.rows) * canvas.height - 2));
+    context.fillRect(
+      0,
+      top + 1,
+      (stripWidth - 2) * sharp,
+      Math.max(1, ((end - first) / report.rows) * canvas.height - 2),
+    );
   }
 }
 
@@ -71,7 +76,11 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
     const columns = seen.view.columns.length;
     const width = Math.round(Math.max(48, Math.min(26 * columns, (1000 * columns) / total)));
     const words = `View ${index + 1}: ${plural(columns, "column")}, ${plural(seen.view.clusters, "cluster")} of rows`;
-    const canvas = h("canvas", { class: "cells", role: "img", "aria-label": `${words}. Columns: ${names(report, seen.view).slice(0, 40).join(", ")}` });
+    const canvas = h("canvas", {
+      class: "cells",
+      role: "img",
+      "aria-label": `${words}. Columns: ${names(report, seen.view).slice(0, 40).join(", ")}`,
+    });
     const draw = () => drawView(report, shades, seen, canvas, width);
     draw();
     canvases.push(canvas);
@@ -79,7 +88,10 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
     canvas.addEventListener("pointermove", (event) => {
       const at = canvas.getBoundingClientRect();
       const place = Math.floor(((event.clientX - at.left - stripWidth) / (at.width - stripWidth)) * columns);
-      const row = seen.order[Math.min(report.rows - 1, Math.max(0, Math.floor(((event.clientY - at.top) / at.height) * report.rows)))];
+      const row =
+        seen.order[
+          Math.min(report.rows - 1, Math.max(0, Math.floor(((event.clientY - at.top) / at.height) * report.rows)))
+        ];
       const column = seen.view.columns[Math.min(columns - 1, Math.max(0, place))];
       const cluster = seen.bands.findIndex((band) => band.cluster === seen.labels[row]) + 1;
       tip.textContent = `view ${index + 1}, cluster ${cluster}: ${report.rowName(row)}, ${report.data.columns[column].name} ${report.cellText(row, column) || "missing"}`;
@@ -112,7 +124,10 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
     rows: function* () {
       yield ["row", ...views.map((_, index) => `cluster in view ${index + 1}`)];
       for (let row = 0; row < report.rows; row++)
-        yield [report.rowName(row), ...views.map((seen) => seen.bands.findIndex((band) => band.cluster === seen.labels[row]) + 1)];
+        yield [
+          report.rowName(row),
+          ...views.map((seen) => seen.bands.findIndex((band) => band.cluster === seen.labels[row]) + 1),
+        ];
     },
   });
   made.say(
@@ -141,8 +156,13 @@ function matrixFigure(report: Report): HTMLElement {
     tip.textContent = `${name(b)} and ${name(a)}: ${percent(values[b * side + a] / 65535)}`;
   });
   canvas.addEventListener("pointerleave", () => (tip.textContent = ""));
-  const legend = h("div", { class: "legend" },
-    ...[0, 0.25, 0.5, 0.75, 1].map((share) => h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share))));
+  const legend = h(
+    "div",
+    { class: "legend" },
+    ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
+      h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share)),
+    ),
+  );
   const made = figure({
     name: "column-dependence",
     title: "Which columns belong together",
@@ -151,12 +171,17 @@ function matrixFigure(report: Report): HTMLElement {
     rows: function* () {
       yield ["column", ...columns.map((_, place) => name(place))];
       for (let b = 0; b < side; b++)
-        yield [name(b), ...Array.from(values.subarray(b * side, (b + 1) * side), (v) => Number((v / 65535).toFixed(4)))];
+        yield [
+          name(b),
+          ...Array.from(values.subarray(b * side, (b + 1) * side), (v) => Number((v / 65535).toFixed(4))),
+        ];
     },
   });
   const sentence =
     "Each cell says how often two columns share a view, that is, tell of the same groups of rows: bright is always, dark is never." +
-    (side < report.data.head.columns ? ` ${side.toLocaleString("en")} of ${plural(report.data.head.columns, "column")} are drawn.` : "");
+    (side < report.data.head.columns
+      ? ` ${side.toLocaleString("en")} of ${plural(report.data.head.columns, "column")} are drawn.`
+      : "");
   made.say(sentence);
   canvas.setAttribute("aria-label", sentence);
   return made.element;
@@ -165,6 +190,11 @@ function matrixFigure(report: Report): HTMLElement {
 export function viewsSection(report: Report, state: State): HTMLElement | null {
   if (report.data.views === null) return null;
   const views = report.data.views.views.map((view) => see(report, view));
-  return h("section", { id: "views", "aria-labelledby": "views-title" }, h("h2", { id: "views-title" }, "The views"),
-    tableFigure(report, state, views), matrixFigure(report));
+  return h(
+    "section",
+    { id: "views", "aria-labelledby": "views-title" },
+    h("h2", { id: "views-title" }, "The views"),
+    tableFigure(report, state, views),
+    matrixFigure(report),
+  );
 }

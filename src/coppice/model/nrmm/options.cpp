@@ -98,10 +98,9 @@ std::vector<Parameter> parameter_table() {
       count_row("split-merge-moves", "5",
                 "split-merge proposals in a sweep (five times as many in the first 50)"),
       count_row("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0),
-      choice_row(
-          "split-merge-launch", "sequential",
-          "start of those scans: rows allocated one by one, or random launch (as first published)",
-          {"sequential", "random"}),
+      choice_row("split-merge-launch", "sequential",
+                 "start of those scans: rows allocated one by one, or random launch (as first published)",
+                 {"sequential", "random"}),
       choice_row(
           "guide", "ibhc+bisect",
           "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
