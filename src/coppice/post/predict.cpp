@@ -98,29 +98,56 @@ void check_rows(const SavedRun& run, const Rows& rows) {
   }
 }
 
+/// A row's sums over draws, each draw weighted by the density that it gives the row: p(group | row) is
+/// proportional to the sum over draws of p(row, group | draw).
+struct RowSums {
+  RunningLogSum density;
+
+  /// Adds a draw that gives the row this log density; what an earlier draw's weight must be multiplied by,
+  /// and the weight of this one.
+  struct Weights {
+    double earlier;
+    double own;
+  };
+  Weights add(double log_density) {
+    const double before = density.largest;
+    density.add(log_density);
+    return {before == kMinusInfinity ? 0.0 : std::exp(before - density.largest),
+            std::exp(log_density - density.largest)};
+  }
+};
+
 /// One row under one draw.
 void add_draw(const Predictor& predictor, std::size_t level, const Overlap& overlap, const double* row,
-              std::span<double> weights, Prediction& prediction, RunningLogSum& density) {
+              std::span<double> weights, Prediction& prediction, RowSums& sums) {
   const std::size_t clusters = predictor.clusters(level);
   predictor.log_weights(row, level, weights);
   const double total = log_sum_exp(weights);
-  if (!(total > kMinusInfinity)) {
-    prediction.new_probability += 1.0;
-    return;
+  if (!(total > kMinusInfinity)) return;
+  const RowSums::Weights weight = sums.add(total);
+  if (weight.earlier != 1.0) {
+    for (double& p : prediction.probabilities) p *= weight.earlier;
+    prediction.new_probability *= weight.earlier;
   }
-  density.add(total);
   for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
-    const double share = std::exp(weights[cluster] - total) / overlap.size[cluster];
+    const double share = weight.own * std::exp(weights[cluster] - total) / overlap.size[cluster];
     for (const Overlap::Cell& cell : overlap.of(cluster))
       prediction.probabilities[cell.group] += share * cell.count;
   }
-  prediction.new_probability += std::exp(weights[clusters] - total);
+  prediction.new_probability += weight.own * std::exp(weights[clusters] - total);
 }
 
-void finish(Prediction& prediction, const RunningLogSum& density, double draws) {
-  for (double& p : prediction.probabilities) p /= draws;
-  prediction.new_probability /= draws;
-  prediction.log_density = density.value() - std::log(draws);
+void finish(Prediction& prediction, const RowSums& sums, double draws) {
+  double total = prediction.new_probability;
+  for (const double p : prediction.probabilities) total += p;
+  // A row that has density zero in every draw belongs to none of the groups.
+  if (total > 0.0) {
+    for (double& p : prediction.probabilities) p = std::min(p / total, 1.0);
+    prediction.new_probability = std::min(prediction.new_probability / total, 1.0);
+  } else {
+    prediction.new_probability = 1.0;
+  }
+  prediction.log_density = sums.density.value() - std::log(draws);
   prediction.entropy = entropy_of(prediction.probabilities, prediction.new_probability);
   const auto best = std::max_element(prediction.probabilities.begin(), prediction.probabilities.end());
   if (*best >= prediction.new_probability)
@@ -162,7 +189,7 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
   check_rows(run, rows);
   std::vector<Prediction> predictions(rows.size());
   for (Prediction& prediction : predictions) prediction.probabilities.assign(groups, 0.0);
-  std::vector<RunningLogSum> densities(rows.size());
+  std::vector<RowSums> sums(rows.size());
   std::size_t draws = 0;
   const std::size_t chunks = (rows.size() + kRowsOfChunk - 1) / kRowsOfChunk;
   const std::size_t most = draws_for_prediction(run, options.most_draws);
@@ -180,12 +207,12 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
         weights.resize(batch[d].predictor->clusters(options.level) + 1);
         for (std::size_t i = chunk * kRowsOfChunk; i < end; ++i)
           add_draw(*batch[d].predictor, options.level, overlaps[d], rows[i], weights, predictions[i],
-                   densities[i]);
+                   sums[i]);
       }
     });
   });
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    finish(predictions[i], densities[i], static_cast<double>(draws));
+    finish(predictions[i], sums[i], static_cast<double>(draws));
     predictions[i].log_density += run.setup().plan.log_jacobian(rows[i]);
   }
   return predictions;

@@ -1,13 +1,13 @@
-// Where a row belongs, and how surely: averages over the stored draws, never drawn anew. For a draw with
-// clusters c and weights w_c = p(row, row joins c), a new cluster among them, and a consensus partition of
-// the training rows in groups g,
-//   log density        = log of the average over draws of sum_c w_c,
-//   probability of g   = average over draws of sum_c (w_c / sum w) * |c and g| / |c|,
-//   probability of new = average over draws of w_new / sum w,
-// so that the probabilities of a row sum to one. The new row does not reweight the draws: it is placed into
-// the posterior of the training rows. Each row is judged by itself: results do not depend on the other rows,
-// on their order or on the number of threads, to the last bit. `membership` answers the same question for the
-// training rows.
+// Where a row belongs, and how certain that is: averages over the stored draws. For a draw with clusters c
+// and weights w_c = p(row, row joins c), a new cluster among them, W = sum_c w_c, and a consensus partition
+// of the training rows into groups g,
+//   log density        = log of the average over draws of W,
+//   probability of g   = sum over draws of sum_c w_c |c and g| / |c|, divided by the sum over draws of W,
+//   probability of new = sum over draws of w_new, divided by the same,
+// so that the probabilities of a row sum to one. Each draw is weighted by the density W that it gives the
+// row: this is the posterior membership given the training rows and the new one. Each row is judged without
+// the other new rows: results do not depend on them, on their order or on the number of threads, to the last
+// bit. `membership` answers the same question for the training rows.
 #pragma once
 
 #include <cstddef>
