@@ -74,3 +74,16 @@ def test_no_runs_are_left_behind(coppice, table, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     coppice("crossvalidate", table, "--models", "bhc", "--folds", "2", *FLAGS[:2])
     assert list(tmp_path.glob("coppice-folds-*")) == []
+
+
+def test_the_largest_count_may_be_held_out(coppice):
+    """The trials of a binomial column come from all of its cells: no fold calls its largest count impossible."""
+    rows = [[i % 4, (3 * i) % 5] for i in range(24)] + [[11, 9]]
+    (coppice.folder / "counts.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    options = ("--family", "binomial", "--models", "nrmm,crosscat", "--folds", "5", "--hyper", "fixed")
+    answer = coppice.json("crossvalidate", "counts.csv", *options, *FLAGS[2:])
+    for model in answer["models"]:
+        folds = model["log_predictive"]["folds"]
+        assert len(folds) == 5 and None not in folds, model
+        assert model["log_predictive"]["mean"] == pytest.approx(sum(folds) / 5)
+

@@ -12,7 +12,8 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string words(const MeanAndError& value) {
-  if (!std::isfinite(value.mean)) return "-";
+  if (std::isnan(value.mean)) return "-";
+  if (std::isinf(value.mean)) return value.mean < 0.0 ? "-inf" : "inf";
   const int digits = std::abs(value.mean) >= 100.0 ? 1 : std::abs(value.mean) >= 10.0 ? 2 : 3;
   return std::isfinite(value.error)
              ? fmt::format("{:.{}f} +- {:.{}f}", value.mean, digits, value.error, digits)
@@ -23,7 +24,7 @@ std::string text_of(const Crossvalidation& answer, const Context& context) {
   std::vector<std::size_t> shown;
   for (std::size_t figure = 0; figure < answer.figures.size(); ++figure)
     for (const FoldScores& scores : answer.models)
-      if (std::isfinite(mean_over_folds(scores, figure).mean)) {
+      if (!std::isnan(mean_over_folds(scores, figure).mean)) {
         shown.push_back(figure);
         break;
       }
@@ -36,7 +37,13 @@ std::string text_of(const Crossvalidation& answer, const Context& context) {
     for (const std::size_t figure : shown) cells.push_back(words(mean_over_folds(scores, figure)));
     table.add(cells);
   }
-  return table.text(context);
+  std::string text = table.text(context);
+  for (const FoldScores& scores : answer.models)
+    for (const std::size_t figure : shown)
+      if (const std::size_t infinite = infinite_folds(scores, figure); infinite != 0)
+        text += fmt::format("\n{}: {} of {} folds hold a value that the model gives probability zero.\n",
+                            scores.name, infinite, scores.folds.size());
+  return text;
 }
 
 ordered_json json_of(const Crossvalidation& answer) {
@@ -49,6 +56,8 @@ ordered_json json_of(const Crossvalidation& answer) {
       for (const FoldScores::Fold& fold : scores.folds) values.push_back(fold.figures[figure]);
       entry[answer.figures[figure].key] = {
           {"mean", value.mean}, {"standard_error", value.error}, {"folds", values}};
+      if (const std::size_t infinite = infinite_folds(scores, figure); infinite != 0)
+        entry[answer.figures[figure].key]["infinite_folds"] = infinite;
     }
     list.push_back(entry);
   }

@@ -286,7 +286,8 @@ FamilyEntry binomial_entry() {
                          positive_parameter("a", "0.5", "prior weight of success"),
                          positive_parameter("b", "0.5", "prior weight of failure")},
           .make = make_columns<binomial_cells>,
-          .support = Support::bounded_counts};
+          .support = Support::bounded_counts,
+          .support_parameter = "trials"};
 }
 
 FamilyEntry categorical_entry() {

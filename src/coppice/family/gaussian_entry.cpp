@@ -134,10 +134,12 @@ std::unique_ptr<Family> make(const FamilyInputs& inputs) {
 
 FamilyEntry gaussian_entry() {
   using Type = Parameter::Type;
-  return {"gaussian",
-          "real columns together, with their correlations; normal-inverse-Wishart prior",
-          {Kind::real, Kind::count, Kind::binary},
-          false,
+  return {
+      .name = "gaussian",
+      .summary = "real columns together, with their correlations; normal-inverse-Wishart prior",
+      .kinds = {Kind::real, Kind::count, Kind::binary},
+      .missing_allowed = false,
+      .parameters =
           {{"prior_mean", Type::numbers, "", "prior mean; default: the columns' means"},
            {"mean_strength", Type::real, "", "how many rows the prior mean is worth; default 0.05", 0.0,
             1e300, true},
@@ -153,13 +155,9 @@ FamilyEntry gaussian_entry() {
             0,
             false,
             {"nips2015"}}},
-          make,
-          Support::real_line,
-          /*joint=*/true,
-          /*gaps_in_new_rows=*/true,
-          /*rate_like=*/false,
-          /*overdispersed=*/false,
-          {Kind::real}};
+      .make = make,
+      .joint = true,
+      .automatic = {Kind::real}};
 }
 
 }  // namespace coppice

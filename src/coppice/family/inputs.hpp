@@ -99,11 +99,12 @@ struct FamilyEntry {
   std::unique_ptr<Family> (*make)(const FamilyInputs&);
 
   Support support = Support::real_line;
-  bool joint = false;                // its columns depend on each other within a cluster
-  bool gaps_in_new_rows = true;      // new rows may have missing cells, even if fitted ones may not
-  bool rate_like = false;            // clusters differ by a rate: profiles compare means as Poisson rates
-  bool overdispersed = false;        // counts whose variance exceeds their mean
-  std::vector<Kind> automatic = {};  // kinds that --family auto takes it for
+  std::string support_parameter = {};  // of bounded support: the parameter that bounds it
+  bool joint = false;                  // its columns depend on each other within a cluster
+  bool gaps_in_new_rows = true;        // new rows may have missing cells, even if fitted ones may not
+  bool rate_like = false;              // clusters differ by a rate: profiles compare means as Poisson rates
+  bool overdispersed = false;          // counts whose variance exceeds their mean
+  std::vector<Kind> automatic = {};    // kinds that --family auto takes it for
   /// The same for columns with a spike, whose cells are minus infinity there; nullptr: takes no such columns.
   std::unique_ptr<Family> (*make_with_spike)(const FamilyInputs&) = nullptr;
 

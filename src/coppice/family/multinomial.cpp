@@ -261,27 +261,27 @@ CellPredictive Multinomial::predict_cell(const double* stats, std::size_t column
 }
 
 FamilyEntry multinomial_entry() {
-  return {"multinomial",
-          "all count columns together as one vector of counts (words); Dirichlet prior",
-          {Kind::count, Kind::binary},
-          false,
-          {{"concentration",
-            Parameter::Type::numbers,
-            "0.5",
-            "prior weight of every column, or one number for each",
-            0.0,
-            1e300,
-            true,
-            {},
-            0}},
-          [](const FamilyInputs& inputs) -> std::unique_ptr<Family> {
+  return {.name = "multinomial",
+          .summary = "all count columns together as one vector of counts (words); Dirichlet prior",
+          .kinds = {Kind::count, Kind::binary},
+          .missing_allowed = false,
+          .parameters = {{"concentration",
+                          Parameter::Type::numbers,
+                          "0.5",
+                          "prior weight of every column, or one number for each",
+                          0.0,
+                          1e300,
+                          true,
+                          {},
+                          0}},
+          .make = [](const FamilyInputs& inputs) -> std::unique_ptr<Family> {
             const std::vector<double> half(inputs.columns.size(), 0.5);
             return std::make_unique<Multinomial>(inputs.per_column_values("concentration", half, 0.0));
           },
-          Support::counts,
-          /*joint=*/true,
-          /*gaps_in_new_rows=*/false,
-          /*rate_like=*/true};
+          .support = Support::counts,
+          .joint = true,
+          .gaps_in_new_rows = false,
+          .rate_like = true};
 }
 
 }  // namespace coppice

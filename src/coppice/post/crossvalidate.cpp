@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -101,15 +102,35 @@ std::optional<CellResult> fit_and_score(const CrossvalidationRequest& request, c
   return result;
 }
 
-CellResult score_without_structure(const CrossvalidationRequest& request, const Dataset& rest,
-                                   std::span<const HeldOutCell> cells) {
+RunContents contents_of_first(const CrossvalidationRequest& request, const Dataset& data) {
   RunConfig config;
   config.model = request.contenders.front().model->name;
   config.parameters = request.contenders.front().parameters;
   config.family = request.family;
   config.family_settings = request.family_settings;
   config.hyper = request.hyper;
-  const RunContents contents = contents_of(std::move(config), rest);
+  return contents_of(std::move(config), data);
+}
+
+/// What values a column can take is a matter of all of its cells, not of those that a fold leaves.
+void fix_supports(const CrossvalidationRequest& request, Dataset& data) {
+  const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents_of_first(request, data));
+  for (const FamilyPlan::Block& block : setup->plan.blocks) {
+    const std::string& bound = family_by_name(block.family).support_parameter;
+    if (bound.empty()) continue;
+    for (std::size_t j = 0; j < block.columns.size(); ++j) {
+      const std::string& name = data.table.columns[block.columns[j]].name;
+      const auto spec = std::find_if(data.codebook.columns.begin(), data.codebook.columns.end(),
+                                     [&](const ColumnSpec& column) { return column.name == name; });
+      if (spec != data.codebook.columns.end())
+        spec->settings.try_emplace(bound, block.effective.columns.at(j).at(bound));
+    }
+  }
+}
+
+CellResult score_without_structure(const CrossvalidationRequest& request, const Dataset& rest,
+                                   std::span<const HeldOutCell> cells) {
+  const RunContents contents = contents_of_first(request, rest);
   const Clock::time_point begin = Clock::now();
   const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
   CellResult result;
@@ -122,6 +143,7 @@ Crossvalidation crossvalidate_cells(const CrossvalidationRequest& request) {
   for (const Contender& contender : request.contenders) check_request(fit_request(request, contender));
   Dataset data = request.data;
   adopt_kinds(data.table, data.codebook, request.family);  // from all cells, the same in every fold
+  fix_supports(request, data);
   const std::uint64_t seed = ParameterValues(run_parameters(), request.run_length).integer("seed");
   const std::vector<std::vector<HeldOutCell>> folds = deal_cells(data.table, request.folds, seed);
   Crossvalidation answer{kCellFigures, "cells", folds.size(), folds.size(), {{"one cluster"}}};

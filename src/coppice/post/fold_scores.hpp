@@ -33,6 +33,8 @@ struct MeanAndError {
 };
 /// Over the folds that have the figure.
 MeanAndError mean_over_folds(const FoldScores& scores, std::size_t figure);
+/// In how many folds the figure is infinite.
+std::size_t infinite_folds(const FoldScores& scores, std::size_t figure);
 
 struct Crossvalidation {
   std::vector<FoldFigure> figures;  // the first is the one to compare by

@@ -6,8 +6,10 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/post/contingency.hpp"
 #include "coppice/post/draw_batches.hpp"
+#include "coppice/post/units.hpp"
 
 namespace coppice {
 namespace {
@@ -79,6 +81,17 @@ struct RunningLogSum {
   double value() const { return sum > 0.0 ? largest + std::log(sum) : kMinusInfinity; }
 };
 
+/// Log densities of standardized columns in the units of the table as it was read, cell by cell. Principal
+/// components have no such units.
+std::vector<double> log_deviations(const SavedRun& run) {
+  const std::vector<OriginalUnits> units =
+      original_units(transform_from_json(run.contents().transform), run.table());
+  std::vector<double> result;
+  for (const FamilyPlan::Block& block : run.setup().plan.blocks)
+    for (const std::size_t column : block.columns) result.push_back(std::log(units[column].deviation));
+  return result;
+}
+
 /// Most families judge a row by its present cells.
 void check_rows(const SavedRun& run, const Rows& rows) {
   if (rows.size() == 0) return;
@@ -137,7 +150,30 @@ void add_draw(const Predictor& predictor, std::size_t level, const Overlap& over
   prediction.new_probability += weight.own * std::exp(weights[clusters] - total);
 }
 
-void finish(Prediction& prediction, const RowSums& sums, double draws) {
+/// The log of what the draws' weights of clusters sum to. One for each draw, except where the weights are
+/// those of a process whose latent variable was drawn (ngg): there they average to one. Dividing by what they
+/// sum to makes every density integrate to one. Families that need complete rows have no row without cells.
+class WeightsOfDraws {
+ public:
+  explicit WeightsOfDraws(const SavedRun& run) : empty_row_(run.setup().rows.width, kMissing) {
+    for (const FamilyPlan::Block& block : run.setup().plan.blocks)
+      measured_ = measured_ && family_by_name(block.family).gaps_in_new_rows;
+  }
+  void add(const Predictor& predictor, std::size_t level) {
+    if (!measured_) return sum_.add(0.0);
+    weights_.resize(predictor.clusters(level) + 1);
+    predictor.log_weights(empty_row_.data(), level, weights_);
+    sum_.add(log_sum_exp(weights_));
+  }
+  double log_total() const { return sum_.value(); }
+
+ private:
+  std::vector<double> empty_row_, weights_;
+  bool measured_ = true;
+  RunningLogSum sum_;
+};
+
+void finish(Prediction& prediction, const RowSums& sums, double log_draws) {
   double total = prediction.new_probability;
   for (const double p : prediction.probabilities) total += p;
   // A row that has density zero in every draw belongs to none of the groups.
@@ -147,7 +183,7 @@ void finish(Prediction& prediction, const RowSums& sums, double draws) {
   } else {
     prediction.new_probability = 1.0;
   }
-  prediction.log_density = sums.density.value() - std::log(draws);
+  prediction.log_density = sums.density.value() - log_draws;
   prediction.entropy = entropy_of(prediction.probabilities, prediction.new_probability);
   const auto best = std::max_element(prediction.probabilities.begin(), prediction.probabilities.end());
   if (*best >= prediction.new_probability)
@@ -190,11 +226,11 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
   std::vector<Prediction> predictions(rows.size());
   for (Prediction& prediction : predictions) prediction.probabilities.assign(groups, 0.0);
   std::vector<RowSums> sums(rows.size());
-  std::size_t draws = 0;
+  WeightsOfDraws all_draws(run);
   const std::size_t chunks = (rows.size() + kRowsOfChunk - 1) / kRowsOfChunk;
   const std::size_t most = draws_for_prediction(run, options.most_draws);
   for_each_batch(run, most, options.threads, [&](std::span<const TakenDraw> batch) {
-    draws += batch.size();
+    for (const TakenDraw& draw : batch) all_draws.add(*draw.predictor, options.level);
     std::vector<Overlap> overlaps(batch.size());
     parallel_for(batch.size(), options.threads, [&](std::size_t d) {
       overlaps[d] = make_overlap(batch[d].labels.subspan((options.level - 1) * run.rows(), run.rows()),
@@ -211,9 +247,12 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
       }
     });
   });
+  const std::vector<double> deviations = log_deviations(run);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    finish(predictions[i], sums[i], static_cast<double>(draws));
+    finish(predictions[i], sums[i], all_draws.log_total());
     predictions[i].log_density += run.setup().plan.log_jacobian(rows[i]);
+    for (std::size_t j = 0; j < deviations.size(); ++j)
+      if (!is_missing(rows[i][j])) predictions[i].log_density -= deviations[j];
   }
   return predictions;
 }

@@ -37,8 +37,7 @@ struct Prediction {
   Label cluster = kNewCluster;        // the most probable group; kNewCluster if new is more probable than any
   std::vector<double> probabilities;  // of each consensus group
   double new_probability = 0.0;
-  double log_density = 0.0;  // nats, in the units of the table as modeled (--standardize is one; log scales
-                             // are not)
+  double log_density = 0.0;  // nats, in the units of the table as read; with --pca those of the components
   double entropy = 0.0;      // of groups and new together, nats
 };
 

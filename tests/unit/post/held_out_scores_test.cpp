@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/post/fold_scores.hpp"
 #include "small_run.hpp"
 
 namespace coppice {
@@ -92,6 +93,16 @@ TEST_F(HeldOutScoresTest, ThreadsDoNotChangeThem) {
   const auto run = make_run({.csv = kMixed, .codebook = kCodebook, .chains = 2, .draws = 40});
   EXPECT_EQ(score_held_out(*run, kCells, 0, 1).log_predictive,
             score_held_out(*run, kCells, 0, 2).log_predictive);
+}
+
+TEST(FoldScores, AnImpossibleCellIsNotForgotten) {
+  FoldScores scores{"nrmm"};
+  for (const double value : {-1.0, kMinusInfinity, -2.0}) scores.folds.push_back({5, {value, kMissing}});
+  EXPECT_EQ(mean_over_folds(scores, 0).mean, kMinusInfinity);
+  EXPECT_TRUE(std::isnan(mean_over_folds(scores, 0).error));
+  EXPECT_EQ(infinite_folds(scores, 0), 1u);
+  EXPECT_TRUE(std::isnan(mean_over_folds(scores, 1).mean));
+  EXPECT_EQ(infinite_folds(scores, 1), 0u);
 }
 
 }  // namespace

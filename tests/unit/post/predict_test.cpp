@@ -258,6 +258,59 @@ TEST_F(PredictTest, DensitiesOnTheLogScaleAreInTheUnitsOfTheData) {
   EXPECT_NEAR(total, 1.0, 2e-3);
 }
 
+/// A model and what it is told, whose density of one real column is integrated over the user's units.
+struct DensityCase {
+  const char* name;
+  const char* model;
+  bool standardize = false;
+  const char* hyper = kFixedHyper;
+  Settings parameters = {};
+};
+
+class PredictDensity : public RunTest, public testing::WithParamInterface<DensityCase> {};
+
+TEST_P(PredictDensity, IntegratesToOneInTheUnitsOfTheData) {
+  const DensityCase& given = GetParam();
+  // Two clusters about 500, far from zero, with a standard deviation of about 13.
+  std::string csv = "x\n";
+  for (int i = 0; i < 24; ++i)
+    csv += fmt::format("{:.4f}\n", (i % 2 == 0 ? 490.0 : 515.0) + 4.0 * std::sin(5.0 * i));
+  const auto run = make_run({.csv = csv,
+                             .parameters = given.parameters,
+                             .draws = 20,
+                             .standardize = given.standardize,
+                             .model = given.model,
+                             .hyper = given.hyper});
+  constexpr double kStep = 0.5;
+  std::string grid = "x\n";
+  std::size_t points = 0;
+  // Wide, because tails are those of a t distribution; far out in steps that grow.
+  std::vector<double> at;
+  for (double x = 0.0; x < 200.0; x += kStep) at.push_back(x);
+  for (double x = 200.0; x < 1e6; x *= 1.01) at.push_back(x);
+  std::vector<double> all;
+  for (auto x = at.rbegin(); x != at.rend(); ++x) all.push_back(500.0 - *x);
+  for (std::size_t i = 1; i < at.size(); ++i) all.push_back(500.0 + at[i]);
+  for (const double x : all) grid += fmt::format("{:.17g}\n", x), ++points;
+  const std::vector<Prediction> predictions = predict(*run, new_rows(*run, grid), Labels(24, 0));
+  double total = 0.0;
+  for (std::size_t i = 1; i < points; ++i)
+    total += 0.5 * (all[i] - all[i - 1]) *
+             (std::exp(predictions[i].log_density) + std::exp(predictions[i - 1].log_density));
+  EXPECT_NEAR(total, 1.0, 2e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, PredictDensity,
+    testing::Values(DensityCase{"nrmm", "nrmm"}, DensityCase{"nrmm_learned", "nrmm", false, kLearnedHyper},
+                    DensityCase{"nrmm_standardized", "nrmm", true},
+                    DensityCase{
+                        "nrmm_ngg", "nrmm", false, kFixedHyper, {{"process", parse_setting("\"ngg\"")}}},
+                    DensityCase{"rbhmc", "rbhmc"}, DensityCase{"rbhmc_standardized", "rbhmc", true},
+                    DensityCase{"nhcm", "nhcm"}, DensityCase{"nhcm_standardized", "nhcm", true},
+                    DensityCase{"bhc", "bhc"}, DensityCase{"bhc_standardized", "bhc", true}),
+    [](const auto& info) { return info.param.name; });
+
 TEST_F(PredictTest, RefusesWhatDoesNotFit) {
   const auto run = make_run(
       {.csv = "w1,w2\n3,0\n2,1\n0,4\n1,5\n",

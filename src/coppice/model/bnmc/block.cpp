@@ -110,6 +110,16 @@ SparseRows Block::encode(const SparseRows& rows) const {
   return items;
 }
 
+double Block::log_jacobian(std::span<const std::uint32_t> slots, std::span<const double> values) const {
+  if (prior_.likelihood != Likelihood::gaussian) return 0.0;
+  double total = 0.0;
+  for (const double scale : prior_.scale) total -= prior_.weight * std::log(scale);
+  const std::size_t missing = 2 * prior_.columns;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i] >= missing) total += values[i] * std::log(prior_.scale[slots[i] - missing]);
+  return total;
+}
+
 BlockStatistics Block::no_statistics() const {
   return {AlignedVector(slots_ * stride_, 0.0), AlignedVector(stride_, 0.0), 1.0};
 }

@@ -45,6 +45,8 @@ class Block {
   /// Items of all rows.
   SparseRows encode(const SparseRows& rows) const;
   BlockStatistics no_statistics() const;
+  /// What a row's log density gains in the units of the data: normal columns are measured by their scales.
+  double log_jacobian(std::span<const std::uint32_t> slots, std::span<const double> values) const;
 
   /// Whether weights of a slot depend on that slot and the totals alone, so that few can be asked for.
   bool is_local() const { return prior_.likelihood == Likelihood::multinomial; }

@@ -93,17 +93,25 @@ void Fit::step(const StreamName&) {
   options_.minibatch == 0 || options_.minibatch >= which_.size() ? sweep() : stochastic_step();
 }
 
+double Fit::log_jacobian(std::span<const std::uint32_t> of_rows) const {
+  double total = 0.0;
+  for (const std::uint32_t row : of_rows)
+    total +=
+        mixture_->features().log_jacobian(items_.features.columns_of(row), items_.features.values_of(row));
+  return total;
+}
+
 double Fit::log_joint() const {
-  double total = elbo_;
+  double total = elbo_ + log_jacobian(finished() ? all_rows_ : which_);
   for (const Expert& expert : (progress_.stage == 0 ? best_ : final_).experts) total += expert.elbo;
   return std::isfinite(total) ? total : 0.0;
 }
 
-double Fit::log_joint_from_scratch() const {
+double Fit::log_joint_from_scratch() const { return elbo_from_scratch() + log_jacobian(all_rows_); }
+
+double Fit::elbo_from_scratch() const {
   const MixtureStatistics& statistics = current();
-  std::vector<std::uint32_t> all(rows());
-  std::iota(all.begin(), all.end(), 0u);
-  return mixture_->local_update(items_, all, statistics, threads_).log_normalizer -
+  return mixture_->local_update(items_, all_rows_, statistics, threads_).log_normalizer -
          mixture_->divergence(statistics);
 }
 
@@ -337,7 +345,7 @@ void Fit::end_stage() {
   }
   if (options_.folds != 0 && !is_update_)
     calibration_ = calibrate(rows_, held_out_, final_, options_, threads_);
-  elbo_ = log_joint_from_scratch();
+  elbo_ = elbo_from_scratch();
 }
 
 void Fit::predict_fold() {

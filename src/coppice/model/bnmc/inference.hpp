@@ -63,6 +63,10 @@ class Fit final : public Inference {
   void set_design() { experts_.set_design(rows_.features, topics_.get(), threads_); }
   void set_folds();
   void set_stage_rows();
+  /// Of the mixture alone, in the units that it measures features by.
+  double elbo_from_scratch() const;
+  /// What these rows add to the bound in the units of the data.
+  double log_jacobian(std::span<const std::uint32_t> of_rows) const;
   const MixtureStatistics& current() const;
   Responsibilities responsibilities_of_all() const;
   /// Mean log density of the features of rows held out: of this fold so far, or of all when the fit is done.

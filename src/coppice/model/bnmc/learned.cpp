@@ -306,7 +306,8 @@ RowParts Scorer::operator()(const SparseRows& items, const SparseRows& inputs, s
   predictive_.add(items.columns_of(row), items.values_of(row), scores.data());
   parts.clusters.resize(clusters);
   for (std::size_t k = 0; k < clusters; ++k) parts.clusters[k] = log_weights_[k] + scores[k];
-  parts.log_density = log_sum_exp(parts.clusters);
+  parts.log_density = log_sum_exp(parts.clusters) +
+                      mixture_.features().log_jacobian(items.columns_of(row), items.values_of(row));
   if (expected_) {
     std::fill(scores.begin(), scores.end(), 0.0);
     expected_->add(items.columns_of(row), items.values_of(row), scores.data());
