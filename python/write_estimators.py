@@ -1,7 +1,7 @@
 """Writes coppice/_estimators.py: one scikit-learn estimator for each model of the registry.
 
 Usage: write_estimators.py FOLDER_OF_NATIVE_MODULE OUTPUT. Signatures, defaults and docstrings come from the parameter
-tables, so that a model that is added to the registry has its estimator without further ado.
+tables, so a model that is added to the registry gets its estimator automatically.
 """
 
 import re
@@ -60,7 +60,7 @@ SHARED = [
         "run file to write, which the command line reads too; None keeps the run in a temporary file",
     ),
     ("overwrite", "bool", "bool", False, "replace the run file if it exists"),
-    ("time_limit", "float or None", "float | None", None, "stop cleanly after so many seconds; `resume` goes on"),
+    ("time_limit", "float or None", "float | None", None, "stop cleanly after this many seconds; `resume` continues"),
     (
         "random_state",
         "int, RandomState instance or None",

@@ -15,8 +15,8 @@ import numpy as np
 
 from shared import common
 
-REGULARIZERS = ["hinge", "own", "paper", "centred"]
-COLORS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centred": "#009e73"}
+REGULARIZERS = ["hinge", "own", "paper", "centered"]
+COLORS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centered": "#009e73"}
 
 
 class Protocol:

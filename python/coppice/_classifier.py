@@ -43,8 +43,8 @@ class LabelClassifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             Rows of numbers, counts or bits. NaN is a missing cell.
         y : array-like, sparse matrix or DataFrame of shape (n_samples, n_labels), or array-like of shape (n_samples,)
-            Labels: 1 if the row has it, 0 if not, NaN if nobody knows. The columns of a frame name them. A vector holds
-            the one class of each row, NaN where it is not known.
+            Labels: 1 if the row has the label, 0 if not, NaN if unknown. The columns of a frame name them. A vector
+            holds the class of each row, NaN where it is unknown.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             More rows.
         y : array-like, sparse matrix or DataFrame
-            Their labels, as for `fit`; a matrix of NaN if nobody knows any.
+            Their labels, as for `fit`; a matrix of NaN if none are known.
         classes : array-like or None
             In the first call with a vector `y`: all classes there will be.
 
@@ -108,7 +108,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
                     pathlib.Path(output + suffix).unlink(missing_ok=True)
             raise
         if output is not None:
-            del run, self.run_  # nobody may have the file open
+            del run, self.run_  # the file must not be open
             _native.replace_run(output, os.fspath(self.output))
             self._adopt(Run(os.fspath(self.output)))
         if not targets.one_per_row:
@@ -289,7 +289,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return self._answers(X)["log_density"]
 
     def label_scores(self, X: Any, y: Any) -> dict[str, float]:
-        """The measures of `coppice score`; labels that nobody knows do not count.
+        """The measures of `coppice score`; unknown labels are ignored.
 
         Parameters
         ----------

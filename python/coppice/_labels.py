@@ -25,7 +25,7 @@ class Targets:
     names : list of str
         The same for the run file.
     values : ndarray of float or CSC matrix
-        Rows x labels; NaN is a label that nobody knows.
+        Rows x labels; NaN is an unknown label.
     one_per_row : bool
         Whether each row has exactly one of them, its class.
     named : bool

@@ -8,7 +8,7 @@ import numpy as np
 
 from coppice._tree import Node, Tree
 
-# Okabe and Ito's colors, which people with any kind of color vision can tell apart; gray stands for "many more".
+# Okabe and Ito's colors, which are safe for every kind of color vision; gray stands for "many more".
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"]
 
 

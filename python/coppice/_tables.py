@@ -111,7 +111,7 @@ def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
 
 
 def _row_ids(X: Any) -> list[str] | None:
-    """The index of a pandas frame, if it tells rows apart."""
+    """The index of a pandas frame, if it is unique."""
     index = getattr(X, "index", None)
     if index is None or callable(index) or not getattr(index, "is_unique", False):
         return None

@@ -85,7 +85,7 @@ def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
             ":6:19: --set within_fraction=-1 for column 'x'",
             78,
         ),
-        ('id = "nobody"', ":4:6: --id nobody: data.csv has no such column", 78),
+        ('id = "name"', ":4:6: --id name: data.csv has no such column", 78),
         ('truth = ["nothing"]', ":4:9: --truth nothing: data.csv has no such column", 78),
         ('family = "normal"', ":4:10: family normal: there is none", 78),
         ('family = "poisson"', ":4:10: family poisson cannot model", 78),

@@ -113,8 +113,8 @@ void FamilyFlags::add_to(CLI::App& command) {
   CLI::Option* choice =
       command
           .add_option("--hyper", hyper,
-                      "hyper-parameters that nobody gave: learned with the clusters where the model can, or "
-                      "fixed by the columns' scales [learned]")
+                      "hyper-parameters that are not given: learned along with the clusters where the model "
+                      "can, or fixed by the columns' scales [learned]")
           ->check(CLI::IsMember({"learned", "fixed"}))
           ->group("Data");
   command.add_flag("--fix-hyper", fix_hyper, "short for --hyper fixed")->excludes(choice)->group("Data");

@@ -207,7 +207,7 @@ std::string patterns_text(const SavedRun& run, std::size_t traits, const Context
       words.push_back(fmt::format("{} {:.2f}", run.contents().labels.columns[c].name, pattern.labels[c]));
     text += fmt::format("  labels: {}\n", fmt::join(words, ", "));
     words.clear();
-    for (const std::size_t d : largest(telling(pattern, run.table()), traits))
+    for (const std::size_t d : largest(distinctiveness(pattern, run.table()), traits))
       words.push_back(fmt::format("{} {}", run.table().columns[d].name, short_number(pattern.features[d])));
     text += context.dim(fmt::format("  features: {}\n", fmt::join(words, ", ")));
   }
@@ -222,7 +222,7 @@ ordered_json patterns_json(const SavedRun& run, std::size_t traits) {
       labels.push_back(
           {{"label", run.contents().labels.columns[c].name}, {"probability", pattern.labels[c]}});
     ordered_json features = ordered_json::array();
-    for (const std::size_t d : largest(telling(pattern, run.table()), traits))
+    for (const std::size_t d : largest(distinctiveness(pattern, run.table()), traits))
       features.push_back({{"column", run.table().columns[d].name},
                           {"value", pattern.features[d]},
                           {"log_ratio", pattern.log_ratios[d]}});

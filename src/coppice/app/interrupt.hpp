@@ -14,8 +14,7 @@ class InterruptGuard {
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  /// Becomes true at the first signal. Whoever asks for it has begun what is worth a clean stop, and heeds
-  /// it.
+  /// Becomes true at the first signal. Callers that ask for the flag must check it and stop cleanly.
   const std::atomic<bool>* flag() const;
 
  private:

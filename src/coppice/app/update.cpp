@@ -76,7 +76,7 @@ Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::str
   }
 }
 
-/// Labels that the new rows do not speak of, and those that nobody has heard of before.
+/// Notes labels that the new rows do not have, and labels that the run does not know yet.
 void note_labels(const SavedRun& old, const Table& labels, const std::string& data, const Context& context) {
   for (const Column& known : old.contents().labels.columns)
     if (labels.find(known.name) == nullptr)

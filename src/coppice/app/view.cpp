@@ -1,5 +1,5 @@
 // coppice view: the report of a run that may still be drawing, served to a browser on this machine. The page
-// asks how much is done now and then and loads itself anew when that is a tenth more.
+// polls the progress and reloads itself whenever the number of draws has grown by a tenth.
 #include <algorithm>
 
 #include "coppice/app/answering.hpp"
@@ -79,7 +79,7 @@ class Pages {
 };
 
 int view(const ViewArguments& arguments, const Context& context) {
-  progress_of(arguments.path);  // a file that is no run is refused before anybody opens a browser
+  progress_of(arguments.path);  // refuses a file that is not a run before a browser is opened
   Pages pages(arguments.path, arguments.selecting.selection());
   LoopbackServer server([&](std::string_view path) { return pages.answer(path); });
   const InterruptGuard interrupt;

@@ -57,7 +57,7 @@ class MergeTree {
   /// Only the node above two trees is released; its children become roots.
   void release_join(Node root);
   void clear();
-  /// All weights and potentials anew, after parameters of the prior have changed.
+  /// Recomputes all weights and potentials after parameters of the prior have changed.
   void refresh();
 
   bool is_leaf(Node node) const { return nodes_[node].left == kNone; }

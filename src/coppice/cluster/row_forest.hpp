@@ -29,7 +29,7 @@ class RowForest {
 
   /// Nothing but rows that are in no tree yet.
   void clear();
-  /// The forest of a dendrogram: statistics and log odds anew from the rows.
+  /// The forest of a dendrogram: recomputes statistics and log odds from the rows.
   void rebuild(const Dendrogram& shape);
   /// Makes a tree of each row that has none; all roots, by their first rows.
   std::vector<Node> plant();

@@ -26,7 +26,7 @@ struct ColumnSpec {
   std::vector<std::string> missing_values = {};  // cells that mean missing in this column, such as -999
   std::string unit = {};    // of the numbers: "days since 2024-01-31", "%", "$"; empty: not known
   std::string reason = {};  // why it is modeled so, for people
-  bool inferred = false;    // nobody has said so; not part of the content
+  bool inferred = false;    // not stated by the user; not part of the content
 
   bool operator==(const ColumnSpec& other) const;
 };

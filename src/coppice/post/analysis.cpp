@@ -161,8 +161,7 @@ std::string partition_sentence(const Consensus& estimate, Selection selection) {
   if (std::isnan(estimate.expected_loss))
     return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
   return fmt::format(
-      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
-      "{:.3f}.",
+      "Point estimate ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within {:.3f}.",
       selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
       estimate.expected_loss, estimate.ball_radius);
 }

@@ -34,7 +34,7 @@ class Analysis {
   const TreeDraws& tree_draws() const;
   /// Why the draws are not those of a posterior; empty if they are.
   std::string inexactness_note() const;
-  /// How much of the run is there and how to go on with it; empty if it is complete.
+  /// How much of the run is done and how to resume it; empty if it is complete.
   std::string incompleteness_note() const;
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;

@@ -1,4 +1,4 @@
-// Where a row belongs, and how surely: averages over the stored draws, never drawn anew. For a draw with
+// Where a row belongs, with probabilities: averages over the stored draws, without new draws. For a draw with
 // clusters c and weights w_c = p(row, row joins c), a new cluster among them, and a consensus partition of
 // the training rows in groups g,
 //   log density        = log of the average over draws of sum_c w_c,

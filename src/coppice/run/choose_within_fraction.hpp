@@ -1,6 +1,6 @@
-// The share of a real column's variance that is within clusters, where nobody gave hyper-parameters: a fixed
-// one is fragile (too large hides clusters, too small shatters a single cloud), so of a few the one is taken
-// under which the model's lower bound of the evidence is largest.
+// The fraction of a real column's variance that is within clusters, if no hyper-parameters are given. A fixed
+// value is fragile (too large hides clusters, too small shatters a single cloud), so a few are tried and the
+// one with the largest lower bound on the model's evidence is taken.
 #pragma once
 
 #include <functional>

@@ -21,7 +21,7 @@ struct RunConfig {
   Settings parameters;  // of the model, as given (defaults are filled in when it is used)
   std::string family = "auto";
   Settings family_settings;
-  std::string hyper = kLearnedHyper;  // or kFixedHyper: hyper-parameters of the families that nobody gave
+  std::string hyper = kLearnedHyper;  // or kFixedHyper: the families' hyper-parameters that are not given
   std::size_t chains = 4;
   std::size_t warmup = 500;
   std::size_t draws = 1000;

@@ -21,7 +21,7 @@ struct ChainProgress {
   double held_out = kMissing;  // of models that hold out rows
 };
 
-/// Hears of a fit's progress; called from the chains' threads, one call at a time.
+/// Is notified of a fit's progress; called from the chains' threads, one call at a time.
 class FitObserver {
  public:
   virtual ~FitObserver() = default;
@@ -36,7 +36,7 @@ class FitObserver {
 struct FitOptions {
   std::size_t threads = 0;                  // 0: all
   double time_limit = 0.0;                  // seconds; 0: none
-  const std::atomic<bool>* stop = nullptr;  // the same as the problem's, which starts of chains heed
+  const std::atomic<bool>* stop = nullptr;  // the same flag as the problem's, checked while chains start
   FitObserver* observer = nullptr;
 };
 

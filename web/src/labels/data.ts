@@ -98,7 +98,7 @@ export class LabelReport {
   probability(row: number, label: number): number {
     return this.shares[row * this.names.length + label] / 65535;
   }
-  /** Whether the row has the label; null if nobody knows. */
+  /** Whether the row has the label; null if unknown. */
   truth(row: number, label: number): boolean | null {
     const state = this.states[row * this.names.length + label] & 3;
     return state === 0 ? null : state === 2;

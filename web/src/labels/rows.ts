@@ -145,19 +145,19 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
   return made.element;
 }
 
-/** Its most telling cells: those of the columns that tell clusters apart. */
+/** Its most informative cells: those in the columns that distinguish clusters best. */
 function valuesTable(report: LabelReport, row: number): HTMLElement {
   const present = report.data.columns.map((column, j) => ({ column, value: report.cell(row, j) }));
-  const telling = present
+  const chosen = present
     .filter(({ column, value }) => Number.isNaN(value) || column.kind === "real" || value !== 0)
     .slice(0, 8);
   return scroller(
     "Its values",
     table(
       ["column", "this row"],
-      telling.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
+      chosen.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
       "Its values in the most distinguishing columns" +
-        (telling.length < present.length ? " (zeros are left out)" : ""),
+        (chosen.length < present.length ? " (zeros are left out)" : ""),
       [false, true],
     ),
   );

@@ -1,4 +1,4 @@
-// Where does this row belong, and how surely; and the rows that are most in doubt.
+// Where a row belongs and with what probability, and the most ambiguous rows.
 import { h, scroller, styled, table } from "../dom";
 import { brief, percent, type Report } from "../data";
 import { figure } from "../figure";
@@ -69,7 +69,7 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
                   entry.rival < 0 ? "on its own" : report.nodeName(entry.nodeOf[entry.rival]),
                   percent(entry.rival_probability),
                 ]),
-              "Rows whose company changes most from draw to draw: how much of it is of the reported cluster, and of the next.",
+              "Rows whose co-membership varies most from draw to draw, with the probability of the reported cluster and of the next best.",
               several ? [false, true, false, true, false, true] : [false, false, true, false, true],
             ),
           ),

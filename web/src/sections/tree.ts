@@ -440,12 +440,12 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
         : report.data.head.greedy
           ? "Clusters are joined in the order in which the tree joined them; thick blue branches are certain given the tree, thin orange ones are not. "
           : "Clusters are joined by how often their rows are together in the draws; thick blue branches are certain, thin orange ones are not. ") +
-      "Rows of the table stand beside their cluster, the columns that tell clusters apart most come first. " +
+      "Rows of the table are drawn beside their cluster; the columns that distinguish clusters best come first. " +
       (report.rows < total
         ? `${report.rows.toLocaleString("en")} of ${total.toLocaleString("en")} rows are drawn, evenly spaced. `
         : "") +
       (report.width < report.data.head.columns
-        ? `The ${report.width} most telling of ${report.data.head.columns} columns are drawn. `
+        ? `The ${report.width} most distinguishing of ${report.data.head.columns} columns are drawn. `
         : "") +
       "Choose a node to see what makes it different.",
   );

@@ -19,8 +19,8 @@ class ColumnMerging final : private MergedItems {
  public:
   using Node = ColumnForest::Node;
 
-  /// Both must outlive it. `roots` are trees of the forest, by their first columns; nobody else may change
-  /// them until the merging is finished.
+  /// Both must outlive it. `roots` are trees of the forest, by their first columns; they must not change
+  /// elsewhere until the merging is finished.
   ColumnMerging(const ViewTrees& trees, ColumnForest& forest, std::span<const Node> roots);
 
   bool finished() const { return loop_.finished(); }

@@ -207,7 +207,7 @@ void Fit::start() {
   progress_.sweep = 0;
   elbo_ = kMinusInfinity;
   if (progress_.stage > 0) {
-    // The clusters of all rows are near the best of most rows: a fold goes on from there.
+    // The clusters of all rows are a good start for most of the rows: a fold continues from there.
     statistics_ = mixture_->local_update(items_, which_, final_.statistics, threads_).statistics;
     return;
   }

@@ -121,7 +121,7 @@ std::vector<Parameter> parameter_table() {
           "hinge and centered are sampled exactly (--penalty auto may take either); own and paper are the "
           "published procedures, "
           "not exact",
-          kRegularizers, {{"centred", "centered"}}),
+          kRegularizers, {{"centred", "centered"}}),  // words: ok
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
        0, false, kMoves},
       choice_row("path-update", "metropolis",
