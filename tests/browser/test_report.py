@@ -53,7 +53,7 @@ def test_tree_opens_closes_and_zooms(visit, animals):
 
 def test_choosing_a_node_filters_everything(visit, animals):
     page = visit(animals).page
-    doubt_before = page.locator("#rows table tbody tr").count()
+    ambiguous_before = page.locator("#rows table tbody tr").count()
     caption_before = text_of(page.locator("#figure-coclustering figcaption"))
     node = page.locator("[role=treeitem][aria-level='2']").first
     label = node.get_attribute("aria-label")
@@ -71,7 +71,7 @@ def test_choosing_a_node_filters_everything(visit, animals):
     assert text_of(page.locator("#figure-coclustering figcaption")) != caption_before
     named = page.locator("#rows table:has(caption:has-text('company')) tbody th")
     assert {text_of(cell) for cell in named.all()} <= members
-    assert named.count() <= doubt_before
+    assert named.count() <= ambiguous_before
     panel.locator(".path button", has_text="all rows").click()
     assert text_of(panel.locator("h3").first) == "all rows"
 

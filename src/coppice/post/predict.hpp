@@ -83,7 +83,7 @@ struct AmbiguousRow {
   double entropy = 0.0;
 };
 
-/// Rows of highest entropy, at most `most`, in decreasing order; rows without any doubt are left out.
+/// Rows of highest entropy, at most `most`, in decreasing order; rows of zero entropy are left out.
 std::vector<AmbiguousRow> most_ambiguous(std::span<const Membership> rows, std::size_t most);
 
 }  // namespace coppice

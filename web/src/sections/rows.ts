@@ -28,7 +28,7 @@ function parts(report: Report, level: number, row: number): Part[] {
 export function rowsSection(report: Report, state: State, colors: Int32Array): HTMLElement {
   const card = h("div", { id: "row-card", class: "row-card" });
   const only = h("input", { type: "checkbox", id: "only-chosen" });
-  const doubt = h("div", {});
+  const ambiguous = h("div", {});
 
   function drawCard(): void {
     if (state.row === null) {
@@ -47,7 +47,7 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
     entries.sort((a, b) => b.entropy - a.entropy);
     const several = report.data.levels.length > 1;
     const where = state.node === 0 ? "" : ` in “${report.nodeName(state.node)}”`;
-    doubt.replaceChildren(
+    ambiguous.replaceChildren(
       h("h3", {}, `Most ambiguous rows${where}`),
       entries.length === 0
         ? h("p", { class: "facts" }, `No row${where} is among the most ambiguous ones.`)
@@ -92,7 +92,7 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
       },
     }),
     card,
-    doubt,
+    ambiguous,
   );
 }
 
