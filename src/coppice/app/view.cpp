@@ -63,7 +63,7 @@ class Pages {
     if (!page_.empty() && progress.done == done_) return page_;
     if (progress.draws == 0) {
       const nlohmann::json data{
-          {"waiting", "The run has no draws of every chain yet. This page shows them as they come."}};
+          {"waiting", "Not every chain has draws yet. This page shows them as they arrive."}};
       page_ = report_page(report_assets(), "Coppice", data.dump(), {.live = true});
     } else {
       page_ = run_page(report_assets(), Analysis(path_), selection_, {.live = true});

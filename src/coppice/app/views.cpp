@@ -54,7 +54,7 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
 }  // namespace
 
 std::string views_text(const SavedRun& run, const ReportedViews& report, const Context& context) {
-  std::string text = fmt::format("The views to report: {}.\n", report.views.size());
+  std::string text = fmt::format("Reported views: {}.\n", report.views.size());
   text += context.bold(
       fmt::format("{:>4}{:>9}{:>6}{:>10}  {}\n", "view", "columns", "sure", "clusters", "which columns"));
   for (std::size_t v = 0; v < report.views.size(); ++v) {
@@ -64,9 +64,8 @@ std::string views_text(const SavedRun& run, const ReportedViews& report, const C
                         fit_to_width(fmt::format("{}", fmt::join(column_names(run, view), ", ")), 68));
   }
   return text + context.dim(
-                    "sure: the mean probability of two columns of the view being in one view. clusters: of "
-                    "the rows, as "
-                    "these columns see them.\n");
+                    "sure: mean probability that two columns of the view are in one view. clusters: of the "
+                    "rows, in this view.\n");
 }
 
 void add_views(CLI::App& application, Context& context) {

@@ -107,7 +107,7 @@ class Inference {
   virtual void draw_data(const StreamName& name, Rows& rows) = 0;
 
  private:
-  [[noreturn]] static void fail_to_insert() { fail(ErrorCode::bug, "this model does not take in rows"); }
+  [[noreturn]] static void fail_to_insert() { fail(ErrorCode::bug, "this model cannot add rows"); }
 };
 
 /// A component of a predictive mixture, with its weight.
@@ -155,7 +155,7 @@ class Classifier {
   /// They inform the clusters and are returned as they are, with probability 0 or 1.
   virtual LabelPrediction predict_given(const SparseRows&, const SparseRows& /*known*/,
                                         std::size_t /*row*/) const {
-    fail(ErrorCode::bug, "this classifier does not take labels as given");
+    fail(ErrorCode::bug, "this classifier does not condition on known labels");
   }
   /// In the order of LabelPrediction::clusters.
   virtual std::vector<LabelPattern> patterns() const = 0;

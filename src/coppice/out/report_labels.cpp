@@ -119,14 +119,16 @@ class LabelCollector {
     if (word == "top-k")
       return parameters.integer("top") == 0
                  ? fmt::format(
-                       "Of every row as many labels of highest {} are predicted as are expected of it.", what)
-                 : fmt::format("Of every row {} of highest {} predicted.",
+                       "For every row, the labels with the highest {} are predicted, as many as are "
+                       "expected.",
+                       what)
+                 : fmt::format("For every row, {} with the highest {} predicted.",
                                parameters.integer("top") == 1
                                    ? "the label"
                                    : fmt::format("the {} labels", parameters.integer("top")),
                                what + (parameters.integer("top") == 1 ? " is" : " are"));
     return fmt::format("A label is predicted where its {} reaches the threshold{}.", what,
-                       word == "at-least-one" ? ", and the best label of a row in which none does" : "");
+                       word == "at-least-one" ? ", and the best label of a row if none does" : "");
   }
 
   static std::vector<double> rounded(const std::vector<double>& values) {

@@ -167,10 +167,10 @@ RunContents contents_with(const SavedRun& run, const Table& more, const Table& t
 std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& setup,
                                     const InsertOptions& options) {
   if (!setup.model->supports_incremental_rows)
-    fail(ErrorCode::configuration,
-         "the model {} cannot take in rows after a fit; fit it again with all of them", setup.model->name);
+    fail(ErrorCode::configuration, "the model {} cannot add rows after a fit; fit it again with all of them",
+         setup.model->name);
   if (run.config().merged)
-    fail(ErrorCode::configuration, "{}: a merged run cannot take in rows; update the runs it was made of",
+    fail(ErrorCode::configuration, "{}: a merged run cannot be updated; update the runs it was made of",
          run.file().path());
   if (!run.complete())
     fail(ErrorCode::configuration, "{}: the run is not complete; finish it first with: coppice resume {}",

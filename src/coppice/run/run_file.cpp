@@ -165,8 +165,7 @@ void RunFile::replace(const std::string& from, const std::string& to) {
   // What is still in the log of the new run would be lost, what is in that of the old one replayed into the
   // new.
   if (fs::exists(from + "-wal", problem))
-    fail(ErrorCode::cannot_write, "{} is in use by another program and cannot take the place of {} yet", from,
-         to);
+    fail(ErrorCode::cannot_write, "{} is in use by another program and cannot replace {} yet", from, to);
   for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(to + suffix, problem);
   if (::rename(from.c_str(), to.c_str()) != 0)
     fail(ErrorCode::cannot_write, "{}: {}", to, std::strerror(errno));

@@ -39,7 +39,7 @@ const TraceTable<Figures>& trace_table() {
         [](const Figures& f) {
           return f.total > 0.0 ? *std::max_element(f.counts.begin(), f.counts.end()) / f.total : 0.0;
         }},
-       {"held_out", "mean log density of the features of rows held out",
+       {"held_out", "mean log density of the features of held-out rows",
         [](const Figures& f) { return f.held_out; }}});
   return table;
 }
@@ -281,7 +281,7 @@ void Fit::end_start() {
     return start();
   if (best_.statistics.counts.empty())
     fail(ErrorCode::configuration,
-         "no start gave a finite bound; the priors are beyond what numbers can hold");
+         "no initialization gave a finite bound; the priors are too extreme for floating-point numbers");
   elbo_ = progress_.best_elbo;
   const double last = best_.statistics.counts[clusters_ - 1];
   if (options_.grow && progress_.stage == 0 && progress_.doublings < kMostDoublings &&
