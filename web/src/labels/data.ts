@@ -135,8 +135,8 @@ export class LabelReport {
   /** Whose rows are spoken of. */
   get whose(): string {
     return this.data.labels.held_out
-      ? "each row predicted by a fit that had not seen it"
-      : "rows that were learned from, which flatters";
+      ? "each row predicted by a fit without it"
+      : "in-sample predictions, which are optimistic";
   }
 }
 

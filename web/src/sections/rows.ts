@@ -188,11 +188,11 @@ function rowFigure(report: Report, state: State, row: number, colors: Int32Array
   });
   const finest = levels[levels.length - 1].parts;
   made.say(
-    `Each bar is a level: whose company “${name}” keeps over ${report.data.head.greedy ? "the partitions that cutting the tree can give" : "the draws"}. ` +
+    `Each bar is a level: the clusters that “${name}” is grouped with over ${report.data.head.greedy ? "the partitions that cutting the tree can give" : "the draws"}. ` +
       (finest.length === 0
         ? ""
-        : `At the finest level ${percent(finest[0].share)} of it is of “${finest[0].name}”` +
-          (finest.length > 1 ? `, ${percent(finest[1].share)} of “${finest[1].name}”.` : ".")),
+        : `At the finest level the probability of “${finest[0].name}” is ${percent(finest[0].share)}` +
+          (finest.length > 1 ? `, that of “${finest[1].name}” ${percent(finest[1].share)}.` : ".")),
   );
   return made.element;
 }

@@ -436,7 +436,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
   made.say(
     `${report.data.tree.sentence.replace(/\s+/g, " ").trim()} ` +
       (report.data.tree.hierarchy
-        ? "Each branch is a cluster, named by what tells it from its siblings; thick blue branches are in most draws, thin orange ones are not. "
+        ? "Each branch is a cluster, named by what distinguishes it from its siblings; thick blue branches are in most draws, thin orange ones are not. "
         : report.data.head.greedy
           ? "Clusters are joined in the order in which the tree joined them; thick blue branches are certain given the tree, thin orange ones are not. "
           : "Clusters are joined by how often their rows are together in the draws; thick blue branches are certain, thin orange ones are not. ") +
