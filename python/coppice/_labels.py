@@ -1,4 +1,4 @@
-"""What a classifier is told of the labels of its rows: several at once, or one class for each row."""
+"""The labels that a classifier learns: several per row, or one class per row."""
 
 from __future__ import annotations
 

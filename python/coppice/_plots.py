@@ -1,4 +1,4 @@
-"""Pictures of a run on matplotlib: trees, co-clustering, traces, profiles and clusters in two dimensions."""
+"""Plots of a run with matplotlib: trees, co-clustering, traces, profiles and clusters in two dimensions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _place_nodes(tree: Tree) -> tuple[dict[int, float], dict[int, int], int]:
 
 
 def plot_tree(model: Any, ax: Any = None, rows: int = 6) -> Any:
-    """The hierarchy from left to right; lines are as thick as nodes are large and as dark as they are supported.
+    """The hierarchy from left to right; line width shows the size of a node, darkness its support.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) ->
 
 
 def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -> Any:
-    """What makes each cluster different: its strongest traits, by how much they tell it from the other rows.
+    """What makes each cluster different: its strongest traits, by how well they distinguish it from the other rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From what users have (NumPy, pandas, polars, Arrow) to the columns the engine takes, without a detour over text."""
+"""From what users have (NumPy, pandas, polars, Arrow) to the columns of the engine, without conversion to text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def frame_of(
 
 
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
-    """The columns of a sparse matrix, of which only what is stored is looked at."""
+    """The columns of a sparse matrix; reads only stored entries."""
     X = validate_data(
         estimator,
         X,
