@@ -185,7 +185,7 @@ def test_partial_fit_is_an_update(data, tmp_path):
     grown = coppice.BNMC(**SMALL).partial_fit(X, Y).partial_fit(more, known)
     assert grown.run_.rows == 220 and len(set(grown.run_.row_ids)) == 220
     assert f1_score(truth, grown.predict(fresh), average="micro") > 0.8
-    with pytest.raises(AttributeError, match="held out"):
+    with pytest.raises(AttributeError, match="held-out rows"):
         _ = grown.held_out_proba_
     write_csv(tmp_path / "train.csv", X, Y)
     write_csv(tmp_path / "more.csv", more, known)
