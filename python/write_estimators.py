@@ -105,7 +105,7 @@ CLASSIFIER_ATTRIBUTES = """\
 classes_ : ndarray of shape (n_labels,)
     Names of the labels: columns of a frame, numbers of the columns of an array, or the classes of a vector.
 thresholds_ : ndarray of shape (n_labels,)
-    The score above which each label is predicted.
+    The smallest score at which each label is predicted.
 held_out_proba_ : ndarray of shape (n_samples, n_labels)
     Out-of-fold probability of each label of the training rows.
 patterns_ : list of dict

@@ -342,7 +342,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
 
     @property
     def thresholds_(self) -> np.ndarray:
-        """The score above which each label is predicted; NaN with `threshold="top-k"`."""
+        """The smallest score at which each label is predicted; NaN with `threshold="top-k"`."""
         run = self.run_
         return run._once("thresholds", run._native.thresholds)
 

@@ -20,7 +20,7 @@
 
 namespace coppice {
 
-/// The group of a row that is likeliest to belong to none of those there are.
+/// The group of a row that most probably belongs to none of the existing ones.
 inline constexpr Label kNewCluster = -1;
 
 /// How many draws, threads and which level.
@@ -36,7 +36,7 @@ struct PredictOptions {
 struct Prediction {
   Label cluster = kNewCluster;        // the most probable group; kNewCluster if new is more probable than any
   std::vector<double> probabilities;  // of each consensus group
-  double new_probability = 0.0;
+  double new_probability = 0.0;       // of belonging to none of them
   double log_density = 0.0;  // nats, in the units of the table as modeled (--standardize is one; log scales
                              // are not)
   double entropy = 0.0;      // of groups and new together, nats
@@ -52,38 +52,38 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
                                 const PredictOptions& options = {});
 
 /// Makes the clusters of each row a path, given predictions and consensus labels of level 1, 2, ...: at every
-/// level the likeliest child of the cluster above, or none (kNewCluster) there and below, if a new cluster is
-/// likelier than any of the children.
+/// level the most probable child of the cluster above, or none (kNewCluster) there and below, if a new
+/// cluster is more probable than any of the children.
 void follow_paths(std::span<std::vector<Prediction>> levels, std::span<const Labels> consensus);
 
-/// A training row's share in each consensus group: the average over draws of the share of its cluster's other
-/// members that belong to the group. Draws in which the row is alone count as `alone`, or for its own group
-/// if the row is all there is of it. Probabilities and `alone` sum to one.
+/// The membership of a training row in each consensus group: the average over draws of the fraction of its
+/// cluster's other members that belong to the group. Draws in which the row is a singleton count as `alone`,
+/// or for its own group if that is a singleton too. Probabilities and `alone` sum to one.
 struct Membership {
-  Label cluster = 0;  // its consensus group
-  std::vector<double> probabilities;
-  double alone = 0.0;
-  double entropy = 0.0;  // nats
+  Label cluster = 0;                  // its consensus group
+  std::vector<double> probabilities;  // of each consensus group
+  double alone = 0.0;                 // probability of being a singleton
+  double entropy = 0.0;               // nats
 };
 
 /// Error{usage} if there are no draws or the labels do not fit them.
 std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Label> consensus,
                                    std::size_t threads = 0);
 
-/// Of probabilities that sum to one together with the rest, in nats.
+/// The entropy in nats of probabilities that sum to one together with the rest.
 double entropy_of(std::span<const double> probabilities, double rest);
 
 /// A row that is nearly as probable in another group.
 struct AmbiguousRow {
-  std::size_t row = 0;
-  Label cluster = 0;  // its consensus group
-  double probability = 0.0;
-  Label rival = kNewCluster;  // the most probable other group; kNewCluster: it stands alone
-  double rival_probability = 0.0;
-  double entropy = 0.0;
+  std::size_t row = 0;             // of the training rows
+  Label cluster = 0;               // its consensus group
+  double probability = 0.0;        // of its group
+  Label rival = kNewCluster;       // the most probable other group; kNewCluster: a singleton
+  double rival_probability = 0.0;  // of that group
+  double entropy = 0.0;            // of its membership, in nats
 };
 
-/// Rows of highest entropy, at most `most`, in decreasing order; rows of zero entropy are left out.
+/// The rows with the highest entropy, at most `most`, in decreasing order; rows of zero entropy are left out.
 std::vector<AmbiguousRow> most_ambiguous(std::span<const Membership> rows, std::size_t most);
 
 }  // namespace coppice

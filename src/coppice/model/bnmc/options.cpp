@@ -91,7 +91,8 @@ std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   Parameter threshold{
       "threshold", Type::real, "micro",
-      "score above which a label is predicted; micro, macro, hamming: the one that is best by that measure "
+      "smallest score at which a label is predicted; micro, macro, hamming: the one that is best by that "
+      "measure "
       "on held-out rows; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
       0.0};
   threshold.choices = {"micro", "macro", "hamming", "at-least-one", "top-k"};
