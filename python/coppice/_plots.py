@@ -267,7 +267,7 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
             0.0,
             y,
             f"cluster {profile['cluster']}: {size} row{'s' if size != 1 else ''}, "
-            f"{100 * profile['confidence']:.0f} % sure",
+            f"confidence {100 * profile['confidence']:.0f} %",
             fontsize=9,
             fontweight="bold",
             va="center",

@@ -290,7 +290,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   std::string text = caveat_line(analysis, context);
   for (const ClusterProfile& entry : profiles) {
     text += context.bold(fmt::format("Cluster {}", entry.cluster)) +
-            fmt::format(" ({} row{}, {:.0f} % sure)\n", entry.size, entry.size == 1 ? "" : "s",
+            fmt::format(" ({} row{}, confidence {:.0f} %)\n", entry.size, entry.size == 1 ? "" : "s",
                         100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
     text += context.dim(fmt::format(

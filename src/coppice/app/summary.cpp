@@ -89,15 +89,15 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
 
 void print_clusters(const Analysis& analysis, const Consensus& estimate,
                     const std::vector<ClusterProfile>& profiles, const Context& context, std::string& text) {
-  text += context.bold(
-      fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure", "what makes it different / members"));
+  text += context.bold(fmt::format("{:>7} {:>6} {:>10}  {}\n", "cluster", "rows", "confidence",
+                                   "what makes it different / members"));
   for (const ClusterProfile& profile : profiles) {
     std::vector<std::string> members;
     for (std::size_t row = 0; row < estimate.labels.size() && members.size() < 40; ++row)
       if (estimate.labels[row] == profile.cluster) members.push_back(analysis.run().table().row_ids[row]);
-    text += fmt::format("{:>7} {:>6} {:>4.0f} %  {}\n", profile.cluster, profile.size,
+    text += fmt::format("{:>7} {:>6} {:>8.0f} %  {}\n", profile.cluster, profile.size,
                         100.0 * profile.confidence, fit_to_width(profile.name, 90));
-    text += context.dim(fmt::format("{:>24}{}\n", "", join_names(members, 90)));
+    text += context.dim(fmt::format("{:>28}{}\n", "", join_names(members, 90)));
   }
 }
 

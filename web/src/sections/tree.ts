@@ -70,7 +70,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
     if (item.gathered > 0)
       return `${item.gathered} smaller clusters, ${plural(item.size, "row")}; press Enter to show them`;
     const node = report.nodes[item.node];
-    const sure = node.parent === null ? "" : `, ${percent(node.sure)} sure`;
+    const sure = node.parent === null ? "" : `, certainty ${percent(node.sure)}`;
     return `${report.nodeName(item.node)}, ${plural(item.size, "row")}${sure}`;
   }
 
@@ -159,7 +159,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
             "text",
             { x: start, y: top + 14 * (words.length - 1) + 12, class: "count" },
             plural(item.size, "row") +
-              (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} sure` : ""),
+              (item.gathered === 0 && node.parent !== null ? ` · certainty ${percent(node.sure)}` : ""),
           ),
         );
       if (canOpen) {
@@ -422,8 +422,8 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
       "div",
       { class: "legend" },
       h("span", { class: "key-title" }, "branch:"),
-      h("span", { class: "key" }, h("i", { class: "line unsure" }), "unsure"),
-      h("span", { class: "key" }, h("i", { class: "line sure" }), "sure"),
+      h("span", { class: "key" }, h("i", { class: "line unsure" }), "uncertain"),
+      h("span", { class: "key" }, h("i", { class: "line sure" }), "certain"),
       numbers ? h("span", { class: "key-title" }, "cell:") : null,
       numbers ? swatch(amountColor(0), "low or no") : null,
       numbers ? swatch(amountColor(1), "high or yes") : null,
