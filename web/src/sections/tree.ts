@@ -70,7 +70,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
     if (item.gathered > 0)
       return `${item.gathered} smaller clusters, ${plural(item.size, "row")}; press Enter to show them`;
     const node = report.nodes[item.node];
-    const sure = node.parent === null ? "" : `, certainty ${percent(node.sure)}`;
+    const sure = node.parent === null ? "" : `, ${percent(node.sure)} certain`;
     return `${report.nodeName(item.node)}, ${plural(item.size, "row")}${sure}`;
   }
 
@@ -159,7 +159,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
             "text",
             { x: start, y: top + 14 * (words.length - 1) + 12, class: "count" },
             plural(item.size, "row") +
-              (item.gathered === 0 && node.parent !== null ? ` · certainty ${percent(node.sure)}` : ""),
+              (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} certain` : ""),
           ),
         );
       if (canOpen) {
