@@ -107,7 +107,7 @@ def crossvalidate(
         Labels, for classifiers: they predict the labels of held-out rows.
     models : sequence or dict
         Models by name as on the command line ("nrmm", "bhc-randomized", "nrmm:alpha=5"; with labels also the baselines
-        "ovr", "chain" and "rates"), or estimators, of which only the settings of the model count; a dict names them.
+        "ovr", "chain" and "rates"), or estimators, whose model settings are used; a dict names them.
     folds : int
         Number of folds.
     most_folds : int or None

@@ -21,7 +21,7 @@ struct CheckArguments {
   DataFlags reading;
 };
 
-/// What a fit with the settings as they come would be: its families and its memory.
+/// What a fit with the default settings would use: its families and its memory.
 struct Prospect {
   std::string families;
   std::size_t bytes = 0;

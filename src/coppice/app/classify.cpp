@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What it means that a file of rows does not speak of a label.
+/// What it means that a file of rows does not mention a label.
 enum class Unmentioned { absent, unknown };
 
 /// The labels of the run in the rows of a file, in the order of the run. Labels of a sparse file are those

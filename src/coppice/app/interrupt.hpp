@@ -7,7 +7,7 @@
 namespace coppice::app {
 
 /// Installs the handler for SIGINT and SIGTERM while alive. A command that runs long has it from its
-/// beginning, so that whoever stops it gets the exit code of that at any moment.
+/// beginning, so that stopping it gives the right exit code at any moment.
 class InterruptGuard {
  public:
   InterruptGuard();

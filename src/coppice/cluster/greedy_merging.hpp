@@ -1,6 +1,6 @@
 // Bayesian hierarchical clustering, exact greedy: among all pairs of trees the one of largest log odds
 //   log h(a and b) - log phi(a) - log phi(b)
-// is merged, again and again, until one tree is left (ties: the pair with the smallest first rows).
+// is merged repeatedly until one tree is left (ties: the pair with the smallest first rows).
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ class RowForest {
   const MergeTree& trees() const { return trees_; }
   const Dendrogram& dendrogram() const { return dendrogram_; }
 
-  /// Nothing but rows that are in no tree yet.
+  /// Removes all trees; no row is in a tree then.
   void clear();
   /// The forest of a dendrogram: recomputes statistics and log odds from the rows.
   void rebuild(const Dendrogram& shape);

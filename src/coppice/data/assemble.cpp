@@ -135,7 +135,7 @@ class Assembly {
     columns_.push_back(std::move(typed));
   }
 
-  /// A column whose kind is told by the codebook or the format, or is the plainest that its numbers have.
+  /// A column whose kind is given by the codebook or the format, or is the simplest that fits its numbers.
   Column settled(std::size_t index, const ColumnSpec* told, ColumnReport& report) {
     const RawColumn& column = raw_.columns[index];
     if (told == nullptr && column.is_text &&

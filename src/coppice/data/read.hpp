@@ -17,7 +17,7 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options);
 /// The same from memory; the name decides the format and appears in messages.
 Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);
 
-/// Reads new rows for a fitted table, of which only names, kinds and levels are used (it may have no rows).
+/// Reads new rows for a fitted table, whose names, kinds and levels are used (it may have no rows).
 /// Columns are matched by name in any order, or by position if the file has no header; further columns are
 /// ignored. If the id is not required and the file has no such column, rows are named 1..N. With the codebook
 /// of a fit, cells are interpreted as in the fit: units of dates, values that mean missing.

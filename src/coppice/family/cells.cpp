@@ -20,7 +20,7 @@ namespace {
 constexpr double kMostTrialsTabulated = 200'000.0;
 /// With more trials than these single cells leave a table whose size is limited.
 constexpr double kMostTrialsOfOwnTable = 2'000.0;
-/// Stands for a share that was not given.
+/// Marks a fraction that is not given.
 constexpr double kNoShare = 1e300;
 
 template <typename Function>

@@ -5,7 +5,7 @@
 // column of a Gaussian), with NaN for a missing cell.
 //
 // Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache
-// of `cache_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane
+// of `cache_size()` doubles; the caches of eight clusters are interleaved (value j of the cluster in lane
 // s is at cache[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
 #pragma once
 
@@ -102,7 +102,7 @@ class Family {
                                            double value) const;
 
   // Where cells depend on each other given the cluster, a row must be complete before it enters statistics:
-  // whoever owns the rows fills in missing cells, which then are part of a chain's state.
+  // the owner of the rows fills in missing cells, which are then part of a chain's state.
   /// Whether a missing cell of this column must be filled in.
   virtual bool must_fill(std::size_t /*column*/) const { return false; }
   /// Draws the missing cells that must be filled in given the present ones and the rows in stats, of which

@@ -14,7 +14,7 @@
 
 namespace coppice {
 
-/// Views of so many columns, and in each a partition of so many rows.
+/// Views of this many columns, and in each a partition of this many rows.
 Views draw_views(const Crp& column_prior, std::size_t columns, const Crp& row_prior, std::size_t rows,
                  Stream& stream);
 

@@ -9,7 +9,7 @@
 
 namespace coppice {
 
-/// Adds the share to the settings of the families and a note for people. False if the model has no bound to
+/// Adds the fraction to the settings of the families, and a note. False if the model has no bound to
 /// go by, or there is nothing to choose. `evidence_bound` is the model's bound under a configuration, and may
 /// be asked for several at the same time.
 bool choose_within_fraction(RunContents& contents, std::size_t threads,

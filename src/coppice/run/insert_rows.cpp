@@ -53,7 +53,7 @@ void leave_families_open(RunContents& contents) {
   if (contents.effective) contents.effective->blocks.clear();
 }
 
-/// Whether the cells could stand in a column of that kind.
+/// Whether the cells fit a column of that kind.
 void check_cells(const Column& column, Kind kind) {
   for (const double value : column.values) {
     const bool fits =

@@ -109,7 +109,7 @@ export class LabelReport {
   cell(row: number, column: number): number {
     return this.cells[row * this.data.columns.length + column];
   }
-  /** Clusters of a row, the likeliest first. */
+  /** Clusters of a row, the most probable first. */
   clusters(row: number): { cluster: number; share: number }[] {
     const flat = this.data.labels.clusters[row];
     return Array.from({ length: flat.length / 2 }, (_, i) => ({ cluster: flat[2 * i], share: flat[2 * i + 1] })).sort(

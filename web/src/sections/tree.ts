@@ -16,7 +16,7 @@ function shortened(text: string, width: number, size = 6.3): string {
   return text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
 }
 
-/** The text in at most so many lines, broken between words; the last one is shortened. */
+/** The text in at most this many lines, broken between words; the last one is shortened. */
 function wrapped(text: string, width: number, most: number): string[] {
   const letters = Math.max(3, Math.floor(width / 6.3));
   const lines = [""];

@@ -52,7 +52,7 @@ class ColumnForest {
   void save(ByteWriter& writer) const;
   /// Throws Error{bad_data} if the bytes are no forest over these columns.
   void load(ByteReader& reader);
-  /// A forest of blocks, of which the only partition is the given one.
+  /// A forest of blocks whose only partition is the given one.
   void convert_to(const Views& views);
 
  private:

@@ -1,6 +1,6 @@
 // Exact greedy cross-clustering: among all pairs of views the one of largest log odds
 //   log kappa(|a| + |b|) + LB(columns of a and b) - log phi(a) - log phi(b)
-// is merged, again and again, until one is left (ties: the pair with the smallest first columns).
+// is merged repeatedly until one is left (ties: the pair with the smallest first columns).
 #pragma once
 
 #include <cstddef>

@@ -125,7 +125,7 @@ std::vector<Parameter> parameter_table() {
       {"forgetting", Type::real, "0.7", "power of the step sizes of stochastic steps", 0.5, 1.0, true},
       {"delay", Type::real, "1", "delay of the step sizes of stochastic steps", 0.0, 1e9},
       {"epochs", Type::integer, "20", "passes over the rows by stochastic steps", 1.0, 1e6},
-      {"restarts", Type::integer, "3", "initializations, of which the one with the highest bound is kept",
+      {"restarts", Type::integer, "3", "number of initializations; the one with the highest bound is kept",
        1.0, 1000.0},
       {"sweeps", Type::integer, "500", "largest number of sweeps per initialization", 1.0, 1e6},
       {"tolerance", Type::real, "1e-6", "relative change of the bound at which sweeps end", 0.0, 1.0, true},

@@ -46,7 +46,7 @@ LabeledRows rows_as_known(const LabeledRows& rows, const Options& options);
 /// Warnings about labels that all rows have or none has, and what they mean for the answers.
 std::vector<std::string> warnings_of(const SparseRows& labels, const Options& options);
 
-/// The mixture for so many clusters; normal features are measured in the given units, or those of the rows.
+/// The mixture for this many clusters; normal features are measured in the given units, or those of the rows.
 struct Units {
   std::vector<double> origin, scale;
 };
