@@ -1,6 +1,6 @@
 """bnmc beside scikit-learn's one-vs-rest and classifier chains, in one run: kernels (bench_labels), then whole fits of
-bibtex and of the workload W5, each foretelling rows that were not fitted. Times are processor seconds and, in brackets, seconds by
-the clock; bnmc uses two threads, scikit-learn one.
+bibtex and of the workload W5, each predicting held-out rows. Times are CPU seconds, with wall-clock seconds in brackets; bnmc uses
+two threads, scikit-learn one.
 
     labels.py [BENCH_LABELS]
 

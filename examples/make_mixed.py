@@ -4,7 +4,7 @@
     python examples/make_mixed.py [FILE]
 
 Real: minutes_stayed, euros_spent, kilometres_travelled (log-normal). Count: visits_last_year, people_in_party.
-Category: arrived_by, favourite_hall. Yes/no: member, took_tour, bought_online. The column `group` is the truth.
+Category: arrived_by and the hall liked best. Yes/no: member, took_tour, bought_online. The column `group` is the truth.
 The same file comes out every time.
 """
 
@@ -62,7 +62,7 @@ COLUMNS = [
     "visits_last_year",
     "people_in_party",
     "arrived_by",
-    "favourite_hall",
+    "favourite_hall",  # words: ok
     "member",
     "took_tour",
     "bought_online",

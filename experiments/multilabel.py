@@ -2,7 +2,7 @@
 that it does not, and on two sets of real data; with labels and rows taken away; and in batches.
 
 Usage: multilabel.py [SEEDS] [CLAIM...] with claims from a to e; multilabel.py table prints what is known so far. Runs that
-build/experiments/multilabel.csv holds already are not made again: delete it to start anew.
+are already in build/experiments/multilabel.csv are not repeated: delete the file to start from scratch.
 
 a  few rows: micro and macro F1, ranking loss and log loss of every way to combine the experts, and of the baselines
 b  labels removed at random

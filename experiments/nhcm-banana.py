@@ -4,7 +4,7 @@ with the priors of the tool. Per run: clusters and sub-clusters found, agreement
 density of rows held out; all are means over the second half of the sweeps.
 
 Usage: nhcm-banana.py [SEEDS] [DATASET...]; nhcm-banana.py table prints what is known so far and draws the figures. Runs that
-build/experiments/nhcm-banana.csv holds already are not made again: delete it to start anew."""
+are already in build/experiments/nhcm-banana.csv are not repeated: delete the file to start from scratch."""
 
 import csv
 import sys

@@ -2,8 +2,8 @@
 per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
 and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
 so that one grid serves all scales. Usage: regularizers.py [SEEDS] [DATASET...]; regularizers.py table prints what is known
-so far in Markdown. What build/experiments/regularizers.csv holds already is not run again, and a row with fewer seeds than asked
-for is completed by the seeds it lacks: delete the file to start anew."""
+so far in Markdown. Runs that are already in build/experiments/regularizers.csv are not repeated, and a row with fewer seeds than
+requested only runs the missing ones: delete the file to start from scratch."""
 
 import sys
 
@@ -20,10 +20,10 @@ SETTINGS = {
     "own .4": ("own", 0.4, []),
     "paper .1": ("paper", 0.1, []),
     "paper .4": ("paper", 0.4, []),
-    "centered .1": ("centred", 0.1, ["--intercept", "true"]),
-    "centered .4": ("centred", 0.4, ["--intercept", "true"]),
-    "centered .4 tempered": ("centred", 0.4, ["--intercept", "true", "--replicas", "3"]),
-    "centered 1 tempered": ("centred", 1.0, ["--intercept", "true", "--replicas", "4"]),
+    "centered .1": ("centered", 0.1, ["--intercept", "true"]),
+    "centered .4": ("centered", 0.4, ["--intercept", "true"]),
+    "centered .4 tempered": ("centered", 0.4, ["--intercept", "true", "--replicas", "3"]),
+    "centered 1 tempered": ("centered", 1.0, ["--intercept", "true", "--replicas", "4"]),
 }
 
 

@@ -1,7 +1,7 @@
 """Writes coppice/_estimators.py: one scikit-learn estimator for each model of the registry.
 
 Usage: write_estimators.py FOLDER_OF_NATIVE_MODULE OUTPUT. Signatures, defaults and docstrings come from the parameter
-tables, so that a model that is added to the registry has its estimator without further ado.
+tables, so a model that is added to the registry gets its estimator automatically.
 """
 
 import re
@@ -11,21 +11,21 @@ import textwrap
 CLASS_NAMES = {"nrmm": "NRMMixture", "crosscat": "CrossCat"}
 ALIASES = {"nrmm": "DPMixture"}
 
-# What all estimators take beside the parameters of their model: name, type for people, annotation, default, help.
+# Parameters of all estimators besides those of their model: name, documented type, annotation, default, help.
 SHARED = [
     (
         "family",
         "str",
         "str",
         "auto",
-        "family of all columns (see coppice.families()); 'auto' takes one by the kind of each column",
+        "family of all columns (see coppice.families()); 'auto' chooses by the kind of each column",
     ),
     (
         "hyper",
         "str",
         "str",
         "learned",
-        "hyper-parameters of families that were not given: 'learned' with the clusters where the model can, or 'fixed' "
+        "hyper-parameters of families that are not given: 'learned' with the clusters where the model can, or 'fixed' "
         "by the scales of the columns",
     ),
     (
@@ -50,7 +50,7 @@ SHARED = [
         "{'vi', 'binder', 'rcdll', 'cdll', 'rcdll_c'}",
         "str",
         "vi",
-        "which partition or hierarchy is reported: of least expected loss (vi, binder), or the draw in which a trace is highest",
+        "which partition or hierarchy is reported: least expected loss (vi, binder), or the draw with the highest trace",
     ),
     (
         "output",
@@ -60,14 +60,14 @@ SHARED = [
         "run file to write, which the command line reads too; None keeps the run in a temporary file",
     ),
     ("overwrite", "bool", "bool", False, "replace the run file if it exists"),
-    ("time_limit", "float or None", "float | None", None, "stop cleanly after so many seconds; `resume` goes on"),
+    ("time_limit", "float or None", "float | None", None, "stop cleanly after this many seconds; `resume` continues"),
     (
         "random_state",
         "int, RandomState instance or None",
         "int | np.random.RandomState | None",
         None,
-        "the seed: the same one gives the same draws for any number of threads, and the same as `coppice fit --seed`; "
-        "None takes another one in every fit",
+        "seed: the same seed gives the same draws for any number of threads, and the same as `coppice fit --seed`; "
+        "None uses a new one in every fit",
     ),
     ("n_jobs", "int or None", "int | None", -1, "threads; -1 or None: all cores"),
     ("verbose", "int", "int", 1, "0: silent; 1: progress in terminals and notebooks"),
@@ -79,15 +79,15 @@ labels_ : ndarray of shape (n_samples,)
 level_labels_ : ndarray of shape (n_levels, n_samples)
     Clusters at each level, coarsest first; the levels are nested.
 n_clusters_ : int
-    Clusters in `labels_`.
+    Number of clusters in `labels_`.
 membership_ : ndarray of shape (n_samples, n_clusters_ + 1)
-    How much each row belongs to each cluster; the last column is a cluster of its own. Rows sum to one.
+    Probability that each row belongs to each cluster; the last column is a cluster of its own. Rows sum to one.
 confidence_ : ndarray of shape (n_samples,)
-    How often, on average over the draws, a row is together with the rest of its cluster.
+    Mean probability that a row is in one cluster with the other rows of its cluster.
 tree_ : coppice.Tree
     The hierarchy, with the support of its nodes.
 linkage_ : ndarray of shape (n_samples - 1, 4)
-    Average-linkage tree of the draws, in SciPy's form. Height: the share of draws in which two rows are apart.
+    Average-linkage tree of the draws, in SciPy's form. Height: the fraction of draws in which two rows are apart.
 diagnostics_ : dict
     Verdict, R-hat and effective numbers of draws of every trace, acceptance rates.
 run_ : coppice.Run
@@ -98,25 +98,25 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the columns, if all are strings."""
 
 GREEDY_LINKAGE = (
-    "Average-linkage tree of the draws, in SciPy's form. Height: the share of draws in which two rows are apart.",
+    "Average-linkage tree of the draws, in SciPy's form. Height: the fraction of draws in which two rows are apart.",
     "The tree, in SciPy's form. Height: -log of the probability that all rows below are one cluster.",
 )
 CLASSIFIER_ATTRIBUTES = """\
 classes_ : ndarray of shape (n_labels,)
     Names of the labels: columns of a frame, numbers of the columns of an array, or the classes of a vector.
 thresholds_ : ndarray of shape (n_labels,)
-    The score from which on each label is predicted.
+    The smallest score at which each label is predicted.
 held_out_proba_ : ndarray of shape (n_samples, n_labels)
-    The probability of each label of the rows that were learned from, by fits that had not seen them.
+    Out-of-fold probability of each label of the training rows.
 patterns_ : list of dict
-    Clusters, largest first: number (`cluster`), share of the rows (`weight`), expected value of all `labels` and
+    Clusters, largest first: number (`cluster`), fraction of the rows (`weight`), expected value of all `labels` and
     `features`, and `log_ratios` of the features over all rows.
 membership_ : ndarray of shape (n_samples, n_possible_clusters)
-    The probability of each cluster of the rows that were learned from, given their features.
+    The probability of each cluster for the training rows, given their features.
 labels_ : ndarray of shape (n_samples,)
-    The likeliest cluster of each row.
+    The most probable cluster of each row.
 n_clusters_ : int
-    Clusters that have rows.
+    Number of clusters that have rows.
 diagnostics_ : dict
     Verdict and traces of the fit.
 run_ : coppice.Run
@@ -142,10 +142,11 @@ CLUSTERER_ONLY = ("family", "hyper", "family_settings", "select")
 
 VIEWS = """
 views_ : list of dict
-    Views of the columns, largest first: names of `columns`, `cohesion` (how surely they belong together), and
+    Views of the columns, largest first: names of `columns`, `cohesion` (mean probability that two of them share
+    the view), and
     `labels`, `confidence` and number of `clusters` of the rows there.
 column_coclustering_ : ndarray of shape (n_columns, n_columns)
-    The share of draws in which two columns are in one view."""
+    The fraction of draws in which two columns are in one view."""
 
 
 def python_words(text):

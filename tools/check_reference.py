@@ -14,7 +14,7 @@ MEMBER = re.compile(r"Member .* of (struct|class|union) \S+ is not documented")
 def main(path):
     lines = [line for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
     bad = [line for line in lines if not MEMBER.search(line)]
-    print("\n".join([*bad, f"reference: {len(lines) - len(bad)} members without a word, {len(bad)} offenders"]))
+    print("\n".join([*bad, f"reference: {len(lines) - len(bad)} undocumented members, {len(bad)} offenders"]))
     return 1 if bad else 0
 
 

@@ -1,5 +1,5 @@
 # Writes generated/coppice/instruction_set.hpp: the instruction sets that the library is compiled for and that matter to
-# its headers, and an error for whoever compiles them for others.
+# its headers, and an error for programs that compile them for others.
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${flags} ${COPPICE_USAGE_OPTIONS} -dM -E -x c++ /dev/null
   OUTPUT_VARIABLE macros RESULT_VARIABLE status ERROR_QUIET)

@@ -15,8 +15,8 @@ import numpy as np
 
 from shared import common
 
-REGULARIZERS = ["hinge", "own", "paper", "centred"]
-COLORS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centred": "#009e73"}
+REGULARIZERS = ["hinge", "own", "paper", "centered"]
+COLORS = {"bhmc": "#777777", "hinge": "#0072b2", "own": "#e69f00", "paper": "#d55e00", "centered": "#009e73"}
 
 
 class Protocol:
@@ -79,7 +79,7 @@ class Protocol:
             "single": float(np.mean(~np.isfinite(pairs[:, 1]))),
             "nodes": [run.traces[f"clusters_{l + 1}"].mean() for l in range(self.levels)],
             "F": [common.f_measure(self.classes, level[best]) for level in run.labels],
-            "doubt": sharp,
+            "uncertainty": sharp,
         }
 
     def repeat(self, folder, penalty, margin, regularizer):
@@ -96,11 +96,11 @@ class Protocol:
         aod = [100 * (r["AOD"] - p["AOD"]) / p["AOD"] for p, r in zip(plain, results)]
         nodes = " / ".join(f"{np.mean([r['nodes'][l] for r in results]):.1f}" for l in range(self.levels))
         scores = " ".join(f"{np.mean([r['F'][l] for r in results]):.2f}" for l in range(self.levels))
-        doubt = np.mean([r["doubt"][0] for r in results])
+        uncertainty = np.mean([r["uncertainty"][0] for r in results])
         single = np.mean([r["single"] for r in results])
         print(
             f"| {name} | {cell([r['AID'] for r in results])} | {cell(aid, 1)} | {cell([r['AOD'] for r in results])} "
-            f"| {cell(aod, 1)} | {nodes} | {scores} | {doubt:.2f} | {single:.2f} |",
+            f"| {cell(aod, 1)} | {nodes} | {scores} | {uncertainty:.2f} | {single:.2f} |",
             flush=True,
         )
         return np.mean(aid), np.nanmean(aod) if np.isfinite(aod).any() else np.nan
@@ -113,7 +113,7 @@ class Protocol:
                 f"{self.thin}th kept. Gains in AID and AOD in percent of BHMC's.\n"
             )
             print(
-                "| setting | AID | gain % | AOD | gain % | nodes per level | F per level | doubt, level 1 | single path |"
+                "| setting | AID | gain % | AOD | gain % | nodes per level | F per level | pairwise uncertainty, level 1 | single path |"
             )
             print("|---|---|---|---|---|---|---|---|---|")
             plain = self.repeat(folder, 0, 1, "hinge")

@@ -1,4 +1,4 @@
-"""Estimators that learn labels, several of each row at once: scikit-learn's conventions over one fit."""
+"""Multi-label classifiers with scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class LabelClassifier(ClassifierMixin, Estimator):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Rows of numbers, counts or bits. NaN is a missing cell.
+            Rows of numbers, counts or binary features. NaN is a missing cell.
         y : array-like, sparse matrix or DataFrame of shape (n_samples, n_labels), or array-like of shape (n_samples,)
-            Labels: 1 if the row has it, 0 if not, NaN if nobody knows. The columns of a frame name them. A vector holds
-            the one class of each row, NaN where it is not known.
+            Labels: 1 if the row has the label, 0 if not, NaN if unknown. The columns of a frame name them. A vector
+            holds the class of each row, NaN where it is unknown.
 
         Returns
         -------
@@ -62,9 +62,9 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return end
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LabelClassifier:
-        """Take in more rows without a new fit, or fit if there was none.
+        """Add more rows without a new fit, or fit if there was none.
 
-        What the clusters have learned is the prior of the new rows; the linear classifiers are fitted again. Labels
+        What the clusters have learned is the prior for the new rows; the linear classifiers are fitted again. Labels
         that are new (columns of a frame) are added.
 
         Parameters
@@ -72,14 +72,14 @@ class LabelClassifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             More rows.
         y : array-like, sparse matrix or DataFrame
-            Their labels, as for `fit`; a matrix of NaN if nobody knows any.
+            Their labels, as for `fit`; a matrix of NaN if none are known.
         classes : array-like or None
-            In the first call with a vector `y`: all classes there will be.
+            In the first call with a vector `y`: all classes that may occur.
 
         Returns
         -------
         self : object
-            The estimator, with the new rows in it.
+            The estimator, updated with the new rows.
         """
         if not hasattr(self, "run_"):
             self._tell(self._learn(X, targets_of(self, y, classes)))
@@ -108,7 +108,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
                     pathlib.Path(output + suffix).unlink(missing_ok=True)
             raise
         if output is not None:
-            del run, self.run_  # nobody may have the file open
+            del run, self.run_  # the file must not be open
             _native.replace_run(output, os.fspath(self.output))
             self._adopt(Run(os.fspath(self.output)))
         if not targets.one_per_row:
@@ -198,13 +198,13 @@ class LabelClassifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             New rows.
         given : array-like, sparse matrix, DataFrame or None
-            Labels of these rows that are known already, as `y` of `fit`: 0 and 1, and NaN where the label is asked for. They help
-            to tell the clusters of the rows and come back as they are.
+            Labels of these rows that are already known, as `y` of `fit`: 0 and 1, and NaN for labels to predict. They
+            help to identify the clusters of the rows and are returned unchanged.
 
         Returns
         -------
         labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            0 and 1: the labels whose score reaches the threshold; or the likeliest class of each row.
+            0 and 1: the labels whose score reaches the threshold; or the most probable class of each row.
         """
         answers = self._answers(X, given)
         if self._one_per_row:
@@ -219,13 +219,13 @@ class LabelClassifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             New rows.
         given : array-like, sparse matrix, DataFrame or None
-            Labels of these rows that are known already, as `y` of `fit`: 0 and 1, and NaN where the label is asked for. They help
-            to tell the clusters of the rows and come back as they are.
+            Labels of these rows that are already known, as `y` of `fit`: 0 and 1, and NaN for labels to predict. They
+            help to identify the clusters of the rows and are returned unchanged.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_labels)
-            In the order of `classes_`. Of several labels each is on its own; of classes they sum to one.
+            In the order of `classes_`. Probabilities of classes sum to one, those of labels do not.
         """
         return self._of_classes(self._answers(X, given)["probabilities"])
 
@@ -240,7 +240,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Positive for the labels that `predict` chooses. Of classes: log probabilities, of two their difference.
+            Positive for the labels that `predict` chooses. For classes: log probabilities, for two their difference.
         """
         answers = self._answers(X)
         if self._one_per_row:
@@ -259,7 +259,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return np.where(chosen, np.maximum(margin, smallest), np.minimum(margin, -smallest))
 
     def predict_clusters(self, X: Any) -> np.ndarray:
-        """The probability of each cluster of rows, given their features.
+        """The probability of each cluster for new rows, given their features.
 
         Parameters
         ----------
@@ -269,12 +269,12 @@ class LabelClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_possible_clusters)
-            In the order in which `patterns_` counts clusters. Rows sum to one.
+            Clusters are numbered as in `patterns_`. Rows sum to one.
         """
         return self._answers(X)["clusters"]
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log density of the features of new rows: small for a row unlike all that were learned from.
+        """Log density of the features of new rows: low for a row unlike the training rows.
 
         Parameters
         ----------
@@ -289,12 +289,12 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return self._answers(X)["log_density"]
 
     def label_scores(self, X: Any, y: Any) -> dict[str, float]:
-        """The measures of `coppice score`; labels that nobody knows do not count.
+        """The measures of `coppice score`; unknown labels are ignored.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Rows that were not learned from.
+            Held-out rows.
         y : array-like, sparse matrix or DataFrame
             Their labels, as for `fit`.
 
@@ -322,17 +322,17 @@ class LabelClassifier(ClassifierMixin, Estimator):
 
     @property
     def membership_(self) -> np.ndarray:
-        """The probability of each cluster of the rows that were learned from, given their features."""
+        """The probability of each cluster for the training rows, given their features."""
         return self._own_rows["clusters"]
 
     @property
     def labels_(self) -> np.ndarray:
-        """The likeliest cluster of each row."""
+        """The most probable cluster of each row."""
         return np.argmax(self.membership_, axis=1)
 
     @property
     def n_clusters_(self) -> int:
-        """Clusters that have rows."""
+        """Number of clusters that have rows."""
         return len(self.patterns_)
 
     @property
@@ -342,18 +342,18 @@ class LabelClassifier(ClassifierMixin, Estimator):
 
     @property
     def thresholds_(self) -> np.ndarray:
-        """The score from which on each label is predicted; NaN with `threshold="top-k"`, which looks at each row alone."""
+        """The smallest score at which each label is predicted; NaN with `threshold="top-k"`."""
         run = self.run_
         return run._once("thresholds", run._native.thresholds)
 
     @property
     def held_out_proba_(self) -> np.ndarray:
-        """The probability of each label of the rows that were learned from, by fits that had not seen them."""
+        """Out-of-fold probability of each label of the training rows."""
         run = self.run_
         held_out = run._once("held_out", run._native.held_out)
         if held_out is None:
             raise AttributeError(
-                "the fit keeps no predictions of rows held out: calibration=0, or rows were taken in later"
+                "the fit has no predictions of held-out rows: calibration=0, or rows were added later"
             )
         return self._of_classes(held_out["probabilities"])
 
@@ -368,7 +368,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return table
 
     def to_pandas(self) -> Any:
-        """Probabilities of the labels, cluster and log density of each row that was learned from.
+        """Probabilities of the labels, cluster and log density of each training row.
 
         Returns
         -------
@@ -380,7 +380,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         return pandas.DataFrame(self._row_table()).set_index("row")
 
     def to_polars(self) -> Any:
-        """Probabilities of the labels, cluster and log density of each row that was learned from.
+        """Probabilities of the labels, cluster and log density of each training row.
 
         Returns
         -------

@@ -69,12 +69,13 @@ class Clusterer(ClusterMixin, Estimator):
         return self.run_._native.predict(frame, level, self.select, self._threads())
 
     def impute(self, X: Any) -> list[dict[str, Any]]:
-        """What stands in the missing cells of new rows, given the cells that each row has.
+        """Imputed values with uncertainty for the missing cells of new rows, given their observed cells.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            New rows with gaps. Columns must be independent within a cluster (family auto of `BHC`, `BHCC` and `CrossCat`).
+            New rows with missing cells. Columns must be independent within a cluster (family auto of `BHC`, `BHCC` and
+            `CrossCat`).
 
         Returns
         -------
@@ -98,7 +99,7 @@ class Clusterer(ClusterMixin, Estimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Clusters as in `labels_`; -1 for a row that likelier belongs to none of them.
+            Clusters as in `labels_`; -1 for a row that more probably belongs to none of them.
         """
         return self._predict(X, level)[0]
 
@@ -115,7 +116,7 @@ class Clusterer(ClusterMixin, Estimator):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters + 1)
-            The last column is a cluster that is new. Rows sum to one.
+            The last column is a new cluster. Rows sum to one.
         """
         return self._predict(X, level)[1]
 
@@ -160,12 +161,12 @@ class Clusterer(ClusterMixin, Estimator):
 
     @property
     def confidence_(self) -> np.ndarray:
-        """How often a row is together with the rest of its cluster."""
+        """Mean probability that a row is in one cluster with the other rows of its cluster."""
         return self.run_.consensus(1, self.select)["confidence"]
 
     @property
     def membership_(self) -> np.ndarray:
-        """How much each row belongs to each cluster."""
+        """Probability that each row belongs to each cluster."""
         return self.run_.membership(1, self.select)
 
     @property
@@ -186,7 +187,7 @@ class Clusterer(ClusterMixin, Estimator):
 
     @property
     def column_coclustering_(self) -> np.ndarray:
-        """The share of draws in which two columns are in one view; only of models that have views."""
+        """The fraction of draws in which two columns are in one view; only of models that have views."""
         return self.run_.column_coclustering(self.select)
 
     def to_arviz(self) -> Any:

@@ -1,4 +1,4 @@
-"""Crossvalidation: how well models predict cells, or labels of rows, that they have not seen."""
+"""Cross-validation: how well models predict held-out cells, or labels of held-out rows."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from coppice._tables import frame_of
 
 @dataclass(frozen=True)
 class Crossvalidation:
-    """Figures of models, fold by fold. The parts that were held out are the same for all models.
+    """Scores of models, fold by fold. All models have the same folds.
 
     Attributes
     ----------
     models : list of str
-        Names of the models. Of cells the first is "one cluster": what columns tell without any structure.
+        Names of the models. For cells the first is "one cluster": what columns predict without any structure.
     figures : dict of str to ndarray of shape (n_models, n_folds)
-        Every figure by its name; NaN where a model has nothing of the kind. The first is the one to compare by.
+        Every figure by its name; NaN where it does not apply to a model. Compare models by the first.
     held_out : ndarray of shape (n_folds,)
         How many cells or rows each fold held out.
     unit : str
         What was held out: "cells" or "rows".
     complete : bool
-        Whether every fold that was asked for is there.
+        Whether every requested fold is complete.
     """
 
     models: list[str]
@@ -95,29 +95,29 @@ def crossvalidate(
     n_jobs: int | None = None,
     progress: Callable[[int, int, str, float], Any] | None = None,
 ) -> Crossvalidation:
-    """Compare models by what they predict for parts of the data that were held out, fold after fold.
+    """Compare models by how well they predict held-out parts of the data, fold by fold.
 
     Ctrl-C keeps the folds that are complete; a second Ctrl-C raises KeyboardInterrupt.
 
     Parameters
     ----------
     X : array-like or DataFrame of shape (n_samples, n_features)
-        The table. Models of clusters predict cells that are taken out of it.
+        The table. Clustering models predict its held-out cells.
     y : array-like of shape (n_samples, n_labels), optional
-        Labels, for models that learn them: they predict the labels of rows that are held out.
+        Labels, for classifiers: they predict the labels of held-out rows.
     models : sequence or dict
-        Models by name as at the command line ("nrmm", "bhc-randomized", "nrmm:alpha=5"; with labels also the baselines
-        "ovr", "chain" and "rates"), or estimators, of which only the settings of the model count; a dict names them.
+        Models by name as on the command line ("nrmm", "bhc-randomized", "nrmm:alpha=5"; with labels also the baselines
+        "ovr", "chain" and "rates"), or estimators, whose model settings are used; a dict names them.
     folds : int
-        Parts into which cells or rows are dealt.
+        Number of folds.
     most_folds : int or None
-        Only the first so many are used; None: all.
+        Use only the first folds, this many; None: all.
     chains, warmup, draws, thin : int or None
         Length of the runs of models that draw; None: 2 chains of 250 draws after 250 sweeps.
     family, hyper, family_settings, codebook
         As those of the estimators, for all models.
     random_state : int
-        Decides the parts and the draws.
+        Seed of the folds and the draws.
     n_jobs : int or None
         Threads; None or -1: all cores.
     progress : callable or None

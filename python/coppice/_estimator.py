@@ -90,7 +90,7 @@ class Estimator(BaseEstimator):
     feature_names_in_: np.ndarray
 
     def _fit_frame(self, frame: _native.Frame, labels: _native.Frame | None = None) -> str:
-        """Fits columns in memory and takes in the run; `labels` are what a classifier learns. Says how it ended."""
+        """Fits columns in memory and adopts the run; a classifier learns `labels`. Returns how the fit ended."""
         seed = self.random_state
         if not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
@@ -121,7 +121,7 @@ class Estimator(BaseEstimator):
         )
 
     def _write(self, fit: Any, output: str | None) -> str:
-        """Lets `fit` write a run, in a temporary folder if no file is given, and takes it in."""
+        """Lets `fit` write a run, in a temporary folder if no file is given, and adopts it."""
         folder = tempfile.mkdtemp(prefix="coppice-") if output is None else None
         path = output if folder is None else os.path.join(folder, "run.coppice")
         try:
@@ -139,13 +139,13 @@ class Estimator(BaseEstimator):
         Parameters
         ----------
         draws : int or None
-            Draws each chain shall have in the end, at least as many as it has; None: as many as were asked for. Models
+            Number of draws per chain at the end, at least as many as there are; None: as many as requested. Models
             that are fitted once, without draws, take none.
 
         Returns
         -------
         self : object
-            The estimator with the longer run, which is what an uninterrupted fit would have drawn.
+            The estimator with the longer run, identical to that of an uninterrupted fit.
         """
         check_is_fitted(self, "run_")
         run = self.run_
@@ -156,7 +156,7 @@ class Estimator(BaseEstimator):
         return self
 
     def _given(self) -> dict[str, str]:
-        """Settings of the model that are not the defaults: the model refuses those that have no meaning beside others."""
+        """Settings of the model that are not the defaults; the model rejects settings that do not apply."""
         defaults = inspect.signature(type(self)).parameters
         given = {}
         for name in self._parameters:
@@ -228,11 +228,11 @@ class Estimator(BaseEstimator):
 
     @property
     def diagnostics_(self) -> dict[str, Any]:
-        """Verdict, R-hat, effective numbers of draws and acceptance rates."""
+        """Verdict, R-hat, effective sample sizes and acceptance rates."""
         return self.run_.diagnostics()
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write one HTML file to look at and to pass on; it needs no network.
+        """Write one HTML file to look at and to share; it needs no network.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a classifier is told of the labels of its rows: several at once, or one class for each row."""
+"""The labels that a classifier learns: several per row, or one class per row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Targets:
     names : list of str
         The same for the run file.
     values : ndarray of float or CSC matrix
-        Rows x labels; NaN is a label that nobody knows.
+        Rows x labels; NaN is an unknown label.
     one_per_row : bool
         Whether each row has exactly one of them, its class.
     named : bool

@@ -1,4 +1,4 @@
-"""Pictures of a run on matplotlib: trees, co-clustering, traces, profiles and clusters in two dimensions."""
+"""Plots of a run with matplotlib: trees, co-clustering, traces, profiles and clusters in two dimensions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from coppice._tree import Node, Tree
 
-# Okabe and Ito's colors, which people with any kind of color vision can tell apart; gray stands for "many more".
+# Okabe and Ito's colors, which are safe for every kind of color vision; gray stands for "many more".
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"]
 
 
@@ -52,7 +52,7 @@ def _place_nodes(tree: Tree) -> tuple[dict[int, float], dict[int, int], int]:
 
 
 def plot_tree(model: Any, ax: Any = None, rows: int = 6) -> Any:
-    """The hierarchy from left to right; lines are as thick as nodes are large and as dark as they are supported.
+    """The hierarchy from left to right; line width shows the size of a node, darkness its support.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) ->
 
 
 def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -> Any:
-    """What makes each cluster different: its strongest traits, by how much they tell it from the other rows.
+    """What makes each cluster different: its strongest traits, by how well they distinguish it from the other rows.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def plot_profiles(model: Any, level: int = 1, traits: int = 4, ax: Any = None) -
             0.0,
             y,
             f"cluster {profile['cluster']}: {size} row{'s' if size != 1 else ''}, "
-            f"{100 * profile['confidence']:.0f} % sure",
+            f"confidence {100 * profile['confidence']:.0f} %",
             fontsize=9,
             fontweight="bold",
             va="center",

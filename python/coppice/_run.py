@@ -35,9 +35,9 @@ class Run:
     model : str
         Name of the model.
     rows, levels, chains, draws : int
-        Size of the run; `draws` are those of each chain that all chains have.
+        Size of the run; `draws` is the number that every chain has.
     complete : bool
-        Whether it has as many draws as were asked for.
+        Whether it has as many draws as requested.
     trusted : bool
         Whether the chains agree and are long enough.
     verdict : str
@@ -45,7 +45,7 @@ class Run:
     inexactness_note : str
         Why the draws are not those of a posterior; empty if they are.
     notes : list of str
-        What was chosen for the user.
+        Settings that were chosen automatically.
     family : str
         Which family models which columns.
     configuration : dict
@@ -178,7 +178,7 @@ class Run:
         return self._native.labels(level)
 
     def coclustering(self, level: int = 1) -> np.ndarray:
-        """The share of draws in which two rows are together: rows x rows. Of a greedy model: the probability of that over the
+        """The fraction of draws in which two rows are together: rows x rows. For a greedy model: its probability over the
         partitions that cutting its tree can give."""
         return self._once(("coclustering", level), lambda: self._native.coclustering(level, 0))
 
@@ -192,11 +192,11 @@ class Run:
         return self._once("column_linkage", self._native.column_linkage)
 
     def consensus(self, level: int = 1, select: str = "vi") -> dict[str, Any]:
-        """The partition to report: labels, confidence of each row, clusters, expected_loss, ball_radius."""
+        """The point estimate: labels, confidence of each row, clusters, expected_loss, ball_radius."""
         return self._once(("consensus", level, select), lambda: self._native.consensus(level, select))
 
     def membership(self, level: int = 1, select: str = "vi") -> np.ndarray:
-        """How much each row belongs to each cluster; the last column is a cluster of its own."""
+        """Probability that each row belongs to each cluster; the last column is a cluster of its own."""
         return self._once(
             ("membership", level, select),
             lambda: self._native.membership(level, self.consensus(level, select)["labels"]),
@@ -208,15 +208,15 @@ class Run:
 
     @property
     def label_names(self) -> list[str]:
-        """The labels that were learned; none of a run that found clusters."""
+        """The labels that were learned; empty for a run of a clustering model."""
         return list(self._head["labels"])
 
     def known_labels(self) -> np.ndarray:
-        """The labels that were learned from, rows x labels: 0, 1 or NaN."""
+        """The labels of the training rows, rows x labels: 0, 1 or NaN."""
         return self._once("known_labels", self._native.known_labels)
 
     def patterns(self) -> list[dict[str, Any]]:
-        """Clusters of a run that learned labels, largest first: number, share of the rows, and the expected value of every
+        """Clusters of a run that learned labels, largest first: number, fraction of the rows, and the expected value of every
         label and feature, with the features' log_ratios over all rows."""
         return self._once("patterns", self._native.patterns)
 
@@ -231,7 +231,7 @@ class Run:
         return [{**view, "columns": [names[j] for j in view["columns"]]} for view in self._all_views(select)[0]]
 
     def column_coclustering(self, select: str = "vi") -> np.ndarray:
-        """The share of draws in which two columns are in one view: columns x columns."""
+        """The fraction of draws in which two columns are in one view: columns x columns."""
         return self._all_views(select)[1]
 
     def imputed(self) -> list[dict[str, Any]]:

@@ -43,12 +43,12 @@ def compare(a: Any, b: Any) -> dict[str, Any]:
 
 
 def merge(runs: Iterable[Any], path: str | os.PathLike[str]) -> Any:
-    """Puts the chains of runs that differ in their seed alone into one run file.
+    """Puts the chains of runs that differ only in their seed into one run file.
 
     Parameters
     ----------
     runs : sequence of Run, fitted estimator or path
-        At least two runs. Of longer ones the first draws are taken, as many as the shortest run has.
+        At least two runs. They are cut to the length of the shortest.
     path : path
         Run file to write; an existing file is not replaced.
 

@@ -1,4 +1,4 @@
-"""From what users have (NumPy, pandas, polars, Arrow) to the columns the engine takes, without a detour over text."""
+"""From what users have (NumPy, pandas, polars, Arrow) to the columns of the engine, without conversion to text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def frame_of(
 
 
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
-    """The columns of a sparse matrix, of which only what is stored is looked at."""
+    """The columns of a sparse matrix; reads only stored entries."""
     X = validate_data(
         estimator,
         X,
@@ -111,7 +111,7 @@ def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
 
 
 def _row_ids(X: Any) -> list[str] | None:
-    """The index of a pandas frame, if it tells rows apart."""
+    """The index of a pandas frame, if it is unique."""
     index = getattr(X, "index", None)
     if index is None or callable(index) or not getattr(index, "is_unique", False):
         return None

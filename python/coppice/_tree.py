@@ -24,12 +24,12 @@ class Node:
     level, last_level : int
         The coarsest and the finest level at which the tree has this set of rows; the root is at level 0.
     name : str
-        What tells it from its siblings.
+        What distinguishes it from its siblings.
     support : float
-        Share of draws with a cluster of exactly these rows at that level; of a greedy model the probability that rows of
-        its parts are together.
+        Posterior support: fraction of draws with a cluster of exactly these rows at that level; for a greedy model the
+        probability that rows of its parts are together.
     overlap : float
-        Mean overlap with the most similar cluster of a draw.
+        Mean Jaccard overlap with the most similar cluster of a draw.
     rows : ndarray of int
         Its rows, ascending.
     """
@@ -59,7 +59,7 @@ class Node:
 
 
 class Tree:
-    """The hierarchy to report: the tree nearest to all draws, without nodes that have no siblings. Of a greedy model: its
+    """The reported hierarchy: the tree nearest to all draws, without nodes that have no siblings. For a greedy model: its
     tree down to the clusters, whose joins are at level 0.
 
     Parameters
@@ -69,7 +69,7 @@ class Tree:
     select : str, default='vi'
         Which hierarchy, see the estimators.
     full : bool, default=False
-        Keep nodes that have no siblings, so that every level is there.
+        Keep nodes that have no siblings, so that every level is present.
     """
 
     def __init__(self, run: Run, select: str = "vi", full: bool = False) -> None:

@@ -63,7 +63,7 @@ nb::dict crossvalidate_frames(const Frame& frame, const Frame* labels, const std
   request.folds = folds;
   request.most_folds = most_folds;
   request.threads = threads;
-  // Results come from the working thread; Python hears of them from its own.
+  // Results arrive on the working thread; Python is notified of them on its own thread.
   std::mutex mutex;
   std::vector<std::tuple<std::size_t, std::size_t, std::string, double>> news;
   request.on_result = [&](const Crossvalidation& answer, const FoldResult& result) {

@@ -204,7 +204,7 @@ nb::ndarray<nb::numpy, double> linkage(const Run& run, std::size_t level) {
     const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
     if (trees.size() > 1)
       fail(ErrorCode::configuration,
-           "the fit is not finished: there are {} trees, and a linkage has room for one; go on with resume()",
+           "the fit is not finished: it has {} trees, but a linkage describes one; continue with resume()",
            trees.size());
     return to_scipy(trees.front().linkage);
   });
@@ -218,7 +218,7 @@ nb::ndarray<nb::numpy, double> column_linkage(const Run& run) {
     const std::vector<TreeLinkage> trees = tree_linkages(analysis.cross_tree().columns);
     if (trees.size() > 1)
       fail(ErrorCode::configuration,
-           "the fit is not finished: there are {} trees, and a linkage has room for one; go on with resume()",
+           "the fit is not finished: it has {} trees, but a linkage describes one; continue with resume()",
            trees.size());
     return to_scipy(trees.front().linkage);
   });

@@ -53,7 +53,7 @@ def test_tree_opens_closes_and_zooms(visit, animals):
 
 def test_choosing_a_node_filters_everything(visit, animals):
     page = visit(animals).page
-    doubt_before = page.locator("#rows table tbody tr").count()
+    ambiguous_before = page.locator("#rows table tbody tr").count()
     caption_before = text_of(page.locator("#figure-coclustering figcaption"))
     node = page.locator("[role=treeitem][aria-level='2']").first
     label = node.get_attribute("aria-label")
@@ -69,9 +69,9 @@ def test_choosing_a_node_filters_everything(visit, animals):
     odd = {text_of(chip) for chip in panel.locator("h4:text-is('Least typical rows') + ul .chip").all()}
     assert typical and typical <= members and odd <= members and not typical & odd
     assert text_of(page.locator("#figure-coclustering figcaption")) != caption_before
-    named = page.locator("#rows table:has(caption:has-text('company')) tbody th")
+    named = page.locator("#rows table:has(caption:has-text('co-membership')) tbody th")
     assert {text_of(cell) for cell in named.all()} <= members
-    assert named.count() <= doubt_before
+    assert named.count() <= ambiguous_before
     panel.locator(".path button", has_text="all rows").click()
     assert text_of(panel.locator("h3").first) == "all rows"
 
@@ -230,7 +230,7 @@ def test_labels_have_scores_calibration_and_clusters(visit, labels):
     page = entry.page
     assert [text_of(link) for link in page.locator("nav.top a").all()] == [
         "Verdict",
-        "How good",
+        "Performance",
         "Clusters",
         "Rows",
         "Co-occurrence",
@@ -296,7 +296,7 @@ def test_rows_show_their_labels(visit, labels):
         assert text_of(page.locator("#row-card h3")) == name
     described = page.locator("#row-card svg.bars").get_attribute("aria-label")
     assert all(label in described for label in ("label_sport", f"label_{HOSTILE}", "label_علم")) and "%" in described
-    assert "stranger" in text_of(page.locator("#figure-row figcaption"))
+    assert "lower density" in text_of(page.locator("#figure-row figcaption"))
     assert STRANGE_ROWS[-1] in text_of(page.locator("#figure-novelty figcaption"))
     page.locator("#row-card .parts button").first.click()
     assert text_of(page.locator("#pattern-card h3")).startswith("cluster ")

@@ -17,7 +17,7 @@ def test_earlier_forms_give_the_same_draws(coppice):
     for model, earlier, present in (
         (nested, ["--replicas", 2], ["--temperatures", "1,0.25,0"]),
         (nested, ["--learn-concentrations"], ["--learn", "alpha,gamma,gamma0"]),
-        (nested, ["--regularizer", "centred"], ["--regularizer", "centered"]),
+        (nested, ["--regularizer", "centred"], ["--regularizer", "centered"]),  # words: ok
         (trees, ["--set", "share=0.5"], ["--set", "within_fraction=0.5"]),
     ):
         assert draws_of(coppice, *model, *earlier) == draws_of(coppice, *model, *present)
@@ -26,7 +26,7 @@ def test_earlier_forms_give_the_same_draws(coppice):
 
 def test_a_configuration_file_may_use_them(coppice):
     write_table(coppice.folder / "data.csv", blobs(1, rows=24)[0])
-    coppice.write("fit.toml", 'penalty = 0.3\nlevels = 2\nreplicas = 2\nregularizer = "centred"\n')
+    coppice.write("fit.toml", 'penalty = 0.3\nlevels = 2\nreplicas = 2\nregularizer = "centred"\n')  # words: ok
     flags = ["--penalty", 0.3, "--levels", 2, "--temperatures", "1,0.25,0", "--regularizer", "centered"]
     assert draws_of(coppice, "rbhmc", "data.csv", "--config", "fit.toml", *SHORT) == draws_of(
         coppice, "rbhmc", "data.csv", *flags, *SHORT

@@ -61,7 +61,7 @@ def test_settings_of_one_model(coppice, table):
     "models, words",
     [
         ("nrmm:sise=1", "no setting 'sise'"),
-        ("bhc-unlikely", "there is none of that name"),
+        ("bhc-unlikely", "there is no such model"),
         ("nrmm:alpha", "not SETTING=VALUE"),
     ],
 )

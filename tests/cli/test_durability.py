@@ -112,7 +112,7 @@ def test_kill_at_random_moments(coppice):
         _, errors = summary.communicate(timeout=900)
         assert summary.returncode in (0, 65), errors
         if summary.returncode == 65:
-            assert "does not have draws of every chain" in errors
+            assert "not every chain of the run has draws" in errors
         else:
             drawn = exports(coppice, name)[0].splitlines()
             assert set(drawn) <= set(whole_labels)

@@ -85,9 +85,9 @@ def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
             ":6:19: --set within_fraction=-1 for column 'x'",
             78,
         ),
-        ('id = "nobody"', ":4:6: --id nobody: data.csv has no such column", 78),
+        ('id = "name"', ":4:6: --id name: data.csv has no such column", 78),
         ('truth = ["nothing"]', ":4:9: --truth nothing: data.csv has no such column", 78),
-        ('family = "normal"', ":4:10: family normal: there is none", 78),
+        ('family = "normal"', ":4:10: family normal: there is no such family", 78),
         ('family = "poisson"', ":4:10: family poisson cannot model", 78),
         ('time-limit = "5 parsecs"', ":4:14: --time-limit: '5 parsecs'", 65),
         ('codebook = "nowhere.toml"', ":4:12: nowhere.toml: No such file", 66),
@@ -95,7 +95,7 @@ def test_a_bad_value_of_a_configuration_file_has_its_place(coppice):
         coppice.write("run.toml", head + line + "\n")
         assert "run.toml" + words in one_line(coppice("fit", "--config", "run.toml", code=code))
     for text, words, code in (
-        ('model = "nrm"\ndata = "data.csv"\noutput = "r.coppice"\n', ":1:9: model nrm: there is none", 65),
+        ('model = "nrm"\ndata = "data.csv"\noutput = "r.coppice"\n', ":1:9: model nrm: there is no such model", 65),
         ('model = "nrmm"\ndata = "none.csv"\noutput = "r.coppice"\n', ":2:8: none.csv: cannot be read", 66),
         ('model = "nrmm"\ndata = "data.csv"\noutput = "no/r.coppice"\n', ":3:10: no/r.coppice: ", 74),
     ):

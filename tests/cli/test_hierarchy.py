@@ -87,7 +87,7 @@ def test_tree_json_is_a_tree_whose_support_can_be_counted(tree):
 
 def test_tree_text_fits_and_names_every_leaf(tree):
     text = tree("tree", "t.coppice").stdout
-    assert text.startswith("The hierarchy to report (least expected variation of information")
+    assert text.startswith("Reported hierarchy (least expected variation of information")
     drawn = text[text.index("all rows") :].split("\n\n")[0].splitlines()
     assert re.search(r"0\S* +40$", drawn[0])
     assert all(len(line) <= 100 for line in drawn)
@@ -141,7 +141,7 @@ def test_every_answer_comes_from_one_nested_tree(tree):
         assert np.allclose(matrix, (at_level[:, :, None] == at_level[:, None, :]).mean(0))
     assert "--level 4: the model rbhmc has levels 1 to 3" in tree("profile", "t.coppice", "--level", 4, code=2).stderr
     text = tree("summary", "t.coppice").stdout
-    assert "The hierarchy to report" in text and "AOD" in text and "Not exact" not in text
+    assert "Reported hierarchy" in text and "AOD" in text and "Not exact" not in text
 
 
 def test_scores_and_distances(tree):
@@ -497,7 +497,7 @@ def test_flat_models_select_partitions_as_before(coppice):
         coppice("summary", "f.coppice", "--select", "binder").stdout
         == coppice("summary", "f.coppice", "--loss", "binder").stdout
     )
-    assert "keeps no trace 'rcdll'" in coppice("summary", "f.coppice", "--select", "rcdll", code=78).stderr
+    assert "has no trace 'rcdll'" in coppice("summary", "f.coppice", "--select", "rcdll", code=78).stderr
     coppice("summary", "f.coppice", "--select", "vi", "--loss", "binder", code=2)
     assert "exact" not in coppice.json("summary", "f.coppice")
     assert set(json.loads(coppice("tree", "f.coppice", "--format", "json").stdout)) == {"leaves", "merges", "order"}

@@ -89,7 +89,7 @@ def test_check_is_content_with_a_plain_table(coppice):
     rng = np.random.default_rng(1)
     rows = "\n".join(f"{a:.5f},{b:.5f}" for a, b in rng.normal(size=(50, 2)))
     coppice.write("d.csv", f"x,y\n{rows}\n")
-    assert "nothing to look at" in coppice("check", "d.csv", "--strict").stdout
+    assert "nothing needs attention" in coppice("check", "d.csv", "--strict").stdout
     assert coppice.json("check", "d.csv")["fine"] is True
 
 

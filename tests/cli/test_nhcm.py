@@ -86,7 +86,7 @@ def test_what_it_cannot_model_is_said_in_one_line(coppice):
     assert "category column 'color'" in coppice("fit", "nhcm", "words.csv", "-o", "r.coppice", code=78).stderr
     coppice.write("fine.csv", "x,y\n1,2\n3,3\n4,5\n")
     assert (
-        "gaussian alone"
+        "only with the family gaussian"
         in coppice("fit", "nhcm", "fine.csv", "--family", "gaussian-diagonal", "-o", "r.coppice", code=78).stderr
     )
 

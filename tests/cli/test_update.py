@@ -77,7 +77,7 @@ def test_update_refuses_what_it_cannot_do(coppice):
         10,
     )
     result = coppice("update", "tree.coppice", "new.csv", code=78)
-    assert "cannot take in rows" in result.stderr
+    assert "cannot add rows" in result.stderr
     assert coppice.json("summary", "run.coppice")["rows"] == 60
 
 

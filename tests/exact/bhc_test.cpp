@@ -209,7 +209,7 @@ TEST(BhcDraws, FollowThePosteriorOfTheTree) {
     if (error > 1e-3) ++uncertain;
     EXPECT_NEAR(together[i] / kDraws, truth[i], 4.5 * error + 1e-9) << i / 9 << " and " << i % 9;
   }
-  EXPECT_GT(uncertain, 0u) << "a tree without doubt proves nothing";
+  EXPECT_GT(uncertain, 0u) << "a tree without uncertain merges proves nothing";
   EXPECT_NEAR(clusters.mean(), posterior.expected_clusters(), 4.5 * clusters.standard_error());
 }
 

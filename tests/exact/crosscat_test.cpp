@@ -82,7 +82,7 @@ TEST(CrosscatPower, HotReplicaDrawsFromThePoweredPosterior) {
   }
 }
 
-/// Rows by themselves: the columns stay where they are, so the law is that of one view of all columns.
+/// Moves of rows alone: the columns stay where they are, so the law is that of one view of all columns.
 TEST(CrosscatRows, GibbsAndSplitMergeAloneAtFixedColumns) {
   for (const char* kernel : {"split-merge-moves=0", "row-sweeps=0"}) {
     const Fixture fixture(mixed_table(), 4, 4);

@@ -257,11 +257,11 @@ RbhmcCase rbhmc_case_from(const nlohmann::json& reference) {
     set("prior_mean", inputs.at("mu0").get<std::string>());
     set("prior_variance", inputs.at("tau2").dump());
   }
-  small.settings = {inputs.at("levels"),   inputs.at("alpha"),
-                    inputs.at("gamma"),    inputs.at("gamma0"),
-                    inputs.at("C"),        inputs.at("eps0"),
-                    inputs.at("nu0"),      inputs.value("centered", inputs.value("centred", false)),
-                    inputs.at("intercept")};
+  // Cases from elsewhere use the British spelling.
+  const bool is_centered = inputs.value("centered", inputs.value("centred", false));  // words: ok
+  small.settings = {inputs.at("levels"), inputs.at("alpha"), inputs.at("gamma"),
+                    inputs.at("gamma0"), inputs.at("C"),     inputs.at("eps0"),
+                    inputs.at("nu0"),    is_centered,        inputs.at("intercept")};
   return small;
 }
 

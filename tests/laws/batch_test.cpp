@@ -15,9 +15,9 @@ namespace {
 
 /// Caches of clusters, eight side by side; slots beyond the clusters hold empty statistics, as a sampler
 /// keeps them.
-class Bank {
+class PredictiveCache {
  public:
-  Bank(const Family& family, const std::vector<Stats>& clusters)
+  PredictiveCache(const Family& family, const std::vector<Stats>& clusters)
       : family_(&family),
         chunks_((clusters.size() + kLanes - 1) / kLanes),
         stride_(family.cache_size() * kLanes),
@@ -60,7 +60,7 @@ TEST_P(Batch, EverySlotIsTheScalarPredictiveAddedToWhatIsThere) {
         const std::size_t size = c * c * rows.size() / 800;
         clusters.emplace_back(family, rows, c, c + size);
       }
-      const Bank cache(family, clusters);
+      const PredictiveCache cache(family, clusters);
       for (const double value : cache.values()) ASSERT_TRUE(std::isfinite(value));
       for (std::size_t i = count; i < rows.size(); i += 13) {
         const AlignedVector before = starting_values(cache.slots());
@@ -85,7 +85,7 @@ TEST_P(Batch, TheOwnClusterIsSeenWithoutTheRow) {
     const std::vector<std::size_t> sizes{2, 3, 4, 5, 7, 8, 10, 13, 17, 22, 30, 40, 50};
     std::vector<Stats> clusters;
     for (std::size_t c = 0; c < sizes.size(); ++c) clusters.emplace_back(family, rows, c, c + sizes[c]);
-    const Bank cache(family, clusters);
+    const PredictiveCache cache(family, clusters);
     for (std::size_t c = 0; c < sizes.size(); ++c) {
       for (std::size_t i = c; i < c + sizes[c]; ++i) {
         Stats without(family);
@@ -122,7 +122,7 @@ TEST_P(RealBatch, AFarRowIsLeftOutOfItsClusterToo) {
     const Stats without(family, rows, 1, size);
     Stats stats = without;
     stats.add(rows[0]);
-    const Bank cache(family, {stats});
+    const PredictiveCache cache(family, {stats});
     AlignedVector out(cache.slots(), 0.0);
     cache.add_log_predictive(rows[0], {0, stats.data()}, out.data());
     const double expected = without.log_predictive(rows[0]);

@@ -116,7 +116,7 @@ TEST_P(Spikes, DensitiesIntegrateToOneInTheUnitsOfTheTable) {
           [&](double t) {
             if (std::abs(t) > 1e100) return 0.0;
             if (spike_case.transform.empty()) return std::exp(fixture.log_density(stats, t));
-            // x = exp(t), dx = x dt; beyond these x is no number, and the tail is thin.
+            // x = exp(t), dx = x dt; beyond these x overflows, and the tail is thin.
             return std::abs(t) > 600.0 ? 0.0 : std::exp(fixture.log_density(stats, std::exp(t)) + t);
           },
           1e-10);

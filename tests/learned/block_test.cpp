@@ -61,9 +61,10 @@ TEST(LearnedBlock, RebasedStatisticsAreThoseOfTheRows) {
       block.get_hyper(before.data());
       block.set_hyper(some_values(block, change).data());
       block.rebase(stats.data(), before.data());
-      const std::vector<double> anew = stats_of(block, rows, 0, 40);
+      const std::vector<double> recomputed = stats_of(block, rows, 0, 40);
       for (std::size_t i = 0; i < stats.size(); ++i)
-        ASSERT_NEAR(stats[i], anew[i], 1e-7 * (1.0 + std::abs(anew[i]))) << d << " " << i << " " << change;
+        ASSERT_NEAR(stats[i], recomputed[i], 1e-7 * (1.0 + std::abs(recomputed[i])))
+            << d << " " << i << " " << change;
     }
     block.clear(stats.data());
     std::vector<double> empty = stats;

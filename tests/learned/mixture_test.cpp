@@ -190,7 +190,7 @@ TEST_P(LearnedMixture, MissingCellsAgreeWithEnumerationAndSumsOverThem) {
   EXPECT_TRUE(agreement.holds()) << agreement;
 }
 
-/// A mixture of a few rows whose data are drawn anew all the time.
+/// A mixture of a few rows whose data are redrawn in every step.
 struct GewekeChain {
   GewekeChain(const Family& family, const Rows& like, const std::vector<std::string>& settings)
       : rows(like),

@@ -121,7 +121,7 @@ def test_rows_held_out_are_predicted_worse_than_rows_seen(model, data):
 
 
 def test_rows_held_out_were_not_seen():
-    """Labels that have nothing to do with the features can be remembered, not foretold."""
+    """Labels that are independent of the features can be remembered, but not predicted."""
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(300, 20)), rng.uniform(size=(300, 3)) < 0.5
     model = coppice.BNMC(random_state=1, verbose=0, truncation=5, combine="linear").fit(X, Y)
@@ -185,7 +185,7 @@ def test_partial_fit_is_an_update(data, tmp_path):
     grown = coppice.BNMC(**SMALL).partial_fit(X, Y).partial_fit(more, known)
     assert grown.run_.rows == 220 and len(set(grown.run_.row_ids)) == 220
     assert f1_score(truth, grown.predict(fresh), average="micro") > 0.8
-    with pytest.raises(AttributeError, match="held out"):
+    with pytest.raises(AttributeError, match="held-out rows"):
         _ = grown.held_out_proba_
     write_csv(tmp_path / "train.csv", X, Y)
     write_csv(tmp_path / "more.csv", more, known)
@@ -193,7 +193,7 @@ def test_partial_fit_is_an_update(data, tmp_path):
     command_line(tmp_path, "update", "run.coppice", "more.csv", "-q")
     opened = coppice.open(tmp_path / "run.coppice")
     np.testing.assert_array_equal(opened.predict_proba(pd.DataFrame(fresh, columns=WORDS)), grown.predict_proba(fresh))
-    # Rows whose labels nobody knows, and labels that are new.
+    # Rows with unknown labels, and labels that are new.
     unlabeled = coppice.BNMC(**SMALL).fit(X, Y).partial_fit(more, np.full((100, 4), np.nan))
     assert unlabeled.run_.rows == 220 and np.isnan(unlabeled.run_.known_labels()[120:]).all()
     named = coppice.BNMC(**SMALL).fit(X, pd.DataFrame(Y[:, :3], columns=LABELS[:3]))
@@ -226,7 +226,7 @@ def test_classes_of_a_vector():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert model.score(X, y) > 0.95
     numbers = np.unique(y, return_inverse=True)[1].astype(float)
-    numbers[::3] = np.nan  # rows whose class nobody knows
+    numbers[::3] = np.nan  # rows of unknown class
     half = coppice.BNMC(**SMALL).fit(X, numbers)
     assert np.mean(half.predict(X) == np.unique(y, return_inverse=True)[1]) > 0.95
 

@@ -234,7 +234,7 @@ def test_mistakes_are_value_errors_in_the_words_of_the_package():
         ({"process": "pitman"}, "process.*dp, ngg"),
         ({"alpha": -1.0}, "alpha"),
         ({"chains": 0}, "chains"),
-        ({"family": "cauchy"}, "family cauchy: there is none of that name"),
+        ({"family": "cauchy"}, "family cauchy: there is no such family"),
         ({"family_settings": {"nonsense": 1}}, "nonsense"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"pca": 9}, "9"),

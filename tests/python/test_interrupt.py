@@ -25,7 +25,7 @@ LONG = {"output": "run.coppice", "chains": 2, "warmup": 0, "draws": 10_000_000, 
 
 
 def chains_with_draws(path):
-    """How many chains of a run that somebody else is writing have draws."""
+    """How many chains have draws in a run that another process is writing."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as run:
             return run.execute("SELECT COUNT(DISTINCT chain) FROM draws").fetchone()[0]
@@ -133,7 +133,7 @@ def test_progress_in_a_terminal(tmp_path, verbose):
     try:
         while part := os.read(master, 100_000):
             shown += part
-    except OSError:  # how a terminal says that nobody writes to it any more
+    except OSError:  # how a terminal signals that its last writer has closed it
         pass
     os.close(master)
     assert (b"sweep" in shown and b"clusters=" in shown) == bool(verbose), shown

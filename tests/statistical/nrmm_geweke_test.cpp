@@ -136,7 +136,7 @@ struct Chosen {
   std::size_t variant;
 };
 
-/// Data drawn anew have no missing cells, so cases are used without.
+/// Redrawn data have no missing cells, so the cases are used without any.
 LawCase complete_case(std::size_t index) {
   LawCase law_case = narrow_cases()[index];
   law_case.missing = 0.0;

@@ -154,7 +154,7 @@ std::vector<Variant> variants() {
       {"hinge_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.5, 1.0}, 5), {learn}},
       {"hinge_gibbs", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.5, 1.0}, 5), {gibbs, drawn_theta}},
       {"hinge_bernoulli", bernoulli, {"path-update=\"prior\"", "discriminant-update=\"gauss\""}},
-      {"centred", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true}, 5), {drawn_leaves}},
+      {"centered", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true}, 5), {drawn_leaves}},
       {"centered_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
       {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}}};
 }
@@ -261,7 +261,7 @@ TEST_P(RbhmcCalibration, RanksAreUniform) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, RbhmcCalibration, ::testing::Bool(),
                          [](const ::testing::TestParamInfo<bool>& info) {
-                           return info.param ? "centred" : "hinge";
+                           return info.param ? "centered" : "hinge";
                          });
 
 }  // namespace

@@ -94,8 +94,8 @@ inline std::vector<double> log_weights_of_cuts(const Dendrogram& forest,
   return weights;
 }
 
-/// Merging by the definition: all pairs anew for every merge. A merge is unsure if another pair is nearly as
-/// good.
+/// Merging by the definition: scores all pairs again for every merge. A merge is uncertain if another pair is
+/// nearly as good.
 struct PlainMerge {
   std::vector<std::uint32_t> left, right;
   double log_odds = 0.0;

@@ -117,7 +117,7 @@ struct BhccCuts {
   double log_total = 0.0;
 };
 
-/// Merging by the definition: all pairs anew for every merge.
+/// Merging by the definition: scores all pairs again for every merge.
 struct PlainViewMerge {
   std::vector<std::size_t> cells;
   double log_odds, gap;

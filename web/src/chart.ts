@@ -15,7 +15,7 @@ export function chart({ title, description, ...options }: ChartOptions): SVGSVGE
     figure: false,
   } as Plot.PlotOptions);
   for (const style of drawn.querySelectorAll("style")) style.remove();
-  // The marks' own labels ("rule", "dot") say nothing to anybody.
+  // The marks' own labels ("rule", "dot") mean nothing to readers.
   for (const mark of drawn.querySelectorAll("[aria-label]")) mark.removeAttribute("aria-label");
   drawn.setAttribute("role", "img");
   return drawn as unknown as SVGSVGElement;

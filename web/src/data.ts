@@ -1,4 +1,4 @@
-// What the program writes into the page (src/coppice/app/report_data.cpp), and its arrays unpacked. Rows stand in
+// What the program writes into the page (src/coppice/app/report_data.cpp), and its arrays unpacked. Rows are in
 // the order of the tree and are named by their place in it.
 
 export interface Trait {

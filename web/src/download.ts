@@ -1,4 +1,4 @@
-// Files for the reader: CSV of what a figure shows, and the figure as SVG that stands by itself.
+// Files for the reader: CSV of what a figure shows, and the figure as a self-contained SVG.
 
 export function save(name: string, type: string, content: string): void {
   const address = URL.createObjectURL(new Blob([content], { type }));

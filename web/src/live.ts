@@ -1,5 +1,5 @@
-// A page served by coppice view: asks now and then how much is done (draws, or steps of a fit without draws), and loads
-// itself anew when that is a tenth more than it shows, or when the run is done.
+// A page served by coppice view: polls the progress (draws, or steps of a fit without draws) and reloads itself when
+// there is a tenth more than it shows, or when the run is done.
 const interval = 2000;
 
 export function watch(shown: number): void {

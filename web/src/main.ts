@@ -1,4 +1,4 @@
-// The page of a run. Sections are independent: each takes the report and the state and gives back an element.
+// The page of a run. Sections are independent: each takes the report and the state and returns an element.
 import "./style.css";
 import { Report, type ReportData } from "./data";
 import { h } from "./dom";

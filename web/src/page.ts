@@ -26,7 +26,7 @@ export function mount(root: HTMLElement, head: HTMLElement, first: Section, sect
   const next = () => {
     const section = rest.shift();
     if (!section) {
-      main.append(h("footer", {}, "Made by Coppice. This page is one file and loads nothing."));
+      main.append(h("footer", {}, "Made by Coppice. This page is a single file and loads nothing."));
       document.documentElement.dataset.ready = "";
       return;
     }

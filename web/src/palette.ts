@@ -1,5 +1,5 @@
-// Colors that people with any color vision can tell apart: Okabe and Ito's for clusters and levels of categories,
-// cividis for amounts.
+// Colors that are safe for every kind of color vision: Okabe and Ito's for clusters and levels of categories, cividis
+// for amounts.
 import { interpolateCividis } from "d3-scale-chromatic";
 
 export const kinds = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8c8c"];

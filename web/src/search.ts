@@ -43,7 +43,7 @@ export function searchBox(
     }
     said.textContent =
       count === 0
-        ? "No row has such a name."
+        ? "No row has that name."
         : `${count.toLocaleString("en")} found${count > mostHits ? `, the first ${mostHits}` : ""}:`;
     found.replaceChildren(rowChips(report, state, hits.slice(0, mostHits)));
     if (hits.length === 1 || exact) state.chooseRow(hits[0]);

@@ -4,7 +4,7 @@ import type { Report } from "./data";
 
 export interface Item {
   node: number; // of a gathering: its parent
-  gathered: number; // how many children it stands for; 0: it is a node
+  gathered: number; // how many children it represents; 0: it is a node
   depth: number;
   first: number;
   end: number;
@@ -55,7 +55,7 @@ export class TreeView {
     }
     if (!this.report.path(node).includes(this.root)) this.root = 0;
   }
-  /** Opens level after level as long as there are at most so many leaves. */
+  /** Opens level after level as long as there are at most this many leaves. */
   private openUntil(leaves: number): void {
     let row = [0];
     let drawn = 1;

@@ -15,17 +15,17 @@ void SelectionFlags::add_to(CLI::App& command) {
       command.add_option("--loss", loss, "the consensus minimizes the expected loss: vi or binder [vi]")
           ->check(CLI::IsMember({"vi", "binder"}));
   command
-      .add_option("--select", select,
-                  fmt::format("the hierarchy to report: of least expected vi or binder, or the draw of "
-                              "highest {} [vi]",
-                              fmt::join(selection_names().begin() + 2, selection_names().end(), ", ")))
+      .add_option(
+          "--select", select,
+          fmt::format(
+              "the reported hierarchy: least expected vi or binder, or the draw with the highest {} [vi]",
+              fmt::join(selection_names().begin() + 2, selection_names().end(), ", ")))
       ->check(CLI::IsMember(selection_names()))
       ->excludes(by_loss);
 }
 
 void add_view_option(CLI::App& command, std::size_t& view) {
-  command
-      .add_option("--view", view, "the rows as this view sees them, as coppice views counts [most columns]")
+  command.add_option("--view", view, "the rows in this view, as numbered by coppice views [most columns]")
       ->check(CLI::Range(1, 1'000'000));
 }
 

@@ -32,7 +32,7 @@ std::string verdict_lines(const Analysis& analysis, const Context& context);
 /// The caveat on stderr, for answers that have no room for it.
 void note_caveat(const Analysis& analysis, const Context& context);
 
-/// A number for people: three significant digits, or a dash for NaN.
+/// A number as printed: three significant digits, or a dash for NaN.
 std::string short_number(double value);
 
 }  // namespace coppice::app

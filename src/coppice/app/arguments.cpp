@@ -80,26 +80,28 @@ void DataFlags::add_to(CLI::App& command) {
       ->group(group);
   command
       .add_option("--labels", labels,
-                  "columns of 0 and 1 that a classifier learns, with commas; label_* is all that begin so")
+                  "columns of 0 and 1 that a classifier learns, separated by commas; label_* matches all "
+                  "with that prefix")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--labels-file", labels_file, "file of such columns, for the same rows")->group(group);
+  command.add_option("--labels-file", labels_file, "file with these columns, for the same rows")
+      ->group(group);
   command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
   command
-      .add_option(
-          "--keep-column", keep,
-          "column to model though it would be left out: an identifier, a copy of another, of the truth")
+      .add_option("--keep-column", keep,
+                  "column to keep although it would be left out: an identifier, or a copy of another column "
+                  "or of the truth")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--na-values", na_values, "cells that mean missing, with commas: -999,unknown")
+  command.add_option("--na-values", na_values, "values that mean missing, separated by commas: -999,unknown")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
   command
       .add_option("--codebook", codebook, "TOML file with the columns' kinds, families and hyper-parameters")
       ->group(group);
-  command.add_option("--header", header, "does the file begin with column names: auto, yes or no [auto]")
+  command.add_option("--header", header, "whether the file begins with column names: auto, yes or no [auto]")
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->group(group);
 }
@@ -113,8 +115,8 @@ void FamilyFlags::add_to(CLI::App& command) {
   CLI::Option* choice =
       command
           .add_option("--hyper", hyper,
-                      "hyper-parameters that nobody gave: learned with the clusters where the model can, or "
-                      "fixed by the columns' scales [learned]")
+                      "hyper-parameters that are not given: learned along with the clusters where the model "
+                      "can, or fixed by the columns' scales [learned]")
           ->check(CLI::IsMember({"learned", "fixed"}))
           ->group("Data");
   command.add_flag("--fix-hyper", fix_hyper, "short for --hyper fixed")->excludes(choice)->group("Data");
@@ -181,7 +183,7 @@ Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name
   }
   Dataset data = read_dataset_bytes(bytes, name, options);
   if (data.table.columns.empty())
-    fail(ErrorCode::bad_data, "{}: every column is a label; keep a feature", name);
+    fail(ErrorCode::bad_data, "{}: every column is a label; leave at least one feature", name);
   if (learns_labels) take_bits_for_counts(data, book);
   if (!labels_file.empty()) data.labels = read_labels(labels_file, options, data.table);
   return data;

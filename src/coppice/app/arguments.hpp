@@ -38,7 +38,7 @@ struct DataFlags {
   std::vector<std::string> labels;
   std::string labels_file;
   bool family_is_named = false;       // not a flag: for all columns, so that none of numbers is left out
-  bool labels_may_be_absent = false;  // not a flag: of rows whose labels nobody needs to know
+  bool labels_may_be_absent = false;  // not a flag: for rows whose labels are not needed
   /// Not flags: the others are those of a fit (see ReadOptions).
   bool as_in_a_fit = false, id_may_be_absent = false;
   std::string codebook;

@@ -21,7 +21,7 @@ struct CheckArguments {
   DataFlags reading;
 };
 
-/// What a fit with the settings as they come would be: its families and its memory.
+/// What a fit with the default settings would use: its families and its memory.
 struct Prospect {
   std::string families;
   std::size_t bytes = 0;
@@ -76,7 +76,7 @@ std::string text_of(const Dataset& data, const Prospect& prospect, const std::st
   for (const Finding& finding : gathered(data.findings))
     out += fmt::format("{}: {}{}\n", context.bold(severity_name(finding.severity)), sentence_of(finding),
                        finding.remedy.empty() ? "" : fmt::format("\n    {}", finding.remedy));
-  if (data.findings.empty()) out += "nothing to look at\n";
+  if (data.findings.empty()) out += "nothing needs attention\n";
   return out;
 }
 
@@ -92,9 +92,11 @@ int check(const CheckArguments& arguments, const Context& context) {
     prospect = prospect_of(arguments, data);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::configuration) throw;
-    data.findings.insert(
-        data.findings.begin(),
-        {Severity::warning, "model", {}, error.what(), fmt::format("another --model than {}", model.name)});
+    data.findings.insert(data.findings.begin(), {Severity::warning,
+                                                 "model",
+                                                 {},
+                                                 error.what(),
+                                                 fmt::format("use another --model than {}", model.name)});
   }
   bool to_look_at = false;
   for (const Finding& finding : data.findings) to_look_at = to_look_at || finding.severity != Severity::note;

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What it means that a file of rows does not speak of a label.
+/// What it means that a file of rows does not mention a label.
 enum class Unmentioned { absent, unknown };
 
 /// The labels of the run in the rows of a file, in the order of the run. Labels of a sparse file are those
@@ -41,8 +41,8 @@ Table labels_in_file(const SavedRun& run, std::string_view bytes, const std::str
   silent.quiet = true;
   const Dataset read = flags.read_bytes(bytes, name, silent, true);
   if (read.labels.columns.empty())
-    fail(ErrorCode::configuration, "{}: its labels are not in the file; name theirs with --labels-file",
-         name);
+    fail(ErrorCode::configuration,
+         "{}: the labels are not in the file; name a file that has them with --labels-file", name);
   for (const Column& column : read.labels.columns)
     if (learned.find(column.name) == nullptr)
       context.note(fmt::format("note: {}: the run has no label '{}'; it is left out", name, column.name));
@@ -84,7 +84,8 @@ Table given_labels(const SavedRun& run, std::string_view bytes, const std::strin
 int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context) {
   const SavedRun& run = analysis.run();
   if (!question.labels_file.empty() && !question.given_labels)
-    fail(ErrorCode::usage, "--labels-file belongs to --given-labels: labels that are known of the new rows");
+    fail(ErrorCode::usage,
+         "--labels-file belongs to --given-labels: it has the known labels of the new rows");
   if (question.data == "-" && question.labels_file == "-")
     fail(ErrorCode::usage, "rows and labels cannot both come from stdin");
   const FileBytes bytes = load_file(question.data);
@@ -154,12 +155,12 @@ LabeledPredictions judged_rows(const SavedRun& run, const std::string& data, con
     const std::vector<LabelPrediction> held_out = held_out_labels(run);
     if (held_out.empty())
       fail(ErrorCode::usage,
-           "the run keeps no predictions of rows held out; name a file of rows with known labels: coppice "
+           "the run has no predictions of held-out rows; name a file of rows with known labels: coppice "
            "score {} TEST.csv",
            run.file().path());
     context.note(
         "the run's own rows, each predicted by a fit without it; calibration and thresholds were chosen on "
-        "them, so other rows will do slightly worse");
+        "them, so other rows may score slightly worse");
     return with_truth(run.contents().labels, held_out);
   }
   if (data == "-" && labels_file == "-")
@@ -207,7 +208,7 @@ std::string patterns_text(const SavedRun& run, std::size_t traits, const Context
       words.push_back(fmt::format("{} {:.2f}", run.contents().labels.columns[c].name, pattern.labels[c]));
     text += fmt::format("  labels: {}\n", fmt::join(words, ", "));
     words.clear();
-    for (const std::size_t d : largest(telling(pattern, run.table()), traits))
+    for (const std::size_t d : largest(distinctiveness(pattern, run.table()), traits))
       words.push_back(fmt::format("{} {}", run.table().columns[d].name, short_number(pattern.features[d])));
     text += context.dim(fmt::format("  features: {}\n", fmt::join(words, ", ")));
   }
@@ -222,7 +223,7 @@ ordered_json patterns_json(const SavedRun& run, std::size_t traits) {
       labels.push_back(
           {{"label", run.contents().labels.columns[c].name}, {"probability", pattern.labels[c]}});
     ordered_json features = ordered_json::array();
-    for (const std::size_t d : largest(telling(pattern, run.table()), traits))
+    for (const std::size_t d : largest(distinctiveness(pattern, run.table()), traits))
       features.push_back({{"column", run.table().columns[d].name},
                           {"value", pattern.features[d]},
                           {"log_ratio", pattern.log_ratios[d]}});

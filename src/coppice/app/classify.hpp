@@ -8,7 +8,7 @@
 
 namespace coppice::app {
 
-/// New rows whose labels are asked for; with `given_labels` those labels that stand in the data, or in a file
+/// New rows whose labels are asked for; with `given_labels` the known labels in the data, or in a file
 /// of their own, are known.
 struct LabelQuestion {
   std::string data, id, labels_file, output;
@@ -16,7 +16,7 @@ struct LabelQuestion {
   std::size_t threads = 0;
 };
 int predict_labels(const Analysis& analysis, const LabelQuestion& question, const Context& context);
-/// Against the labels that stand in the data, or in a file of their own; without data, the rows of the run as
+/// Scores against the labels in the data, or in a separate file; without data, the rows of the run as
 /// fits without them predicted them.
 int score_labels(const Analysis& analysis, const std::string& data, const std::string& labels_file,
                  const Context& context);

@@ -65,7 +65,7 @@ std::string table_text(const Dataset& data, const Context& context) {
     rows.push_back({name, std::string(kind_name(spec.kind)) + (report.ambiguous.empty() ? "" : " ?"),
                     model_of(spec), report.missing == 0 ? "" : fmt::format("{}", report.missing),
                     bars_of(small_histogram(*data.table.find(spec.name), spec, kBars)),
-                    text::display(spec.reason.empty() ? "told by the codebook" : spec.reason, 120)});
+                    text::display(spec.reason.empty() ? "from the codebook" : spec.reason, 120)});
   }
   for (const ColumnSpec& spec : data.codebook.columns)
     if (std::none_of(data.report.begin(), data.report.end(),
@@ -145,12 +145,12 @@ int codebook(const std::string& path, const std::string& output, const DataFlags
 
 void add_codebook(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand(
-      "codebook", "what the columns are taken for and why; with -o as a TOML file to edit");
+      "codebook", "how the columns are interpreted and why; with -o as a TOML file to edit");
   auto path = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   auto flags = std::make_shared<DataFlags>();
   command->add_option("data", *path, "table")->required();
-  command->add_option("-o,--output", *output, "TOML file to write; - is stdout [a table for people]");
+  command->add_option("-o,--output", *output, "TOML file to write; - is stdout [prints a table]");
   flags->add_to(*command);
   command->callback(
       [=, &context] { context.run = [=, &context] { return codebook(*path, *output, *flags, context); }; });

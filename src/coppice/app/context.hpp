@@ -22,7 +22,7 @@ struct Context {
   std::string progress = "auto";
   std::string color = "auto";
   std::function<int()> run;             // the chosen command
-  std::vector<std::string> help_words;  // the words beside --help; empty if nobody asks for help
+  std::vector<std::string> help_words;  // the words beside --help; empty without --help
 
   /// Does the help show the flags of this model? Only if it is named; without --help all flags are there.
   bool shows_flags_of(std::string_view model) const;
@@ -40,7 +40,7 @@ struct Context {
   std::string dim(std::string_view text) const;
 };
 
-/// Writes text to stderr; nobody is told if nobody reads it.
+/// Writes text to stderr; ignores errors, since there is nowhere else to report them.
 void write_error_stream(std::string_view text);
 /// Writes text to a file, or to stdout for "" and "-". Throws Error{cannot_write}.
 void write_output(const std::string& path, std::string_view text);

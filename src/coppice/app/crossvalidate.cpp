@@ -85,13 +85,13 @@ void add_crossvalidate(CLI::App& application, Context& context) {
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin")
       ->required();
   command
-      ->add_option(
-          "--models", arguments->models,
-          "models by comma: NAME, NAME-FLAG (bhc-randomized), or NAME:SETTING=VALUE:...; with labels " +
-              label_contender_names())
+      ->add_option("--models", arguments->models,
+                   "models, separated by commas: NAME, NAME-FLAG (bhc-randomized), or "
+                   "NAME:SETTING=VALUE:...; with labels " +
+                       label_contender_names())
       ->delimiter(',')
       ->required();
-  command->add_option("--folds", arguments->folds, "parts into which the observed cells are dealt [10]")
+  command->add_option("--folds", arguments->folds, "folds into which the observed cells are dealt [10]")
       ->check(CLI::Range(2, 1'000'000));
   command->add_option("--most-folds", arguments->most_folds, "use only the first N folds; 0: all [0]");
   command->add_option("-o,--output", arguments->output, "CSV file with a line for each fold and model");

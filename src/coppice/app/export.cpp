@@ -185,11 +185,10 @@ TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& ana
   std::vector<TreeLinkage> trees = tree_linkages(
       arguments.of_columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.view));
   if (trees.size() > 1)
-    fail(
-        ErrorCode::configuration,
-        "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
-        "resume {}",
-        trees.size(), arguments.path);
+    fail(ErrorCode::configuration,
+         "the fit is not finished: it has {} trees, but a linkage describes one; continue with: coppice "
+         "resume {}",
+         trees.size(), arguments.path);
   return std::move(trees.front());
 }
 
@@ -338,7 +337,7 @@ const std::vector<ExportKind>& export_kinds() {
        .write = export_trace,
        .elsewhere = " (netcdf: --what draws)"},
       {.name = "consensus",
-       .help = "the partition to report, with the confidence of each row",
+       .help = "the point estimate, with the confidence of each row",
        .formats = tables,
        .write = export_consensus,
        .of_clusters = true},
@@ -352,7 +351,7 @@ const std::vector<ExportKind>& export_kinds() {
        .formats = tables,
        .write = export_columns},
       {.name = "linkage",
-       .help = "the tree of the rows, as SciPy has it",
+       .help = "the tree of the rows, in SciPy's format",
        .formats = tables,
        .write = export_linkage,
        .of_clusters = true},
@@ -425,7 +424,7 @@ void add_export(CLI::App& application, Context& context) {
                     fmt::format("linkage: that of the tree over the columns ({})",
                                 fmt::join(models_that(&ModelEntry::has_column_tree), ", ")));
   arguments->selecting.add_to(*command);
-  std::string footer = "What there is, and its formats:\n";
+  std::string footer = "Contents and formats:\n";
   for (const ExportKind& kind : export_kinds())
     footer += fmt::format("  {:<14}{} ({})\n", kind.name, kind.help, fmt::join(kind.formats, ", "));
   command->footer(footer);

@@ -148,7 +148,7 @@ void add_fit(CLI::App& application, Context& context) {
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin");
   command->add_option("-o,--output", arguments->output, "run file to write");
   command->add_option("--config", arguments->config,
-                      "TOML file with any of these settings; flags win over it");
+                      "TOML file with any of these settings; flags override it");
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing run file");
   arguments->reading.add_to(*command);
   arguments->modeling.add_to(*command);

@@ -1,4 +1,4 @@
-// The hierarchy of a run for people.
+// The hierarchy of a run as text.
 #pragma once
 
 #include <string>

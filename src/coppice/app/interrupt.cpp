@@ -10,7 +10,7 @@
 namespace coppice::app {
 namespace {
 
-// A signal handler can reach nothing but a global; this is the program's, not the library's.
+// A signal handler can only reach a global; this one belongs to the program, not to the library.
 std::atomic<bool> interrupted{false};
 std::atomic<bool> heeded{false};
 

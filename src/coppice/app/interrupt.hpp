@@ -7,15 +7,14 @@
 namespace coppice::app {
 
 /// Installs the handler for SIGINT and SIGTERM while alive. A command that runs long has it from its
-/// beginning, so that whoever stops it gets the exit code of that at any moment.
+/// beginning, so that stopping it gives the right exit code at any moment.
 class InterruptGuard {
  public:
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  /// Becomes true at the first signal. Whoever asks for it has begun what is worth a clean stop, and heeds
-  /// it.
+  /// Becomes true at the first signal. Callers that ask for the flag must check it and stop cleanly.
   const std::atomic<bool>* flag() const;
 
  private:

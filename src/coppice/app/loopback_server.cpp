@@ -97,7 +97,7 @@ LoopbackServer::LoopbackServer(std::function<HttpAnswer(std::string_view path)> 
       ::getsockname(socket_, generic, &length) != 0) {
     const int error = errno;
     if (socket_ >= 0) ::close(socket_);
-    fail(ErrorCode::cannot_read, "no port of this machine can be listened on: {}", std::strerror(error));
+    fail(ErrorCode::cannot_read, "cannot listen on any port of this machine: {}", std::strerror(error));
   }
   port_ = ntohs(name.sin_port);
 }
@@ -108,13 +108,13 @@ std::string LoopbackServer::address() const { return fmt::format("http://127.0.0
 
 HttpAnswer LoopbackServer::respond(const HttpRequest& request) const {
   if (request.method.empty()) return {400, "text/plain; charset=utf-8", "this is not a request\n"};
-  if (request.method != "GET") return {405, "text/plain; charset=utf-8", "this server can only be read\n"};
+  if (request.method != "GET") return {405, "text/plain; charset=utf-8", "this server is read-only\n"};
   // A page of another site that got its name to mean this machine would send that name.
   const bool ours = request.host == fmt::format("127.0.0.1:{}", port_) ||
                     request.host == fmt::format("localhost:{}", port_);
   const std::string prefix = "/" + secret_ + "/";
   if (!ours || !request.path.starts_with(prefix))
-    return {404, "text/plain; charset=utf-8", "there is nothing here; use the whole address\n"};
+    return {404, "text/plain; charset=utf-8", "there is nothing here; use the complete address\n"};
   return answer_(std::string_view(request.path).substr(prefix.size()));
 }
 

@@ -20,7 +20,7 @@ int report(int code, std::string_view message) {
   return code;
 }
 
-/// CLI11 keeps the words that nobody wanted only in its message.
+/// CLI11 reports unexpected words only in its message.
 bool is_among_extras(const coppice::app::CLI::ExtrasError& error, std::string_view word) {
   return fmt::format("{} ", error.what()).find(fmt::format(" {} ", word)) != std::string::npos;
 }

@@ -290,7 +290,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   std::string text = caveat_line(analysis, context);
   for (const ClusterProfile& entry : profiles) {
     text += context.bold(fmt::format("Cluster {}", entry.cluster)) +
-            fmt::format(" ({} row{}, {:.0f} % sure)\n", entry.size, entry.size == 1 ? "" : "s",
+            fmt::format(" ({} row{}, confidence {:.0f} %)\n", entry.size, entry.size == 1 ? "" : "s",
                         100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
     text += context.dim(fmt::format(
@@ -321,17 +321,14 @@ void add_predict(CLI::App& application, Context& context) {
   command->add_option("run", arguments->path, "run file")->required();
   command
       ->add_option("data", arguments->data,
-                   "table of new rows with the columns of the fit; with --columns: "
-                   "of new columns with its rows")
+                   "table of new rows with the columns of the fit; with --columns: new columns for its rows")
       ->required();
-  command->add_flag(
-      "--columns", arguments->columns,
-      "the table has new columns: how probable are their cells, given the clusters of the rows");
+  command->add_flag("--columns", arguments->columns,
+                    "the table has new columns: score their cells given the clusters of the rows");
   command->add_option("--codebook", arguments->codebook,
                       "TOML file with kinds, families and hyper-parameters of new columns");
-  command->add_flag(
-      "--given-labels", arguments->given_labels,
-      "of a classifier: labels given in the table are known, those of empty cells are predicted");
+  command->add_flag("--given-labels", arguments->given_labels,
+                    "for a classifier: labels given in the table are known, empty cells are predicted");
   command->add_option("--labels-file", arguments->labels_file,
                       "file of the known labels, if not in the table");
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
@@ -352,7 +349,7 @@ void add_impute(CLI::App& application, Context& context) {
   command->add_option("-o,--output", arguments->output, "CSV file to write [stdout]");
   command->add_option("--id", arguments->id, "column of row names of the new rows [as in the fit]");
   command->add_flag("--completed", arguments->completed,
-                    "write the whole table with the gaps filled instead of a list of cells");
+                    "write the whole table with missing cells filled in instead of a list of cells");
   command->callback(
       [=, &context] { context.run = [=, &context] { return impute_run(*arguments, context); }; });
 }

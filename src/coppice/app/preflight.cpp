@@ -130,7 +130,7 @@ void look_closer(Dataset& data) {
          {gaps.column},
          fmt::format("is missing more often where '{}' differs ({:.0f} standard errors)", gaps.with,
                      gaps.errors),
-         "missing = \"informative\" in the codebook makes the gaps a column of their own"});
+         "missing = \"informative\" in the codebook adds a column that marks missing cells"});
   }
   std::stable_sort(data.findings.begin(), data.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity < b.severity; });

@@ -89,7 +89,7 @@ class ProgressBase : public FitObserver {
                 ? fmt::format(", {:.0f} cluster{}", state.most, state.most == 1.0 ? "" : "s")
                 : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
     text += fmt::format(", {} {:.1f}", runs_once_ ? "lower bound" : "log joint", state.log_joint);
-    if (std::isfinite(state.held_out)) text += fmt::format(", held out {:.2f} a row", state.held_out);
+    if (std::isfinite(state.held_out)) text += fmt::format(", held out {:.2f} per row", state.held_out);
     if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);
     return text;
   }

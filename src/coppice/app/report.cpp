@@ -30,7 +30,7 @@ int write_report(const ReportArguments& arguments, const Context& context) {
 
 void add_report(CLI::App& application, Context& context) {
   CLI::App* command =
-      application.add_subcommand("report", "one HTML file to look at and to pass on; needs no network");
+      application.add_subcommand("report", "one HTML file to look at and to share; needs no network");
   auto arguments = std::make_shared<ReportArguments>();
   command->add_option("run", arguments->path, "run file")->required();
   command->add_option("-o,--output", arguments->output, "file to write; - is stdout")->required();

@@ -89,15 +89,15 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
 
 void print_clusters(const Analysis& analysis, const Consensus& estimate,
                     const std::vector<ClusterProfile>& profiles, const Context& context, std::string& text) {
-  text += context.bold(fmt::format("{:>7} {:>6} {:>6}  {}\n", "cluster", "rows", "sure",
-                                   "what makes it different / who is in it"));
+  text += context.bold(fmt::format("{:>7} {:>6} {:>10}  {}\n", "cluster", "rows", "confidence",
+                                   "what makes it different / members"));
   for (const ClusterProfile& profile : profiles) {
     std::vector<std::string> members;
     for (std::size_t row = 0; row < estimate.labels.size() && members.size() < 40; ++row)
       if (estimate.labels[row] == profile.cluster) members.push_back(analysis.run().table().row_ids[row]);
-    text += fmt::format("{:>7} {:>6} {:>4.0f} %  {}\n", profile.cluster, profile.size,
+    text += fmt::format("{:>7} {:>6} {:>8.0f} %  {}\n", profile.cluster, profile.size,
                         100.0 * profile.confidence, fit_to_width(profile.name, 90));
-    text += context.dim(fmt::format("{:>24}{}\n", "", join_names(members, 90)));
+    text += context.dim(fmt::format("{:>28}{}\n", "", join_names(members, 90)));
   }
 }
 
@@ -156,9 +156,8 @@ void summarize_tree(const Analysis& analysis, const Context& context, std::strin
   answer["merges"] = merges_json(analysis.row_tree());
   answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
   text += fmt::format(
-      "\nLower bound of the log evidence: {:.3f} nats ({:.4f} a row).\nFlat clusters of the tree: {}; {:.1f} "
-      "on "
-      "average over the partitions that cutting it can give.\n\n",
+      "\nLower bound on the log evidence: {:.3f} nats ({:.4f} per row).\nFlat clusters of the tree: {}; "
+      "{:.1f} on average over the partitions that cutting it can give.\n\n",
       bound, bound / static_cast<double>(run.rows()), estimate.clusters, posterior.expected_clusters());
   print_clusters(analysis, estimate, profiles, context, text);
 }
@@ -181,13 +180,14 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
   answer["views"] = views_json(run, report);
   answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
   text += fmt::format(
-      "\nLower bound of the log evidence: {:.3f} nats ({:.4f} a cell).\nViews of the tree: {}; {:.1f} on "
+      "\nLower bound on the log evidence: {:.3f} nats ({:.4f} per cell).\nViews of the tree: {}; {:.1f} on "
       "average over the partitions that cutting it can give.\n\n",
       bound, bound / static_cast<double>(run.rows() * columns.items()), report.views.size(),
       posterior.expected_clusters());
   text += views_text(run, report, context);
-  text += fmt::format("\nRow clusters of the view with most columns; for the others: coppice views {}.\n\n",
-                      run.file().path());
+  text +=
+      fmt::format("\nRow clusters of the view with the most columns; for the others: coppice views {}.\n\n",
+                  run.file().path());
   print_clusters(analysis, estimate, profiles, context, text);
 }
 
@@ -199,8 +199,9 @@ void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, c
     const ReportedViews report = report_views(run, loss_of(selecting.selection()));
     answer["views"] = views_json(run, report);
     text += "\n" + views_text(run, report, context);
-    text += fmt::format("\nRow clusters of the view with most columns; for the others: coppice views {}.\n",
-                        run.file().path());
+    text +=
+        fmt::format("\nRow clusters of the view with the most columns; for the others: coppice views {}.\n",
+                    run.file().path());
   }
   const Consensus estimate = analysis.consensus(1, selecting.selection());
   const std::vector<ClusterProfile> profiles =
@@ -290,7 +291,8 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
 }  // namespace
 
 void add_summary(CLI::App& application, Context& context) {
-  CLI::App* command = application.add_subcommand("summary", "can the run be trusted, and what does it say");
+  CLI::App* command =
+      application.add_subcommand("summary", "whether the run can be trusted, and what it says");
   auto path = std::make_shared<std::string>();
   auto selecting = std::make_shared<SelectionFlags>();
   command->add_option("run", *path, "run file")->required();

@@ -1,4 +1,4 @@
-// A table for people: columns as wide as their widest cell, numbers to the right.
+// A text table: columns as wide as their widest cell, numbers to the right.
 #pragma once
 
 #include <cstddef>

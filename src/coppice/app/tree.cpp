@@ -126,8 +126,8 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
     text =
         caveat_line(analysis, context) +
         (arguments.guide > 0
-             ? fmt::format("The tree that leads the moves of chain {}: built from the data alone, no part of "
-                           "the posterior.\nHeight: steps to the deepest row.\n",
+             ? fmt::format("The tree that guides the moves of chain {}: built from the data alone, not part "
+                           "of the posterior.\nHeight: number of steps to the deepest row.\n",
                            arguments.guide)
              : "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n") +
         ascii_tree(linkage, names, options);
@@ -161,11 +161,10 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
     return 0;
   }
   if (format == "linkage" && trees.size() > 1)
-    fail(
-        ErrorCode::configuration,
-        "the fit is not finished: there are {} trees, and a linkage has room for one; continue with: coppice "
-        "resume {}",
-        trees.size(), arguments.path);
+    fail(ErrorCode::configuration,
+         "the fit is not finished: it has {} trees, but a linkage describes one; continue with: coppice "
+         "resume {}",
+         trees.size(), arguments.path);
   std::string text;
   if (format == "ascii")
     text = caveat_line(analysis, context) +

@@ -41,7 +41,7 @@ class InsertionNotes {
       return;
     last_ = now;
     context_.note(
-        fmt::format("{} of {} new rows are in", *std::min_element(done_.begin(), done_.end()), rows_));
+        fmt::format("{} of {} new rows inserted", *std::min_element(done_.begin(), done_.end()), rows_));
   }
 
  private:
@@ -76,12 +76,12 @@ Table read_truth(const UpdateArguments& arguments, const SavedRun& run, std::str
   }
 }
 
-/// Labels that the new rows do not speak of, and those that nobody has heard of before.
+/// Notes labels that the new rows do not have, and labels that the run does not know yet.
 void note_labels(const SavedRun& old, const Table& labels, const std::string& data, const Context& context) {
   for (const Column& known : old.contents().labels.columns)
     if (labels.find(known.name) == nullptr)
       context.note(
-          fmt::format("note: {} has no label '{}': it is unknown of the new rows", data, known.name));
+          fmt::format("note: {} has no label '{}': it is unknown for the new rows", data, known.name));
   for (const Column& column : labels.columns)
     if (old.contents().labels.find(column.name) == nullptr)
       context.note(fmt::format("note: label '{}' is new", column.name));
@@ -111,12 +111,12 @@ RunContents updated_labeled_contents(const UpdateArguments& arguments, const Sav
   } else {
     if (more.labels.columns.empty())
       fail(ErrorCode::configuration,
-           "{}: none of the labels is there; name them with --labels COL,COL or --labels-file FILE, or say "
-           "--unlabeled if they are unknown",
+           "{}: the file has none of the labels; name them with --labels COL,COL or --labels-file FILE, or "
+           "say --unlabeled if they are unknown",
            arguments.data);
     for (const std::string& name : as_in_the_fit ? flags.labels : std::vector<std::string>())
       if (!name.ends_with('*') && more.labels.find(name) == nullptr)
-        fail(ErrorCode::configuration, "{}: label '{}' is not there; --labels names those that are",
+        fail(ErrorCode::configuration, "{}: the file has no label '{}'; name the labels it has with --labels",
              arguments.data, name);
   }
   const bool is_sparse = format_of_name(arguments.data).format == Format::svmlight;
@@ -157,7 +157,7 @@ void insert_rows(Fit& fit, const UpdateArguments& arguments, std::size_t added, 
                                ? "the linear classifiers"
                                : fmt::format("{} + {} sweeps of {} chains", config.warmup,
                                              config.draws * config.thin, config.chains);
-  context.note(fmt::format("{} rows are in after {}; now {}", added, duration_words(seconds), next));
+  context.note(fmt::format("{} rows inserted in {}; now {}", added, duration_words(seconds), next));
 }
 
 /// The longer run, beside the old one: its rows and the exit code.
@@ -178,9 +178,9 @@ Updated update_to(const std::string& output, const UpdateArguments& arguments, c
   for (const std::string& note : fit.config().notes) context.note(note);
   const std::string family = fit.setup().plan.description();
   if (family != old.setup().plan.description())
-    context.note(fmt::format(
-        "the new rows change the family, which was {}; give --family and --set to a fit to keep it",
-        old.setup().plan.description()));
+    context.note(
+        fmt::format("the new rows change the family, which was {}; to keep it, fit with --family and --set",
+                    old.setup().plan.description()));
   context.note(fmt::format("{} on {} rows: {}; about {} of memory", fit.model().name, fit.rows(), family,
                            size_words(fit.memory_bytes())));
   if (fit.why_from_scratch().empty())
@@ -201,15 +201,14 @@ int update(const UpdateArguments& arguments, const Context& context) {
   const std::string output = in_place ? arguments.run + ".part" : arguments.output;
   if (in_place && std::filesystem::exists(output))
     fail(ErrorCode::cannot_write,
-         "{} is there from an update that was not finished: continue with coppice resume {} and rename it to "
-         "{}, or "
+         "{} is left over from an unfinished update: continue with coppice resume {} and rename it to {}, or "
          "delete it",
          output, output, arguments.run);
   RunFile::check_creatable(output, false);
   const auto [rows, result] = update_to(output, arguments, guard, context);
   if (!in_place) return result;
   if (result != 0) {
-    context.note(fmt::format("{} stays as it was; when {} is complete, rename it", arguments.run, output));
+    context.note(fmt::format("{} is unchanged; when {} is complete, rename it", arguments.run, output));
     return result;
   }
   RunFile::replace(output, arguments.run);
@@ -222,29 +221,29 @@ int update(const UpdateArguments& arguments, const Context& context) {
 
 void add_update(CLI::App& application, Context& context) {
   CLI::App* command =
-      application.add_subcommand("update", "take new rows into a finished run, and draw from all of them");
+      application.add_subcommand("update", "add new rows to a finished run, and draw from all rows");
   auto arguments = std::make_shared<UpdateArguments>();
   command->add_option("run", arguments->run, "run file")->required();
   command->add_option("data", arguments->data, "new rows, with the columns of the data; - is stdin")
       ->required();
   command->add_option("-o,--output", arguments->output,
-                      "run file to write; without it RUN itself is replaced when all is done");
+                      "run file to write; without it RUN itself is replaced at the end");
   command->add_option("--truth", arguments->truth, "column of known labels in the new rows")
       ->allow_extra_args(false);
   command
       ->add_option("--labels", arguments->labels,
-                   "columns of labels in the new rows, with commas [as in the fit]")
+                   "columns of labels in the new rows, separated by commas [as in the fit]")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--labels-file", arguments->labels_file, "file of such columns, for the new rows");
+  command->add_option("--labels-file", arguments->labels_file, "file with these columns, for the new rows");
   command->add_flag("--unlabeled", arguments->unlabeled, "no label of the new rows is known");
   command
       ->add_option("--batch", arguments->batch,
-                   "rows inserted between two checks for Ctrl-C [1; of labels 1000]")
+                   "rows inserted between two checks for Ctrl-C [1; classifiers: 1000]")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--warmup", arguments->warmup, "sweeps over all rows before draws are kept [100]")
       ->check(CLI::Range(0, 1'000'000'000));
-  command->add_option("--draws", arguments->draws, "draws of each chain [as many as the run has]")
+  command->add_option("--draws", arguments->draws, "draws per chain [as many as the run has]")
       ->check(CLI::Range(0, 1'000'000'000));
   arguments->running.add_to(*command);
   command->callback([=, &context] { context.run = [=, &context] { return update(*arguments, context); }; });

@@ -1,5 +1,5 @@
 // coppice view: the report of a run that may still be drawing, served to a browser on this machine. The page
-// asks how much is done now and then and loads itself anew when that is a tenth more.
+// polls the progress and reloads itself whenever the number of draws has grown by a tenth.
 #include <algorithm>
 
 #include "coppice/app/answering.hpp"
@@ -63,7 +63,7 @@ class Pages {
     if (!page_.empty() && progress.done == done_) return page_;
     if (progress.draws == 0) {
       const nlohmann::json data{
-          {"waiting", "The run has no draws of every chain yet. This page shows them as they come."}};
+          {"waiting", "Not every chain has draws yet. This page shows them as they arrive."}};
       page_ = report_page(report_assets(), "Coppice", data.dump(), {.live = true});
     } else {
       page_ = run_page(report_assets(), Analysis(path_), selection_, {.live = true});
@@ -79,7 +79,7 @@ class Pages {
 };
 
 int view(const ViewArguments& arguments, const Context& context) {
-  progress_of(arguments.path);  // a file that is no run is refused before anybody opens a browser
+  progress_of(arguments.path);  // refuses a file that is not a run before a browser is opened
   Pages pages(arguments.path, arguments.selecting.selection());
   LoopbackServer server([&](std::string_view path) { return pages.answer(path); });
   const InterruptGuard interrupt;

@@ -54,19 +54,18 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
 }  // namespace
 
 std::string views_text(const SavedRun& run, const ReportedViews& report, const Context& context) {
-  std::string text = fmt::format("The views to report: {}.\n", report.views.size());
-  text += context.bold(
-      fmt::format("{:>4}{:>9}{:>6}{:>10}  {}\n", "view", "columns", "sure", "clusters", "which columns"));
+  std::string text = fmt::format("Reported views: {}.\n", report.views.size());
+  text += context.bold(fmt::format("{:>4}{:>9}{:>10}{:>10}  {}\n", "view", "columns", "cohesion", "clusters",
+                                   "which columns"));
   for (std::size_t v = 0; v < report.views.size(); ++v) {
     const ReportedView& view = report.views[v];
-    text += fmt::format("{:>4}{:>9}{:>4.0f} %{:>10}  {}\n", v + 1, view.columns.size(), 100.0 * view.cohesion,
+    text += fmt::format("{:>4}{:>9}{:>8.0f} %{:>10}  {}\n", v + 1, view.columns.size(), 100.0 * view.cohesion,
                         view.rows.clusters,
                         fit_to_width(fmt::format("{}", fmt::join(column_names(run, view), ", ")), 68));
   }
   return text + context.dim(
-                    "sure: the mean probability of two columns of the view being in one view. clusters: of "
-                    "the rows, as "
-                    "these columns see them.\n");
+                    "cohesion: mean probability that two columns of the view are in one view. clusters: of "
+                    "the rows, in this view.\n");
 }
 
 void add_views(CLI::App& application, Context& context) {

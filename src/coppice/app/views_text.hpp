@@ -1,4 +1,4 @@
-// The views of a run for people.
+// The views of a run as text.
 #pragma once
 
 #include <string>

@@ -24,10 +24,10 @@ Number digamma_tail(Number inverse_square) {
 
 /// x > 0.
 inline double digamma(double x) {
-  double lift = 0.0;
-  for (; x < 8.0; x += 1.0) lift += 1.0 / x;
+  double shift = 0.0;
+  for (; x < 8.0; x += 1.0) shift += 1.0 / x;
   const double inverse = 1.0 / x;
-  return std::log(x) - 0.5 * inverse + detail::digamma_tail(inverse * inverse) - lift;
+  return std::log(x) - 0.5 * inverse + detail::digamma_tail(inverse * inverse) - shift;
 }
 
 /// x > 0.
@@ -35,12 +35,12 @@ inline Lanes digamma(Lanes x) {
   const LanesInt small = x < 8.0;
   // 1/x + ... + 1/(x + 7) in pairs, which share a division.
   const Lanes square = x * x + 7.0 * x;
-  const Lanes lift =
+  const Lanes shift =
       (2.0 * x + 7.0) * (1.0 / square + 1.0 / (square + 6.0) + 1.0 / (square + 10.0) + 1.0 / (square + 12.0));
-  const Lanes lifted = small ? x + 8.0 : x;
-  const Lanes inverse = 1.0 / lifted;
-  const Lanes series = log(lifted) - 0.5 * inverse + detail::digamma_tail(inverse * inverse);
-  return small ? series - lift : series;
+  const Lanes shifted = small ? x + 8.0 : x;
+  const Lanes inverse = 1.0 / shifted;
+  const Lanes series = log(shifted) - 0.5 * inverse + detail::digamma_tail(inverse * inverse);
+  return small ? series - shift : series;
 }
 
 }  // namespace coppice

@@ -1,5 +1,5 @@
 // The one exception type of the library. Its code is the exit code of the command line, so that a caller can
-// tell bad data from a bug; its message names the value, the place and the remedy in one line.
+// distinguish bad data from a bug; its message names the value, the place and the remedy in one line.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,10 +20,12 @@ enum class ErrorCode : int {
   configuration = 78,  // the settings contradict each other or the data
 };
 
-/// What the library throws.
+/// The only exception type that the library throws.
 class Error : public std::runtime_error {
  public:
+  /// An error with its kind and a one-line message.
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// The kind of error, which is also the exit code.
   ErrorCode code() const { return code_; }
 
  private:

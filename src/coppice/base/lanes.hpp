@@ -107,8 +107,8 @@ inline Lanes log_gamma(Lanes x) {
   const LanesInt small = x < 8.0;
   const Lanes product =
       (x * (x + 1.0)) * ((x + 2.0) * (x + 3.0)) * (((x + 4.0) * (x + 5.0)) * ((x + 6.0) * (x + 7.0)));
-  const Lanes lifted = small ? x + 8.0 : x;
-  const Lanes inverse = 1.0 / lifted;
+  const Lanes shifted = small ? x + 8.0 : x;
+  const Lanes inverse = 1.0 / shifted;
   const Lanes s = inverse * inverse;
   Lanes p = s * (-3617.0 / 122400.0) + (1.0 / 156.0);
   p = p * s + (-691.0 / 360360.0);
@@ -117,7 +117,7 @@ inline Lanes log_gamma(Lanes x) {
   p = p * s + (1.0 / 1260.0);
   p = p * s + (-1.0 / 360.0);
   p = p * s + (1.0 / 12.0);
-  const Lanes stirling = (lifted - 0.5) * log(lifted) - lifted + 0.91893853320467274178 + p * inverse;
+  const Lanes stirling = (shifted - 0.5) * log(shifted) - shifted + 0.91893853320467274178 + p * inverse;
   return stirling - (small ? log(small ? product : broadcast(1.0)) : Lanes{});
 }
 

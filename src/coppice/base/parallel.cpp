@@ -12,9 +12,9 @@
 namespace coppice {
 namespace {
 
-/// Says in our own atomics what oneTBB guarantees: the caller comes before every body, and every body before
-/// the caller goes on. ThreadSanitizer cannot see it otherwise, since the library is not instrumented. Bodies
-/// are not ordered among each other, so a race between two of them is still found.
+/// Expresses in our own atomics what oneTBB guarantees: the caller happens before every body, and every body
+/// happens before the caller continues. ThreadSanitizer cannot see this otherwise, since the library is not
+/// instrumented. Bodies are not ordered among each other, so a race between two of them is still found.
 class Order {
  public:
   Order() { begun_.store(true, std::memory_order_release); }

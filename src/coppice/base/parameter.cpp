@@ -165,7 +165,7 @@ std::optional<Setting> parse_parameter(const Parameter& parameter, std::string_v
   const ParameterAlias* alias = alias_of(parameter, name);
   if (alias == nullptr || alias->convert == nullptr) return parse_parameter(parameter, text);
   const std::optional<Setting> value =
-      alias->convert(parse_setting(text));  // which names the text if it is no value
+      alias->convert(parse_setting(text));  // parse_setting's error names the text
   if (value) check_parameter(parameter, *value);
   return value;
 }

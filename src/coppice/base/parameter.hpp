@@ -13,19 +13,20 @@
 
 namespace coppice {
 
-/// An earlier name of a parameter, understood for one more release.
+/// An earlier name of a parameter, accepted for one more release.
 struct ParameterAlias {
-  std::string name;
-  /// What a value under this name means now, nothing if it is the default; nullptr: the same. May throw
-  /// Error{usage}.
+  std::string name;  // the earlier name
+  /// Converts a value given under this name; returns nothing if it means the default. nullptr: no conversion.
+  /// May throw Error{usage}.
   std::optional<Setting> (*convert)(const Setting&) = nullptr;
-  /// On the command line it may stand alone, for true.
+  /// Whether it may be given without a value on the command line, meaning true.
   bool is_flag = false;
 };
 
 /// An earlier word of a choice.
 struct WordAlias {
-  std::string earlier, word;
+  std::string earlier;  // the old word
+  std::string word;     // the present one
 };
 
 /// One setting of a model or of a run: its name, type, range, default and help.
@@ -33,20 +34,20 @@ struct Parameter {
   /// A real that has choices may be one of those words instead; words is a comma-separated list of choices.
   enum class Type { real, integer, flag, choice, numbers, words };
 
-  std::string name;  // with dashes, as on the command line
-  Type type = Type::real;
-  std::string fallback;  // default as TOML; empty: not set, or taken from the data
-  std::string help;
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool low_excluded = false;
-  std::vector<std::string> choices = {};
-  std::size_t count = 0;  // how many numbers; 0: any
-  std::vector<ParameterAlias> aliases = {};
-  std::vector<WordAlias> word_aliases = {};
+  std::string name;        // with dashes, as on the command line
+  Type type = Type::real;  // what values look like
+  std::string fallback;    // default as TOML; empty: not set, or taken from the data
+  std::string help;        // one line for users
+  double low = -std::numeric_limits<double>::infinity();  // smallest value
+  double high = std::numeric_limits<double>::infinity();  // largest value
+  bool low_excluded = false;                              // whether `low` itself is not allowed
+  std::vector<std::string> choices = {};                  // the words that are allowed
+  std::size_t count = 0;                                  // how many numbers; 0: any
+  std::vector<ParameterAlias> aliases = {};               // earlier names
+  std::vector<WordAlias> word_aliases = {};               // earlier words of a choice
 };
 
-/// The parameter of that name, present or earlier; nullptr if there is none.
+/// The parameter with that present or earlier name; nullptr if there is none.
 const Parameter* find_parameter(std::span<const Parameter> table, std::string_view name);
 
 /// The settings under present names and words. Unknown names stay as they are. Throws Error{usage} if a
@@ -61,15 +62,23 @@ class ParameterValues {
   /// name, a wrong type or a value out of range, naming the value and what is allowed.
   ParameterValues(std::span<const Parameter> table, const Settings& given);
 
+  /// Whether the parameter has a value, given or by default.
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  /// The value of a real parameter.
   double real(std::string_view name) const;
+  /// The value of an integer parameter.
   std::size_t integer(std::string_view name) const;
+  /// The value of a flag.
   bool flag(std::string_view name) const;
+  /// The chosen word of a choice.
   const std::string& choice(std::string_view name) const;
+  /// The values of a parameter that is a list of numbers.
   const std::vector<double>& numbers(std::string_view name) const;
+  /// The chosen words of a list of choices, in the order given.
   std::vector<std::string> words(std::string_view name) const;
   /// Whether a real was given as one of its words.
   bool is_word(std::string_view name) const;
+  /// All values by name, defaults included.
   const Settings& settings() const { return values_; }
 
  private:

@@ -43,24 +43,28 @@ enum class Purpose : std::uint64_t {
   ties = 27,
 };
 
-/// What names a stream beside its purpose: the same name gives the same numbers.
+/// Identifies a stream, together with its purpose: the same name gives the same numbers.
 struct StreamName {
-  std::uint64_t seed = 1;
-  std::uint64_t chain = 0;
-  std::uint64_t sweep = 0;
+  std::uint64_t seed = 1;   // of the run
+  std::uint64_t chain = 0;  // counts from 0
+  std::uint64_t sweep = 0;  // counts from 0; 0 is the initial state
 };
 
-/// A counter-based stream of random bits, as the standard library wants them.
+/// A counter-based stream of random bits; a UniformRandomBitGenerator of the standard library.
 class Stream {
  public:
-  using result_type = std::uint64_t;
+  using result_type = std::uint64_t;  // as the standard library requires it
 
+  /// The stream of this name and purpose; `site` distinguishes rows, moves or nodes within a sweep.
   Stream(const StreamName& name, Purpose purpose, std::uint64_t site = 0)
       : key_{{name.seed, name.chain}}, counter_{{0, site, name.sweep, static_cast<std::uint64_t>(purpose)}} {}
 
+  /// The smallest number that the stream can give.
   static constexpr result_type min() { return 0; }
+  /// The largest number that the stream can give.
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 
+  /// The next 64 random bits.
   result_type operator()() {
     if (used_ == 4) {
       block_ = r123::Philox4x64()(counter_, key_);
@@ -87,30 +91,30 @@ inline double draw_uniform(Stream& stream) { return to_unit_interval(stream()); 
 
 /// A uniform integer in [0, count), without bias; count > 0.
 std::uint64_t draw_index(Stream& stream, std::uint64_t count);
-/// Standard normal.
+/// A standard normal draw.
 double draw_normal(Stream& stream);
-/// Gamma with the given shape and rate 1.
+/// A Gamma draw with the given shape and rate 1.
 double draw_gamma(Stream& stream, double shape);
 /// Log of a Gamma(shape, rate 1) variable; does not underflow for tiny shapes.
 double draw_log_gamma(Stream& stream, double shape);
 /// Both parts of a Beta(a, b) draw, so that neither loses digits; shapes of zero are allowed (all mass goes
 /// to the other part, to the second if both are zero).
 struct BetaDraw {
-  double first = 0.0;
-  double second = 1.0;
+  double first = 0.0;   // the Beta(a, b) variable
+  double second = 1.0;  // one minus it
 };
-/// Beta(a, b), both parts.
+/// Draws both parts of a Beta(a, b) variable.
 BetaDraw draw_beta_parts(Stream& stream, double a, double b);
-/// Beta(a, b).
+/// A Beta(a, b) draw.
 double draw_beta(Stream& stream, double a, double b);
 /// Log of a Beta(a, b) variable, a and b > 0.
 double draw_log_beta(Stream& stream, double a, double b);
 /// Generalized inverse Gaussian with density proportional to x^(-1/2) exp(-(x + b^2 / x) / 2), b >= 0: mean
 /// b + 1, variance b + 2. No reciprocals and no cancellation: correct for b = 0 and for b = 1e300.
 double draw_gig_half(Stream& stream, double b);
-/// Poisson with the given mean.
+/// A Poisson draw with the given mean.
 std::uint64_t draw_poisson(Stream& stream, double mean);
-/// Binomial.
+/// A binomial draw.
 std::uint64_t draw_binomial(Stream& stream, std::uint64_t trials, double probability);
 /// Fills `out` with a Dirichlet draw; `concentration` has the same size. Shapes of zero are allowed; if all
 /// are so small that no part is left, one of them takes everything, with probabilities proportional to them

@@ -1,4 +1,4 @@
-// A request to stop, which long work between sweeps heeds.
+// A request to stop, which long computations check between sweeps.
 #pragma once
 
 #include <atomic>

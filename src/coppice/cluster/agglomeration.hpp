@@ -1,4 +1,4 @@
-// Greedy agglomeration of items of any kind: the pair of highest score is merged, again and again, until one
+// Greedy agglomeration of items of any kind: the pair with the highest score is merged repeatedly until one
 // item is left. What the items are (trees of rows, views of columns) and how a pair is scored is theirs to
 // say. A unit of work is the scores of one item with the later ones, or one merge.
 #pragma once
@@ -17,9 +17,9 @@ class MergedItems : public PairScorer {
  public:
   using Node = std::uint32_t;
 
-  /// Merges the items at the two positions (first < second); the node that is made stands at `first`.
+  /// Merges the items at the two positions (first < second); the new node is at `first`.
   virtual Node merge(std::size_t first, std::size_t second) = 0;
-  /// The items at `kept` now stand at the positions 0, 1, ...
+  /// The items at `kept` are now at the positions 0, 1, ...
   virtual void compact(std::span<const std::size_t> kept) = 0;
 };
 

@@ -67,9 +67,9 @@ class Clusters {
   /// kUnassigned; returns where they are. `block` are the statistics of these rows, `rest` those of the rows
   /// that stay behind.
   Label move_block(std::span<const std::uint32_t> rows, const double* block, const double* rest, Label to);
-  /// Splits `members_of_new` (rows of `slot`) off into a new cluster; both statistics are made anew.
+  /// Splits `members_of_new` (rows of `slot`) off into a new cluster; recomputes both statistics.
   void split(Label slot, std::span<const std::uint32_t> members_of_new);
-  /// Puts all rows of `gone` into `kept`; its statistics are made anew.
+  /// Puts all rows of `gone` into `kept` and recomputes its statistics.
   void merge(Label kept, Label gone);
   /// Takes in that the values of the table `log_join` have changed.
   void refresh_weights();

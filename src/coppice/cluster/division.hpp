@@ -61,7 +61,7 @@ class Division {
 
   /// The work that is left; nodes are given as numbers by `number_of`.
   void save(ByteWriter& writer, const std::function<std::uint32_t(Node)>& number_of) const;
-  /// Throws Error{bad_data} if the bytes are no such work on so many items.
+  /// Throws Error{bad_data} if the bytes are not valid work on this many items.
   void load(ByteReader& reader, std::size_t items, const std::function<Node(std::uint32_t)>& node_of);
 
  private:

@@ -1,7 +1,7 @@
 // The rows of a chain where some families need complete rows: a copy in which every missing cell of such a
 // family carries its current value. These values are part of the chain's state. A row that changes its
-// cluster does so with its missing cells integrated out, and they are drawn anew given where it goes: a Gibbs
-// update of label and cells together. All other moves take the values as data.
+// cluster does so with its missing cells integrated out; they are then redrawn given the new cluster. This is
+// a joint Gibbs update of label and cells. All other moves treat the values as data.
 #pragma once
 
 #include <cstdint>

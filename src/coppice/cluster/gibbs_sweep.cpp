@@ -93,8 +93,8 @@ void GibbsSweep::allocate(Clusters& clusters, const StreamName& name,
   std::iota(order.begin(), order.end(), 0U);
   Stream shuffling(name, Purpose::scan_order);
   shuffle(shuffling, order);
-  const Labels nobody(clusters.rows(), Clusters::kUnassigned);
-  clusters.assign(nobody);
+  const Labels unassigned(clusters.rows(), Clusters::kUnassigned);
+  clusters.assign(unassigned);
   Stream stream(name, Purpose::initialize);
   for (const std::uint32_t row : order) {
     Stream missing(name, Purpose::missing, row);

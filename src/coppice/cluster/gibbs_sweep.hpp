@@ -28,7 +28,7 @@ class GibbsSweep {
                  double log_open, std::size_t count);
   /// The same for one row; a row that is in no cluster yet comes in.
   void update(Clusters& clusters, std::size_t row, double uniform, double log_new);
-  /// The same; if cells of the row are filled in, they are drawn anew from the stream.
+  /// The same; filled-in cells of the row are redrawn from the stream.
   void update(Clusters& clusters, std::size_t row, double uniform, double log_new, Stream& missing);
 
   /// From now on rows with missing cells are updated together with these. `log_marginal_alone` of such a row

@@ -118,8 +118,7 @@ void GreedyMerging::scores(std::size_t position, std::size_t begin, std::size_t 
   constexpr std::size_t kHalf = kGroup / 2;
   const std::size_t first = begin / kHalf;
   const std::size_t halves = (end + kHalf - 1) / kHalf - first;
-  // The buffers of this thread: nobody else works on them while it waits for the others below, which use
-  // them too.
+  // Buffers of this thread. The threads below work on them too; no other work does until all are finished.
   thread_local Buffers buffers_of_thread;
   Buffers& buffers = buffers_of_thread;
   buffers.single_values.resize(std::max(buffers.single_values.size(), family_->single_size()));

@@ -1,6 +1,6 @@
 // Bayesian hierarchical clustering, exact greedy: among all pairs of trees the one of largest log odds
 //   log h(a and b) - log phi(a) - log phi(b)
-// is merged, again and again, until one tree is left (ties: the pair with the smallest first rows).
+// is merged repeatedly until one tree is left (ties: the pair with the smallest first rows).
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ class GreedyMerging final : private MergedItems {
  public:
   using Node = MergeTree::Node;
 
-  /// All three must outlive it. `roots` are trees of the forest, by their first rows; nobody else may change
-  /// them until the merging is finished.
-  /// Scores are found on at most so many threads (0: all); they do not depend on it.
+  /// All three must outlive it. `roots` are trees of the forest, by their first rows; they must not change
+  /// elsewhere until the merging is finished. Scores are computed on at most this many threads (0: all); they
+  /// do not depend on the number of threads.
   GreedyMerging(const Family& family, const ProductPartition& prior, MergeTree& forest,
                 std::span<const Node> roots, bool keeps_scores, std::size_t threads = 1);
 
@@ -72,7 +72,7 @@ class GreedyMerging final : private MergedItems {
   std::vector<double> log_phi_;
   std::size_t stride_, words_, threads_;
   AlignedVector values_;                 // for unions, [chunk of 8 positions][value][lane]
-  std::vector<std::uint64_t> singles_;   // rows by themselves as bits, [group of 64 positions][word]
+  std::vector<std::uint64_t> singles_;   // singletons as bits, [group of 64 positions][word]
   std::vector<std::uint32_t> larger_;    // the positions of clusters of several rows, and
   AlignedVector larger_values_;          // their values once more, side by side
   std::vector<std::uint32_t> place_of_;  // among them, by position

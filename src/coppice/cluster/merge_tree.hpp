@@ -57,7 +57,7 @@ class MergeTree {
   /// Only the node above two trees is released; its children become roots.
   void release_join(Node root);
   void clear();
-  /// All weights and potentials anew, after parameters of the prior have changed.
+  /// Recomputes all weights and potentials after parameters of the prior have changed.
   void refresh();
 
   bool is_leaf(Node node) const { return nodes_[node].left == kNone; }
@@ -111,7 +111,7 @@ class MergeTree {
   std::size_t stats_size() const { return stats_size_; }
   /// Nodes in use.
   std::size_t nodes() const { return nodes_.size() - free_.size(); }
-  /// Room for so many nodes without a further allocation.
+  /// Reserves room for this many nodes.
   void reserve(std::size_t nodes);
   static std::size_t bytes(const Family& family, std::size_t nodes);
   /// Throws Error{bug} unless links, counts, statistics and potentials of all nodes agree with each other.

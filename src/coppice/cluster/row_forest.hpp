@@ -27,9 +27,9 @@ class RowForest {
   const MergeTree& trees() const { return trees_; }
   const Dendrogram& dendrogram() const { return dendrogram_; }
 
-  /// Nothing but rows that are in no tree yet.
+  /// Removes all trees; no row is in a tree then.
   void clear();
-  /// The forest of a dendrogram: statistics and log odds anew from the rows.
+  /// The forest of a dendrogram: recomputes statistics and log odds from the rows.
   void rebuild(const Dendrogram& shape);
   /// Makes a tree of each row that has none; all roots, by their first rows.
   std::vector<Node> plant();

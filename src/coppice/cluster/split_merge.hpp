@@ -73,7 +73,7 @@ class RestrictedPair {
 
 struct SplitMergeOptions {
   std::size_t scans = 0;       // intermediate scans between launch and proposal
-  bool random_launch = false;  // Jain and Neal's fair coins instead of sequential allocation
+  bool random_launch = false;  // Jain and Neal's random launch instead of sequential allocation
   double power = 1.0;          // the target is prior times likelihood to this power
 };
 

@@ -15,8 +15,8 @@ TableColumns::TableColumns(const Family& family, const Rows& rows, std::string_v
     own.family = family.of_cells(alone);
     if (own.family == nullptr)
       fail(ErrorCode::configuration,
-           "{} divides columns into views, but the family {} joins them: use --family auto or {}", model,
-           family.name(), automatic_family(Kind::real, false).name);
+           "{} divides columns into views, but the family {} models them jointly: use --family auto or {}",
+           model, family.name(), automatic_family(Kind::real, false).name);
     std::vector<double> none(own.family->stats_size());
     own.family->clear(none.data());
     own.empty.assign(own.family->union_size() * kLanes, 0.0);

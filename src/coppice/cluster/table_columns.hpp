@@ -39,8 +39,8 @@ class TableColumns {
   };
   /// Makes log_marginals ready for a tree, which must outlive its questions.
   static void take_tree(const Dendrogram& tree, Workspace& workspace);
-  /// out[node - rows()] = log marginal of the column in the rows of the node, for every node of the tree that
-  /// is no single row.
+  /// out[node - rows()] = log marginal of the column in the rows of the node, for every inner node of the
+  /// tree.
   void log_marginals(std::size_t column, Workspace& workspace, double* out) const;
 
   /// Family and cells of some columns (ascending).
@@ -56,7 +56,7 @@ class TableColumns {
  private:
   struct Column {
     std::unique_ptr<Family> family;
-    std::vector<double> cells, stats, alone;  // stats and alone: of each row by itself
+    std::vector<double> cells, stats, alone;  // stats and alone: of each row as a singleton
     AlignedVector empty;                      // no rows, as fill_union writes it
   };
   const Family* family_;

@@ -38,7 +38,7 @@ class TreePredictive {
 
   /// out[k] = log p(row, row joins component k); the last of components() + 1 is a new cluster.
   void log_joint(const double* row, std::span<double> out) const;
-  /// The same for a row of which nothing is known.
+  /// The same for a row without observed cells.
   void log_shares(std::span<double> out) const;
   double log_density(const double* row) const;
   /// The same by flat clusters: out[c], and last a new one.

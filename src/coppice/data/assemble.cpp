@@ -135,7 +135,7 @@ class Assembly {
     columns_.push_back(std::move(typed));
   }
 
-  /// A column whose kind is told by the codebook or the format, or is the plainest that its numbers have.
+  /// A column whose kind is given by the codebook or the format, or is the simplest that fits its numbers.
   Column settled(std::size_t index, const ColumnSpec* told, ColumnReport& report) {
     const RawColumn& column = raw_.columns[index];
     if (told == nullptr && column.is_text &&
@@ -195,7 +195,7 @@ class Assembly {
         if (determines(truth, columns_[j])) {
           if (!kept_by_name_[j])
             fail(ErrorCode::configuration,
-                 "column '{}' of {} is a copy of --truth {}: each of its values goes with one label, so that "
+                 "column '{}' of {} is a copy of --truth {}: each of its values goes with one label, so "
                  "scores would mean nothing; leave it out with --drop '{}', or model it with --keep-column "
                  "'{}'",
                  text::display(columns_[j].name), raw_.file, text::display(truth.name),
@@ -205,7 +205,7 @@ class Assembly {
                fmt::format("--drop '{}'", columns_[j].name));
         } else if (columns_[j].kind == Kind::category && 5 * columns_[j].levels.size() <= raw_.rows) {
           find(Severity::warning, "truth", {columns_[j].name},
-               fmt::format("gives the truth '{}' away: each of its values goes with one label", truth.name),
+               fmt::format("leaks the truth '{}': each of its values goes with one label", truth.name),
                fmt::format("--drop '{}' if it was made from the labels", columns_[j].name));
         }
       }
@@ -288,8 +288,8 @@ class Assembly {
             "rename it",
             text::display(specs.back().name), raw_.file, text::display(indicator.name));
       if (is_constant(indicator.values)) {
-        find(Severity::note, "missing", {columns.back().name}, "has no gaps that could be informative",
-             "remove missing = \"informative\"");
+        find(Severity::note, "missing", {columns.back().name},
+             "has no missing cells that could be informative", "remove missing = \"informative\"");
         continue;
       }
       ColumnSpec spec;

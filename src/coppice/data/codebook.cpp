@@ -22,18 +22,15 @@ namespace coppice {
 namespace {
 
 constexpr std::string_view kHeading =
-    "# What each column means. Edit and pass it back with --codebook; columns not listed here are inferred.\n"
-    "#   name    the column in the file's header\n"
-    "#   kind    real | count | binary | category\n"
-    "#   levels  category: every value that may occur, in order; binary: the texts of 0 and 1\n"
-    "#   family  the distribution of the column (see `coppice families`); any further key is one of its "
-    "settings\n"
-    "#   transform       \"log\": real columns of positive numbers on the log scale\n"
-    "#   hurdle          one value, such as 0, that is modeled apart from the others\n"
-    "#   resolution      the step that real numbers were rounded to\n"
-    "#   missing         \"informative\": whether a cell is missing becomes a column of its own\n"
-    "#   missing_values  cells that mean missing, such as [-999, \"unknown\"]\n"
-    "#   unit            of the numbers; for dates the day or time that they are counted from\n";
+    "# What each column means. Edit and pass it back with --codebook; columns not listed here are "
+    "inferred.\n#   name    the column in the file's header\n#   kind    real | count | binary | category\n# "
+    "  levels  category: every value that may occur, in order; binary: the texts of 0 and 1\n#   family  the "
+    "distribution of the column (see `coppice families`); any further key is one of its settings\n#   "
+    "transform       \"log\": real columns of positive numbers on the log scale\n#   hurdle          one "
+    "value, such as 0, that is modeled separately\n#   resolution      the step that real numbers were "
+    "rounded to\n#   missing         \"informative\": whether a cell is missing becomes a column of its "
+    "own\n#   missing_values  cells that mean missing, such as [-999, \"unknown\"]\n#   unit            of "
+    "the numbers; for dates the day or time that they are counted from\n";
 
 std::string quoted(const std::string& text) { return to_toml(Setting{Setting::Shape::text, {}, 0, text}); }
 

@@ -19,7 +19,7 @@ struct ReadOptions {
   std::vector<std::string> drop;   // columns to ignore
   bool labels_only = false;        // columns of data are not read, and need not be there
   /// Columns of 0 and 1 (yes and no) that are to be learned; "label_*" names all that begin so. For a format
-  /// that has labels of its own, "" stands for each of them.
+  /// that has labels of its own, "" means each of them.
   std::vector<std::string> labels = {};
   bool labels_may_be_absent = false;  // names that no column has are passed over
   /// Id, truth and drop are those of a fit: a file of new rows may lack columns that are not data, but for

@@ -14,7 +14,7 @@ std::vector<std::vector<HeldOutCell>> deal_cells(const Table& table, std::size_t
     for (std::size_t column = 0; column < table.columns.size(); ++column)
       if (const double value = table.columns[column].values[row]; !is_missing(value))
         cells.push_back({row, column, value});
-  if (folds < 2) fail(ErrorCode::usage, "{} fold: there must be two at least", folds);
+  if (folds < 2) fail(ErrorCode::usage, "{} fold: there must be at least two", folds);
   if (cells.size() < folds)
     fail(ErrorCode::usage, "{} folds of only {} cells that are not missing", folds, cells.size());
   if (cells.size() > std::numeric_limits<std::uint32_t>::max())

@@ -1,4 +1,4 @@
-// Cells that are taken out of a table before a fit, to see afterwards how well the fit foretells them.
+// Cells that are held out of a table before a fit, to see afterwards how well the fit predicts them.
 #pragma once
 
 #include <cstdint>

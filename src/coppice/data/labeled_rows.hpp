@@ -42,7 +42,7 @@ SparseRows sparse_rows(const Table& table);
 struct LabeledRows {
   SparseRows features;
   std::vector<Kind> kinds;  // of the features
-  SparseRows labels;        // 1: has it, absent: has it not, NaN: nobody knows
+  SparseRows labels;        // 1: the row has it, absent: it does not, NaN: unknown
 };
 
 /// Some of the rows, in the order given.

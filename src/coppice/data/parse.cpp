@@ -98,7 +98,7 @@ Want want_of(const ColumnSpec& spec, bool strict) {
 
 namespace {
 
-/// The columns that "label_*" stands for, or the one of that name.
+/// The columns that match "label_*", or the one of that name.
 std::vector<std::string> matching(const std::string& name, const RawTable& raw, bool may_be_absent) {
   if (!name.ends_with('*')) return {name};
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // From a file to a Dataset: decompression, format, roles of the columns (id, truth, dropped), kinds inferred
-// or taken from a codebook. Every fault of a file is one line that names file, line, column, value and
-// remedy.
+// or taken from a codebook. Every error in a file gives a one-line message that names file, line, column,
+// value and remedy.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 namespace coppice {
 
 /// Reads a file, or stdin for "-". The format follows from the name (.csv .tsv .npy .svm .svmlight .libsvm,
-/// each optionally followed by .gz or .zst); other names are read as CSV with the delimiter found out. Throws
+/// each optionally followed by .gz or .zst); other names are read as CSV with the delimiter detected. Throws
 /// Error{cannot_read, bad_data, configuration}.
 Dataset read_dataset(const std::string& path, const ReadOptions& options);
 /// The same from memory; the name decides the format and appears in messages.
 Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);
 
-/// Reads new rows for a fitted table, of which only names, kinds and levels are used (it may have no rows).
+/// Reads new rows for a fitted table, whose names, kinds and levels are used (it may have no rows).
 /// Columns are matched by name in any order, or by position if the file has no header; further columns are
 /// ignored. If the id is not required and the file has no such column, rows are named 1..N. With the codebook
-/// of a fit, cells are understood as they were there: units of dates, values that mean missing.
+/// of a fit, cells are interpreted as in the fit: units of dates, values that mean missing.
 Table read_like(const std::string& path, const Codebook& fitted, const std::string& id,
                 bool id_required = true);
 /// The same from memory.
@@ -32,14 +32,14 @@ Table read_like(const std::string& path, const Table& fitted, const std::string&
 Table read_like_bytes(std::string_view bytes, const std::string& name, const Table& fitted,
                       const std::string& id, bool id_required = true);
 
-/// A Dataset from columns that are in memory; `raw.file` is what messages call them. The digest is that of
-/// the typed table. Throws Error{bad_data} for an infinite number.
+/// A Dataset from columns in memory; messages refer to them as `raw.file`. The digest is that of the typed
+/// table. Throws Error{bad_data} for an infinite number.
 Dataset dataset_of(RawTable raw, const ReadOptions& options);
-/// Among counts a column of 0 and 1 is a count that has not been larger yet: new rows may have more. Columns
-/// that the codebook tells of stay as they are.
+/// Treats columns of 0 and 1 among counts as counts, since new rows may have larger values. Columns that are
+/// listed in the codebook stay as they are.
 void take_bits_for_counts(Dataset& data, const Codebook& told);
-/// The same for new rows of a fitted table: columns are matched by name, or by position if there are as many
-/// and a name is not there.
+/// The same for new rows of a fitted table: columns are matched by name, or by position if there are equally
+/// many and a name is missing.
 Table table_like(RawTable raw, const Codebook& fitted);
 /// The same with the columns of a table.
 Table table_like(RawTable raw, const Table& fitted);

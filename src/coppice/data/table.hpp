@@ -1,6 +1,6 @@
 // A table of typed columns with names, row names and missing cells: what every reader produces and every
-// family reads. Values are doubles in all kinds; NaN marks a missing cell and nothing else (infinities are
-// refused by the readers).
+// family reads. Values are doubles in all kinds; NaN marks a missing cell and nothing else (readers reject
+// infinities).
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ enum class Kind { real, count, binary, category };
 
 /// The word for a kind, as in a codebook.
 std::string_view kind_name(Kind kind);
-/// Throws Error{configuration} for a name that is not one of real, count, binary, category.
+/// The kind of that name. Throws Error{configuration} unless it is real, count, binary or category.
 Kind kind_from_name(std::string_view name);
 
 /// The value of a missing cell.
@@ -27,12 +27,13 @@ inline bool is_missing(double cell) { return std::isnan(cell); }
 
 /// One column: a number for each row.
 struct Column {
-  std::string name;
-  Kind kind = Kind::real;
+  std::string name;            // unique within the table
+  Kind kind = Kind::real;      // what the numbers are
   std::vector<double> values;  // binary: 0 or 1; category: index into levels; NaN: missing
   std::vector<std::string>
       levels;  // category: all levels; binary: the texts of 0 and 1 if they were not digits
 
+  /// Whether any cell is missing.
   bool has_missing() const;
   /// The cell as a user wrote it: level name, shortest round-trip number, or empty for a missing cell.
   std::string text(std::size_t row) const;
@@ -40,16 +41,17 @@ struct Column {
 
 /// Columns of equal length, with names for columns and rows.
 struct Table {
-  std::vector<Column> columns;
+  std::vector<Column> columns;       // all of the same length
   std::vector<std::string> row_ids;  // one per row, never empty once read
 
+  /// Number of rows.
   std::size_t rows() const { return row_ids.size(); }
-  /// nullptr if there is no column of that name.
+  /// The column of that name; nullptr if there is none.
   const Column* find(std::string_view name) const;
 };
 
-/// Adds the rows of `more`, whose columns have the same names and kinds in the same order. Levels that are
-/// new are added to those of the column.
+/// Adds the rows of `more`, whose columns have the same names and kinds in the same order. New levels are
+/// added to those of the column.
 void append_rows(Table& table, const Table& more);
 
 }  // namespace coppice

@@ -207,7 +207,7 @@ Table deserialize_table(std::string_view bytes) {
     column.kind = static_cast<Kind>(kind);
     column.levels = reader.texts(reader.count(kTextBytes));
     if (column.kind == Kind::binary && !column.levels.empty() && column.levels.size() != 2)
-      fail_damaged("a binary column has not 2 levels");
+      fail_damaged("a binary column does not have 2 levels");
     if ((column.kind == Kind::real || column.kind == Kind::count) && !column.levels.empty())
       fail_damaged("a column of numbers has levels");
     read_values(reader, column, rows);

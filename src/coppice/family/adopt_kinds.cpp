@@ -109,9 +109,9 @@ std::string why_not(const FamilyEntry& entry, const Column& column) {
   const std::size_t row = first_misfit(widest, column);
   if (row == column.values.size()) return fmt::format("its kind is {}", kind_name(column.kind));
   return fmt::format("its value {} is {}", column.text(row),
-                     widest == Kind::count    ? "no whole number from 0 on"
+                     widest == Kind::count    ? "not a whole number of at least 0"
                      : widest == Kind::binary ? "neither 0 nor 1"
-                                              : "no whole number");
+                                              : "not a whole number");
 }
 
 void adopt_kinds(Table& table, Codebook& codebook, const std::string& family) {

@@ -88,7 +88,7 @@ class BernoulliCell {
     cache[3 * kLanes] = 0.0;
     cache[4 * kLanes] = tables_->ones.log(std::max(stats[0] - 1.0, 0.0)) - log_without;
   }
-  /// The three top bits of 0, 1 and NaN tell them apart without a branch: 0, 1 and 3.
+  /// The three top bits distinguish 0, 1 and NaN without a branch: 0, 1 and 3.
   std::size_t entry(double x) const { return (std::bit_cast<std::uint64_t>(x) >> 61) & 3; }
   std::size_t own_entry(double x) const {
     constexpr std::uint8_t kEntries[] = {2, 4, 3, 3};

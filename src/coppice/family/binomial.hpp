@@ -127,7 +127,7 @@ class BinomialCell {
     return stats[2] + (tables_->ones.log_gamma_at(stats[0]) + tables_->zeros.log_gamma_at(stats[1])) -
            tables_->total.log_gamma_at(stats[0] + stats[1]) - log_prior_;
   }
-  /// A row by itself: its successes, or one more than the trials for a missing cell.
+  /// The code of a singleton: its successes, or one more than the trials for a missing cell.
   std::size_t codes() const {
     constexpr double kMostTrials = 126.0;
     return tables_ && !tables_->total.may_be_beyond() && trials_ <= kMostTrials

@@ -134,7 +134,7 @@ class CategoricalCell {
       total += table(l).log_gamma_at(cells(l)) - table(l).log_gamma_at(0.0);
     return total;
   }
-  /// A row by itself: its level, or the number of levels for a missing cell.
+  /// The code of a singleton: its level, or the number of levels for a missing cell.
   std::size_t codes() const {
     constexpr std::size_t kMostLevels = 16;  // what there is to fill grows with their square
     return levels() <= kMostLevels ? levels() + 1 : 0;

@@ -20,7 +20,7 @@ namespace {
 constexpr double kMostTrialsTabulated = 200'000.0;
 /// With more trials than these single cells leave a table whose size is limited.
 constexpr double kMostTrialsOfOwnTable = 2'000.0;
-/// Stands for a share that was not given.
+/// Marks a fraction that is not given.
 constexpr double kNoShare = 1e300;
 
 template <typename Function>
@@ -304,7 +304,7 @@ FamilyEntry categorical_entry() {
 FamilyEntry poisson_entry() {
   return {
       .name = "poisson",
-      .summary = "counts without a limit; Gamma prior on each rate",
+      .summary = "unbounded counts; Gamma prior on each rate",
       .kinds = {Kind::count, Kind::binary},
       .parameters = {positive_parameter("shape", "1", "shape of the Gamma prior"),
                      positive_parameter("rate", "", "rate of the Gamma prior; default: shape / column mean")},
@@ -322,7 +322,9 @@ FamilyEntry gaussian_diagonal_entry() {
       .kinds = {Kind::real, Kind::count, Kind::binary},
       .parameters =
           {number_parameter("prior_mean", "prior mean; default: the column's mean"),
-           positive_parameter("mean_strength", "", "how many rows the prior mean is worth; default 0.05"),
+           positive_parameter(
+               "mean_strength", "",
+               "prior sample size of the mean (kappa0): how many rows the prior mean is worth; default 0.05"),
            positive_parameter("shape", "1.5", "shape of the inverse-gamma prior of the variance"),
            positive_parameter("rate", "",
                               "its rate; default: a cluster has half the column's standard deviation"),
@@ -340,7 +342,7 @@ FamilyEntry gaussian_diagonal_entry() {
 
 FamilyEntry gaussian_known_entry() {
   return {.name = "gaussian-known",
-          .summary = "real columns, independent within a cluster, of known noise variance",
+          .summary = "real columns, independent within a cluster, with known noise variance",
           .kinds = {Kind::real, Kind::count, Kind::binary},
           .parameters = {positive_parameter("noise_variance", "",
                                             "variance within a cluster; default: a quarter of the column's"),

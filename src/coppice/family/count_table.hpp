@@ -46,7 +46,7 @@ class CountTable {
       sum += logs_[n];
     }
   }
-  /// From now on counts may be beyond the table, whoever asks.
+  /// From now on counts may be beyond the table.
   void allow_beyond() { may_be_beyond_ = true; }
   bool may_be_beyond() const { return may_be_beyond_; }
 

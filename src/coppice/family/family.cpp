@@ -70,7 +70,7 @@ void Family::add_log_marginals_of_singles(const double* one, const double*, cons
 }
 
 double Family::cell_log_predictive(const double*, std::size_t, double) const {
-  fail(ErrorCode::bug, "the family {} takes no missing cells", name());
+  fail(ErrorCode::bug, "the family {} does not accept missing cells", name());
 }
 
 CellPredictive Family::predict_cell_given(const double* stats, const double*, std::size_t column) const {

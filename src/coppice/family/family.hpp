@@ -5,7 +5,7 @@
 // column of a Gaussian), with NaN for a missing cell.
 //
 // Sampling needs the predictive of one row under many clusters at once. For that each cluster keeps a cache
-// of `cache_size()` doubles; the caches of eight clusters stand side by side (value j of the cluster in lane
+// of `cache_size()` doubles; the caches of eight clusters are interleaved (value j of the cluster in lane
 // s is at cache[j * kLanes + s]), so that add_log_predictive works on eight clusters per instruction.
 #pragma once
 
@@ -45,8 +45,8 @@ struct OwnCluster {
 
 class CellColumn;
 
-/// A node of a tree that is no single item: two nodes (items come first, then made nodes in their order), or
-/// a block of several items.
+/// An inner node of a tree: two nodes (items come first, then made nodes in their order), or a block of
+/// several items.
 struct MadeNode {
   std::uint32_t left = 0, right = 0;
   std::span<const std::uint32_t> block = {};
@@ -102,7 +102,7 @@ class Family {
                                            double value) const;
 
   // Where cells depend on each other given the cluster, a row must be complete before it enters statistics:
-  // whoever owns the rows fills in missing cells, which then are part of a chain's state.
+  // the owner of the rows fills in missing cells, which are then part of a chain's state.
   /// Whether a missing cell of this column must be filled in.
   virtual bool must_fill(std::size_t /*column*/) const { return false; }
   /// Draws the missing cells that must be filled in given the present ones and the rows in stats, of which
@@ -158,17 +158,17 @@ class Family {
   virtual void log_marginals_upwards(const double* items, std::size_t count, std::span<const MadeNode> nodes,
                                      const double* none, double* made, double* values, double* out) const;
 
-  // Most of these clusters are rows by themselves. The one cluster with any such row is then known by
-  // `single_size()` doubles for it, and the cells of 64 rows that have few values by `single_words()` words
-  // of bits.
+  // Most of these clusters are singletons. The union of the one cluster with any singleton then takes only
+  // `single_size()` doubles of the one cluster, and `single_words()` words of bits for the cells of 64
+  // singletons, which have few values.
   virtual std::size_t single_size() const { return 0; }
   virtual std::size_t single_words() const { return 0; }
   /// Of the one cluster, as fill_union wrote it.
   virtual void fill_single(const double* one, double* values) const;
-  /// Writes the bits of a row by itself, with these statistics, at place 0 to 63.
+  /// Writes the bits of a singleton, with these statistics, at place 0 to 63.
   virtual void set_single(const double* stats, std::size_t place, std::uint64_t* words) const;
-  /// The same bits as add_log_marginals for 64 slots, of which those of the chunks in `chunks` (a bit each)
-  /// hold rows by themselves; what is added to the others is anything.
+  /// The same bits as add_log_marginals for 64 slots. The slots of the chunks in `chunks` (a bit each) hold
+  /// singletons; what is added to the other slots is unspecified.
   virtual void add_log_marginals_of_singles(const double* one, const double* values,
                                             const std::uint64_t* words, const double* cache,
                                             std::size_t stride, unsigned chunks, double* out) const;
@@ -177,8 +177,8 @@ class Family {
   /// cluster.
   virtual std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const;
   /// From now on only these cells (ascending) count. Rows, statistics and caches keep their layout; what they
-  /// hold for other cells is neither read nor written. For the owner of a family that nobody else uses. False
-  /// if cells depend on each other given the cluster.
+  /// hold for other cells is neither read nor written. Only for the sole owner of a family. False if cells
+  /// depend on each other given the cluster.
   virtual bool restrict_to(std::span<const std::size_t> cells);
   /// The cells of the first column, one for each row, made ready for questions about clusters of the rows;
   /// nullptr if cells depend on each other given the cluster.

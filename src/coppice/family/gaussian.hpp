@@ -99,7 +99,7 @@ class Gaussian final : public Family {
   void set_factor(double* stats, const std::vector<double>& lambda) const;
   void adopt_prior();  // everything below `learned_` from what it says
   void fill_tables();
-  // From so many columns on, matrices are large enough for blocked products.
+  // With at least this many columns, matrices are large enough for blocked products.
   static constexpr std::size_t kWide = 16;
   void merge_wide(double* stats, const double* other) const;
   void factorize_packed(double* packed) const;

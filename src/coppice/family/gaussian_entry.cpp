@@ -141,8 +141,9 @@ FamilyEntry gaussian_entry() {
       .missing_allowed = false,
       .parameters =
           {{"prior_mean", Type::numbers, "", "prior mean; default: the columns' means"},
-           {"mean_strength", Type::real, "", "how many rows the prior mean is worth; default 0.05", 0.0,
-            1e300, true},
+           {"mean_strength", Type::real, "",
+            "prior sample size of the mean (kappa0): how many rows the prior mean is worth; default 0.05",
+            0.0, 1e300, true},
            {"dof", Type::real, "", "degrees of freedom of the inverse-Wishart prior, > D - 1; default D + 2"},
            {"scale", Type::numbers, "",
             "its scale: a matrix, its diagonal, or a number; default: a cluster has half the columns' "

@@ -43,10 +43,10 @@ constexpr double kLeastLogExcessTarget = 0.0;
 constexpr double kTargetShape = 1.5, kTargetRate = 0.75;
 /// Where learning begins.
 constexpr double kStartTarget = 0.3, kStartVariance = 0.25;
-/// Up to so many columns nu and the scale are updated with the clusters' covariances integrated out in every
-/// sweep.
+/// Up to this many columns, nu and the scale are updated with the clusters' covariances integrated out in
+/// every sweep.
 constexpr double kColumnsForEveryTime = 12.0;
-/// Slices of a law that is no wider than its prior.
+/// Slice widths for a distribution at most as wide as its prior.
 constexpr double kSliceWidth = 1.0;
 constexpr double kScaleSliceWidth = 0.3;
 

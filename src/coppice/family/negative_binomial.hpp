@@ -280,20 +280,20 @@ inline std::vector<NegativeBinomialCell> negative_binomial_cells(const FamilyInp
 }
 
 inline FamilyEntry negative_binomial_entry() {
-  return {
-      .name = "negative-binomial",
-      .summary = "counts that scatter more than Poisson counts; Beta prior on each success probability",
-      .kinds = {Kind::count, Kind::binary},
-      .parameters = {positive_parameter(
-                         "size", "", "the size: small ones scatter most; default: from the column's moments"),
-                     positive_parameter(
-                         "a", "",
-                         "first shape of the Beta prior, > 1; default: clusters have the column's mean"),
-                     positive_parameter("b", "1", "second shape of the Beta prior")},
-      .make = make_columns<negative_binomial_cells>,
-      .support = Support::counts,
-      .overdispersed = true,
-      .make_with_spike = make_columns_with_spike<negative_binomial_cells>};
+  return {.name = "negative-binomial",
+          .summary = "overdispersed counts; Beta prior on each success probability",
+          .kinds = {Kind::count, Kind::binary},
+          .parameters = {positive_parameter(
+                             "size", "",
+                             "size: the smaller, the more overdispersed; default: from the column's moments"),
+                         positive_parameter(
+                             "a", "",
+                             "first shape of the Beta prior, > 1; default: clusters have the column's mean"),
+                         positive_parameter("b", "1", "second shape of the Beta prior")},
+          .make = make_columns<negative_binomial_cells>,
+          .support = Support::counts,
+          .overdispersed = true,
+          .make_with_spike = make_columns_with_spike<negative_binomial_cells>};
 }
 
 }  // namespace coppice

@@ -17,14 +17,17 @@
 
 namespace coppice {
 
-/// How the numbers of a column are written for its family, before its origin is subtracted.
+/// How the numbers of a column are encoded for its family, before its origin is subtracted.
 struct Encoding {
   bool log = false;             // on the log scale
-  std::optional<double> spike;  // a value that is minus infinity; counts above a spike at zero begin at zero
-  bool counts = false;
+  std::optional<double> spike;  // encoded as minus infinity; counts above a spike at zero start at zero
+  bool counts = false;          // whether the numbers are counts
 
+  /// From the units of the table to those of the family.
   double encode(double value) const;
+  /// From the units of the family back to those of the table.
   double decode(double number) const;
+  /// Whether two encodings are the same.
   bool operator==(const Encoding&) const = default;
 };
 
@@ -32,37 +35,39 @@ struct Encoding {
 struct FamilyPlan {
   /// Columns that one family models.
   struct Block {
-    std::string family;
-    std::vector<std::size_t> columns;  // of the table
-    bool has_spikes = false;
+    std::string family;                    // name in the list of families
+    std::vector<std::size_t> columns;      // of the table
+    bool has_spikes = false;               // whether any of the columns has a hurdle
     bool learned = false;                  // its hyper-parameters
     std::vector<Encoding> encodings = {};  // of each column
     std::vector<double> resolutions = {};  // of each column: the step its values were rounded to; 0: none
-    EffectiveSettings effective = {};
+    EffectiveSettings effective = {};      // the hyper-parameters with all defaults filled in
 
+    /// Whether two blocks model the same columns in the same way.
     bool operator==(const Block&) const = default;
   };
-  std::vector<Block> blocks;
-  std::unique_ptr<Family> family;
+  std::vector<Block> blocks;        // one for each family in use
+  std::unique_ptr<Family> family;   // the product of the blocks
   std::vector<std::size_t> order;   // encoded cell j is table column order[j]
   std::vector<Encoding> encodings;  // of encoded cell j
 
-  /// "gaussian on 3 columns (learned prior), categorical on 2": for people.
+  /// "gaussian on 3 columns (learned prior), categorical on 2": for users.
   std::string description() const;
-  /// What is added to the log density of an encoded row to have it in the units of the table.
+  /// Add this to the log density of an encoded row to get the density in the units of the table.
   double log_jacobian(const double* row) const;
 };
 
-/// `family` is a name of the list or "auto". Throws Error{configuration} if a column's kind does not fit its
-/// family, a family does not take the missing cells there are, or a setting belongs to none of the families
-/// used. With `independent`, "auto" takes real columns as independent within a cluster. Hyper-parameters of a
-/// block are learned if the chains can and none of them was given; "auto" then models real columns jointly,
-/// however many there are.
+/// Chooses the families. `family` is a name of the list or "auto". Throws Error{configuration} if a column's
+/// kind does not fit its family, a family does not accept missing cells where there are some, or a setting
+/// belongs to none of the families used. With `independent`, "auto" models real columns as independent within
+/// a cluster. Hyper-parameters of a block are learned if the chains can and none of them is given; "auto"
+/// then models real columns jointly, however many there are.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
                        const Settings& settings, bool independent = false, const ChainAbilities& chains = {});
 
-/// The plan of blocks that plan_family made for the same columns, from their families and effective settings
-/// alone: no default of today has a say. Throws Error{configuration} if a block does not fit the table.
+/// Rebuilds a plan from the blocks that plan_family made for the same columns, using only their families and
+/// effective settings: present defaults do not matter. Throws Error{configuration} if a block does not fit
+/// the table.
 FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks,
                         const ChainAbilities& chains = {});
 

@@ -20,7 +20,7 @@ const FamilyEntry& family_by_name(std::string_view name) {
     if (entry.name == name) return entry;
   std::vector<std::string> names{"auto"};
   for (const FamilyEntry& entry : all_families()) names.push_back(entry.name);
-  fail(ErrorCode::configuration, "family {}: there is none of that name; the families are {}", name,
+  fail(ErrorCode::configuration, "family {}: there is no such family; the families are {}", name,
        fmt::join(names, ", "));
 }
 
@@ -31,7 +31,7 @@ const FamilyEntry& automatic_family(Kind kind, bool joint) {
     if (entry.joint == joint) return entry;
     if (found == nullptr) found = &entry;
   }
-  if (found == nullptr) fail(ErrorCode::bug, "no family is taken for {} columns", kind_name(kind));
+  if (found == nullptr) fail(ErrorCode::bug, "there is no default family for {} columns", kind_name(kind));
   return *found;
 }
 

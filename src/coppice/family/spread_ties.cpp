@@ -28,7 +28,7 @@ std::vector<std::uint32_t> sorted_rows(const std::vector<double>& values) {
   return order;
 }
 
-/// `step` is what the values were rounded to, 0 if nobody said; `set(row, value)` takes the spread ones.
+/// `step` is what the values were rounded to, 0 if unknown; `set(row, value)` receives the spread values.
 template <typename Set>
 void spread_column(const Column& column, double step, Set&& set) {
   const std::vector<double>& values = column.values;

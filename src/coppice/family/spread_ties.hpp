@@ -1,6 +1,6 @@
 // Rounded values and learned priors. A column that was written down with few digits has many equal values. A
 // prior that learns how narrow clusters are would take them for clusters of no width at all, whose density
-// has no bound. Such values stand for intervals: equal ones are spread evenly over theirs, which is as wide
+// has no bound. Such values represent intervals: equal ones are spread evenly over theirs, which is as wide
 // as the smallest distance between two different values of the column.
 #pragma once
 

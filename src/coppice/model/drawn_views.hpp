@@ -14,7 +14,7 @@
 
 namespace coppice {
 
-/// Views of so many columns, and in each a partition of so many rows.
+/// Views of this many columns, and in each a partition of this many rows.
 Views draw_views(const Crp& column_prior, std::size_t columns, const Crp& row_prior, std::size_t rows,
                  Stream& stream);
 
@@ -39,14 +39,14 @@ struct ViewFigures {
 /// The first traces of a model with views; its Figures have log_joint and derive from ViewFigures.
 template <typename Figures>
 std::vector<typename TraceTable<Figures>::Row> view_traces(const char* log_joint_help) {
-  return {
-      {"log_joint", log_joint_help, [](const Figures& f) { return f.log_joint; }},
-      {"clusters", "row clusters in the view with most columns", [](const Figures& f) { return f.clusters; }},
-      {"views", "number of views", [](const Figures& f) { return f.views; }},
-      {"column_entropy", "entropy of the partition of the columns into views, in nats",
-       [](const Figures& f) { return f.column_entropy; }},
-      {"mean_clusters", "row clusters, averaged over the columns",
-       [](const Figures& f) { return f.mean_clusters; }}};
+  return {{"log_joint", log_joint_help, [](const Figures& f) { return f.log_joint; }},
+          {"clusters", "row clusters in the view with the most columns",
+           [](const Figures& f) { return f.clusters; }},
+          {"views", "number of views", [](const Figures& f) { return f.views; }},
+          {"column_entropy", "entropy of the partition of the columns into views, in nats",
+           [](const Figures& f) { return f.column_entropy; }},
+          {"mean_clusters", "row clusters, averaged over the columns",
+           [](const Figures& f) { return f.mean_clusters; }}};
 }
 
 }  // namespace coppice

@@ -26,8 +26,7 @@ const ModelEntry& model_by_name(std::string_view name) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  fail(ErrorCode::usage, "model {}: there is none of that name; the models are {}", name,
-       fmt::join(names, ", "));
+  fail(ErrorCode::usage, "model {}: there is no such model; the models are {}", name, fmt::join(names, ", "));
 }
 
 std::vector<std::string> models_that(bool (ModelEntry::*can)() const) {
@@ -41,7 +40,7 @@ const NewCells& new_cells_of(const Predictor& predictor) {
   const auto* known = dynamic_cast<const NewCells*>(&predictor);
   if (known == nullptr)
     fail(ErrorCode::configuration,
-         "this model does not draw new rows, nor predict cells of theirs or new columns; these models do: {}",
+         "this model does not draw new rows, impute their cells or predict new columns; these models do: {}",
          fmt::join(models_that(&ModelEntry::has_new_cells), ", "));
   return *known;
 }

@@ -13,16 +13,16 @@ namespace coppice {
 /// The list of models.
 const std::vector<ModelEntry>& all_models();
 
-/// Throws Error{usage} naming the models there are.
+/// The model of that name. Throws Error{usage} that lists the models if there is none.
 const ModelEntry& model_by_name(std::string_view name);
 
 /// The models that can do this, as in models_that(&ModelEntry::has_views), in the order of the list.
 std::vector<std::string> models_that(bool (ModelEntry::*can)() const);
 
-/// Throws Error{configuration}, naming the models that can, if the predictor is not a NewCells.
+/// The predictor as a NewCells. Throws Error{configuration} that lists the models that have one.
 const NewCells& new_cells_of(const Predictor& predictor);
 
-/// The baselines of the models that learn labels; nullptr if there is none of that name.
+/// The baseline of that name, of the models that learn labels; nullptr if there is none.
 const LabelBaseline* label_baseline_by_name(std::string_view name);
 
 }  // namespace coppice

@@ -1,4 +1,4 @@
-// Coupled replicas of a chain at falling powers of a target, of which the first, at power 1, is the chain
+// Coupled replicas of a chain at falling powers of a target; the first, at power 1, is the chain
 // itself. After every sweep neighbors may exchange their states, from the hottest pair to the chain, so that
 // a state can travel all the way in one sweep.
 #pragma once

@@ -230,7 +230,7 @@ class Drawing {
   std::size_t width_;
   std::size_t label_width_ = 0;
   std::size_t columns_ = 0;
-  std::size_t collapsed_ = 0;  // so many of the lowest merges are not drawn
+  std::size_t collapsed_ = 0;  // this many of the lowest merges are not drawn
   double top_ = 0.0;
   double bottom_ = 0.0;
   std::vector<std::uint8_t> cells_;

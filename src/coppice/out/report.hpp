@@ -1,5 +1,5 @@
 // The offline report: one HTML page with its script, its style and its data inside. The page may load nothing
-// and run nothing but the script it was made with: the content security policy names both by their digests.
+// and run only the script it was made with: the content security policy names both by their digests.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ReportOptions {
   bool live = false;
 };
 
-/// `data` is JSON; nothing in it can end the element it stands in. The title may contain anything.
+/// `data` is JSON; nothing in it can close the element that contains it. The title may contain anything.
 std::string report_page(const ReportAssets& assets, std::string_view title, std::string_view data,
                         const ReportOptions& options = {});
 

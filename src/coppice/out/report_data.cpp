@@ -330,7 +330,7 @@ class Collector {
   std::vector<std::uint32_t> shown_;       // rows of the table, in the order of the tree
   std::vector<std::size_t> shown_before_;  // how many of the first rows in that order are shown
   std::vector<std::size_t> place_;         // of each row of the table among the shown
-  std::vector<std::size_t> columns_;       // of the table, the most telling first
+  std::vector<std::size_t> columns_;       // of the table, the most distinguishing first
 };
 
 }  // namespace

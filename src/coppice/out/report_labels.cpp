@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMostRows = 20'000;  // shown one by one; of more rows evenly spaced ones
 constexpr std::size_t kMostLabelCells = 2'500'000;
-constexpr std::size_t kMostColumns = 40;       // shown with each row: the most telling ones
+constexpr std::size_t kMostColumns = 40;       // shown with each row: the most distinguishing ones
 constexpr std::size_t kMostCooccurring = 100;  // labels of the matrix: the most frequent ones
 constexpr std::size_t kMostTraits = 12;        // of a cluster
 constexpr std::size_t kBins = 10;
@@ -69,7 +69,7 @@ class LabelCollector {
   void choose_columns() {
     std::vector<double> strength(run_.table().columns.size(), 0.0);
     for (const NumberedPattern& entry : patterns_) {
-      const std::vector<double> values = telling(entry.pattern, run_.table());
+      const std::vector<double> values = distinctiveness(entry.pattern, run_.table());
       for (std::size_t d = 0; d < strength.size(); ++d)
         strength[d] = std::max(strength[d], entry.pattern.weight * values[d]);
     }
@@ -119,14 +119,16 @@ class LabelCollector {
     if (word == "top-k")
       return parameters.integer("top") == 0
                  ? fmt::format(
-                       "Of every row as many labels of highest {} are predicted as are expected of it.", what)
-                 : fmt::format("Of every row {} of highest {} predicted.",
+                       "For every row, the labels with the highest {} are predicted, as many as are "
+                       "expected.",
+                       what)
+                 : fmt::format("For every row, {} with the highest {} predicted.",
                                parameters.integer("top") == 1
                                    ? "the label"
                                    : fmt::format("the {} labels", parameters.integer("top")),
                                what + (parameters.integer("top") == 1 ? " is" : " are"));
     return fmt::format("A label is predicted where its {} reaches the threshold{}.", what,
-                       word == "at-least-one" ? ", and the best label of a row in which none does" : "");
+                       word == "at-least-one" ? ", and the best label of a row if none does" : "");
   }
 
   static std::vector<double> rounded(const std::vector<double>& values) {
@@ -182,7 +184,7 @@ class LabelCollector {
     for (const LabelPrediction& row : own_) ++sizes[first_maximum(row.clusters.data(), row.clusters.size())];
     for (const auto& [cluster, pattern] : patterns_) {
       ordered_json features = ordered_json::array();
-      for (const std::size_t d : largest(telling(pattern, run_.table()), kMostTraits))
+      for (const std::size_t d : largest(distinctiveness(pattern, run_.table()), kMostTraits))
         features.push_back({{"column", run_.table().columns[d].name},
                             {"value", brief(pattern.features[d])},
                             {"log_ratio", brief(pattern.log_ratios[d])}});
@@ -237,7 +239,7 @@ class LabelCollector {
   std::vector<LabelPrediction> own_;          // by the fit of all rows
   const bool is_held_out_;
   std::vector<std::uint32_t> shown_;  // rows of the table
-  std::vector<std::size_t> columns_;  // of the table, the most telling first
+  std::vector<std::size_t> columns_;  // of the table, the most distinguishing first
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace coppice {
 
-/// The assets are report_assets() for whoever links them.
+/// The assets are report_assets() in programs that link them.
 std::string run_page(const ReportAssets& assets, const Analysis& analysis, Selection selection,
                      const ReportOptions& options = {});
 

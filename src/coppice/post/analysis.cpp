@@ -16,7 +16,7 @@ Analysis::Analysis(const std::string& path) : run_(path) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
     fail(ErrorCode::bad_data,
-         "{}: the run does not have draws of every chain yet; continue with: coppice resume {}", path, path);
+         "{}: not every chain of the run has draws yet; continue with: coppice resume {}", path, path);
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
   verdict_ = is_classifier() ? classifier_verdict()
@@ -27,7 +27,7 @@ Analysis::Analysis(const std::string& path) : run_(path) {
 Verdict Analysis::classifier_verdict() const {
   if (!run_.complete())
     return {false, "Not finished: scores are not calibrated yet; continue with: coppice resume.", ""};
-  return {true, "One fit, finished; judge it by rows it has not seen: coppice score RUN TEST.csv.", ""};
+  return {true, "One fit, finished; judge it on held-out rows: coppice score RUN TEST.csv.", ""};
 }
 
 Verdict Analysis::greedy_verdict() const {
@@ -114,7 +114,7 @@ std::string Analysis::incompleteness_note() const {
   if (is_greedy())
     return fmt::format("{} is not finished and has {} so far; continue with: coppice resume {}", path,
                        trees_so_far(), path);
-  return fmt::format("{} has {} of {} draws of each chain; continue with: coppice resume {}", path,
+  return fmt::format("{} has {} of {} draws per chain; continue with: coppice resume {}", path,
                      run_.draws_per_chain(), run_.config().draws, path);
 }
 
@@ -154,15 +154,14 @@ double Analysis::seconds() const {
 std::string selection_words(Selection selection) {
   if (selection == Selection::vi) return "least expected variation of information";
   if (selection == Selection::binder) return "least expected Binder loss";
-  return "the draw of highest " + selection.name();
+  return "the draw with the highest " + selection.name();
 }
 
 std::string partition_sentence(const Consensus& estimate, Selection selection) {
   if (std::isnan(estimate.expected_loss))
     return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
   return fmt::format(
-      "The one partition to report ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within "
-      "{:.3f}.",
+      "Point estimate ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within {:.3f}.",
       selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
       estimate.expected_loss, estimate.ball_radius);
 }
@@ -190,7 +189,7 @@ std::vector<MoveStatistics> total_moves(const SavedRun& run) {
 void refuse_classifier(const Analysis& analysis, std::string_view what) {
   if (!analysis.is_classifier()) return;
   fail(ErrorCode::configuration,
-       "{} learned labels, once, and has no {}; ask it with coppice predict, score, profile or summary",
+       "{} is a classifier and has no {}; use coppice predict, score, profile or summary",
        analysis.run().model().name, what);
 }
 

@@ -29,12 +29,12 @@ class Analysis {
   /// The partition to report at a level: of a flat model the consensus, of a hierarchy its selected tree's
   /// clusters there, so that levels are nested. Large data use a subset of draws.
   Consensus consensus(std::size_t level, Selection selection) const;
-  /// The selected tree, and the draws it stands for; both are kept for the next question.
+  /// The selected tree, and the draws it summarizes; both are cached.
   const SelectedHierarchy& hierarchy(Selection selection) const;
   const TreeDraws& tree_draws() const;
   /// Why the draws are not those of a posterior; empty if they are.
   std::string inexactness_note() const;
-  /// How much of the run is there and how to go on with it; empty if it is complete.
+  /// How much of the run is done and how to resume it; empty if it is complete.
   std::string incompleteness_note() const;
   /// The trace of the number of clusters at a level, or null if the model keeps none.
   const TraceSummary* clusters_trace(std::size_t level) const;

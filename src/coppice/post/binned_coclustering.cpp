@@ -74,7 +74,7 @@ std::vector<double> binned_coclustering(const LabelMatrix& draws, std::span<cons
       std::uint64_t together = 0;
       for (const PairSums& part : sums) together += part.sums()[a * bins + b];
       std::uint64_t pairs = sizes[a] * sizes[b] * draws.draws();
-      if (a == b) {  // a row is no pair with itself
+      if (a == b) {  // a row does not form a pair with itself
         together -= sizes[a] * draws.draws();
         pairs -= sizes[a] * draws.draws();
       }

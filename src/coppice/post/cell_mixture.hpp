@@ -17,7 +17,7 @@ struct NumberComponent {
   double mean = 0.0, sd = 0.0;
   double scale = 0.0, dof = 0.0;  // of the t distribution around the mean; infinite: a normal one
   double log_peak = 0.0;          // its log density at the mean
-  double spike = 0.0;             // probability of the spike, of which the others say nothing
+  double spike = 0.0;             // probability of the spike; the others exclude it
 
   NumberComponent() = default;
   explicit NumberComponent(const CellPredictive& predictive);

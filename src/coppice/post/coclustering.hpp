@@ -1,4 +1,4 @@
-// Posterior similarity: the share of draws in which two rows are in the same cluster. Counts are exact.
+// Posterior similarity: the fraction of draws in which two rows are in the same cluster. Counts are exact.
 // Labels are renumbered per draw and packed into bytes (draws of up to 256 clusters) or 16-bit words, so that
 // one vector instruction compares a row with 16 to 64 others; 8-bit partial counts are flushed every 255
 // draws.
@@ -24,8 +24,8 @@ std::vector<double> coclustering(const LabelMatrix& draws, std::size_t threads =
 /// full matrix.
 std::vector<float> coclustering_packed(const LabelMatrix& draws, std::size_t threads = 1);
 
-/// How undecided the pairs of rows are on average: the mean over pairs of 4 p (1 - p), where p is the share
-/// of draws that put them together. 0: every pair is certain; 1: every pair is a coin toss.
+/// Pairwise uncertainty: the mean over pairs of rows of 4 p (1 - p), where p is the fraction of draws that
+/// put them together. 0: every pair is certain; 1: every pair is a toss-up.
 double pairwise_uncertainty(const LabelMatrix& draws, std::size_t threads = 1);
 
 }  // namespace coppice

@@ -1,4 +1,4 @@
-// One partition to report: the one that minimizes the posterior expected loss, estimated by the average over
+// The point estimate: the partition that minimizes the posterior expected loss, estimated by the average over
 // the draws,
 //   VI (Meila 2007; Wade and Ghahramani 2018): E[H(c) + H(draw) - 2 I(c, draw)], in nats, or
 //   Binder (1978), equal costs: E[2 * pairs in disagreement] / n^2.
@@ -9,7 +9,7 @@
 // without its random restarts). Deterministic.
 //
 // Limits. With more than matrix_rows rows there is no matrix: candidates are the best of up to 128 evenly
-// spaced draws. With more than label_budget labels, evenly spaced draws stand for all: 100 of them for a
+// spaced draws. With more than label_budget labels, evenly spaced draws represent all: 100 of them for a
 // million rows. All losses refer to the draws used. The tables of a descent take at most 150 MB, and all
 // descents together at most about ten seconds; every step lowers the loss, so a descent cut short still gives
 // the best partition so far.
@@ -26,7 +26,7 @@ namespace coppice {
 
 /// What is estimated, and how much work goes into it.
 struct ConsensusOptions {
-  Loss loss = Loss::vi;
+  Loss loss = Loss::vi;            // whose posterior expectation is minimized
   double credibility = 0.95;       // of the credible ball
   std::size_t matrix_rows = 5000;  // above this many rows no n x n matrix is made and no linkage is cut
   std::size_t max_clusters = 0;    // of the estimate; 0: no limit
@@ -38,23 +38,23 @@ struct ConsensusOptions {
 
 /// The point estimate of the partition, with its uncertainty.
 struct Consensus {
-  Labels labels;  // canonical
-  std::size_t clusters = 0;
+  Labels labels;                   // canonical
+  std::size_t clusters = 0;        // in the estimate
   double expected_loss = 0.0;      // average over the draws used, in nats for VI
   double best_draw_loss = 0.0;     // the least expected loss of a draw that was evaluated
   double best_linkage_loss = 0.0;  // of a linkage cut; NaN if no linkage was made
-  double ball_radius = 0.0;        // the given share of the draws is within this loss of the estimate
-  // Mean co-clustering of a row with the other rows of its cluster; for a lone row the share of draws in
-  // which it is alone.
+  double ball_radius = 0.0;        // the given fraction of the draws is within this loss of the estimate
+  /// Mean co-clustering of a row with the other rows of its cluster; for a singleton the fraction of draws in
+  /// which it is a singleton.
   std::vector<double> row_confidence;
-  std::size_t draws_used = 0;
+  std::size_t draws_used = 0;  // for the losses
 };
 
-/// The estimate. Error{usage} if there are no rows or no draws.
+/// Computes the point estimate. Error{usage} if there are no rows or no draws.
 Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options = {});
 
-/// What consensus() says of its estimate, for labels (canonical) that were found in another way; the losses
-/// of draws and linkage cuts are NaN.
+/// The same summary as consensus() for labels (canonical) that were found in another way; the losses of draws
+/// and linkage cuts are NaN.
 Consensus assess(const LabelMatrix& draws, Labels labels, const ConsensusOptions& options = {});
 
 /// Exact average loss between labels and every draw. Labels are any non-negative numbers.

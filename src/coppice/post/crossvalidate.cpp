@@ -212,7 +212,7 @@ bool predict_labels(std::span<const Contender> contenders) {
 }
 
 Crossvalidation crossvalidate(const CrossvalidationRequest& request) {
-  if (request.contenders.empty()) fail(ErrorCode::usage, "there is no model to crossvalidate");
+  if (request.contenders.empty()) fail(ErrorCode::usage, "there is no model to cross-validate");
   return predict_labels(request.contenders) ? crossvalidate_labels(request) : crossvalidate_cells(request);
 }
 

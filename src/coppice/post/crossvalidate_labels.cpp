@@ -73,7 +73,7 @@ Crossvalidation crossvalidate_labels(const CrossvalidationRequest& request) {
   const LabeledRows all = labeled_rows(request.data.table, request.data.labels);
   const std::size_t rows = all.features.rows();
   const std::size_t folds = request.folds;
-  if (folds < 2) fail(ErrorCode::usage, "--folds {}: there must be two at least", folds);
+  if (folds < 2) fail(ErrorCode::usage, "--folds {}: there must be at least two", folds);
   if (folds > rows) fail(ErrorCode::usage, "--folds {}: there are only {} rows", folds, rows);
   std::vector<std::uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0u);

@@ -39,7 +39,7 @@ struct CrossvalidationRequest {
   Settings family_settings = {};
   std::string hyper = kLearnedHyper;  // or kFixedHyper
   std::size_t folds = 10;
-  std::size_t most_folds = 0;  // only the first so many are used; 0: all
+  std::size_t most_folds = 0;  // only this many folds are used; 0: all
   std::size_t threads = 0;
   const std::atomic<bool>* stop = nullptr;  // folds that are complete by then are kept
   std::function<void(const Crossvalidation&, const FoldResult&)> on_result = {};

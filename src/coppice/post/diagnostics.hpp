@@ -51,17 +51,17 @@ double mcse_quantile(Chains chains, double probability);
 
 /// All diagnostics of one trace.
 struct TraceSummary {
-  std::string name;
-  double mean = 0.0;
-  double sd = 0.0;
-  double median = 0.0;
-  double q05 = 0.0;
-  double q95 = 0.0;
-  double rhat = 0.0;
-  double ess_bulk = 0.0;
-  double ess_tail = 0.0;
-  double mcse_mean = 0.0;
-  bool constant = false;  // then rhat, ess_* and mcse_mean are NaN and a verdict must not rest on them
+  std::string name;        // of the trace
+  double mean = 0.0;       // of all draws
+  double sd = 0.0;         // of all draws, with divisor n - 1
+  double median = 0.0;     // of all draws
+  double q05 = 0.0;        // 5 % quantile
+  double q95 = 0.0;        // 95 % quantile
+  double rhat = 0.0;       // rank-normalized split R-hat
+  double ess_bulk = 0.0;   // effective sample size for the location
+  double ess_tail = 0.0;   // effective sample size for the tails
+  double mcse_mean = 0.0;  // Monte Carlo standard error of the mean
+  bool constant = false;   // then rhat, ess_* and mcse_mean are NaN and a verdict must not rest on them
 };
 
 /// All diagnostics at once.

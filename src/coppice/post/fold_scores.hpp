@@ -10,7 +10,7 @@
 
 namespace coppice {
 
-/// A figure by its key (JSON, CSV, Python) and its heading in a table for people.
+/// A figure by its key (JSON, CSV, Python) and its heading in a printed table.
 struct FoldFigure {
   const char* key;
   const char* heading;

@@ -1,4 +1,4 @@
-// How well a fit foretells cells that were taken out of its table: the predictive of a cell is the mixture of
+// How well a fit predicts cells that were held out of its table: the predictive of a cell is the mixture of
 // the predictives of its components, averaged over the draws.
 #pragma once
 

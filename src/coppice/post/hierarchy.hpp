@@ -1,8 +1,8 @@
 // A tree of nested clusters as a value. The root is at level 0, the clusters of level 1 are below it, and so
-// on to the leaves; every row is in one node of each level. The presentation tree leaves out what shows
-// nothing: a node without siblings has the rows of its parent and is merged into it, again and again, so that
-// every node that branches has at least two children, leaves may sit at different levels, and a single path
-// becomes a root alone.
+// on to the leaves; every row is in one node of each level. The presentation tree omits redundant nodes: a
+// node without siblings has the rows of its parent and is merged into it repeatedly, so that every node that
+// branches has at least two children, leaves may be at different levels, and a single path becomes just a
+// root.
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,37 @@ namespace coppice {
 
 /// A cluster of the tree.
 struct HierarchyNode {
+  /// The parent of the root.
   static constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
 
-  std::size_t id = 0;              // place among the nodes of the full tree; presentation trees keep it
-  std::size_t parent = kNoParent;  // places in this tree, parents before children
-  std::vector<std::size_t> children;
-  std::size_t level = 0;            // the coarsest level at which the tree has this set of rows
-  std::size_t last_level = 0;       // the finest one; the same as `level` in a full tree
-  std::vector<std::uint32_t> rows;  // ascending
+  std::size_t id = 0;                 // place among the nodes of the full tree; presentation trees keep it
+  std::size_t parent = kNoParent;     // places in this tree, parents before children
+  std::vector<std::size_t> children;  // places in this tree
+  std::size_t level = 0;              // the coarsest level at which the tree has this set of rows
+  std::size_t last_level = 0;         // the finest one; the same as `level` in a full tree
+  std::vector<std::uint32_t> rows;    // ascending
 
+  /// Number of rows.
   std::size_t size() const { return rows.size(); }
+  /// Whether it is not divided further.
   bool is_leaf() const { return children.empty(); }
 };
 
 /// A tree of clusters over the rows.
 struct Hierarchy {
-  std::size_t rows = 0;
-  std::size_t levels = 0;
+  std::size_t rows = 0;              // of the table
+  std::size_t levels = 0;            // below the root
   std::vector<HierarchyNode> nodes;  // the root first, then by level and cluster number
 
+  /// The node of all rows.
   const HierarchyNode& root() const { return nodes.front(); }
 };
 
-/// What is known of a node beside its place in the tree.
+/// How a node is described in drawings of the tree.
 struct NodeCaption {
-  std::string name;
-  double exact = 0.0;    // share of draws with exactly this cluster
-  double overlap = 0.0;  // mean overlap with the most similar cluster of a draw
+  std::string name;      // what distinguishes it from its siblings
+  double exact = 0.0;    // posterior support: fraction of draws with exactly this cluster
+  double overlap = 0.0;  // mean Jaccard overlap with the most similar cluster of a draw
 };
 
 /// The labels of one level (1 = coarsest) within the labels of all levels, coarsest first.

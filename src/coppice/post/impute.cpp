@@ -237,8 +237,8 @@ class CellCollector {
     return draw;
   }
 
-  /// Draws count by how well they foretell what a new row has. What was collected before is measured by the
-  /// best draw so far: it shrinks when a better one comes.
+  /// Weights draws by how well they predict the observed cells of a new row. Earlier sums are relative to the
+  /// best draw so far and are scaled down when a better one comes.
   void weigh_rows(const Draw& draw, std::vector<double>& row_weight) {
     if (new_rows_ == nullptr) return;
     std::vector<double> shrink(log_scale_.size(), 1.0);
@@ -318,7 +318,7 @@ Table complete(const Table& table, std::span<const ImputedCell> cells, std::span
     for (double& value : completed.columns[j].values) value = units[j].cell(value);
   for (const ImputedCell& cell : cells) {
     Column& column = completed.columns[cell.column];
-    // On the log scale, and beside a spike, the average is no good guess.
+    // On the log scale, and beside a spike, the mean is a poor guess.
     double value = is_missing(cell.mean) || !is_missing(cell.probability_of_spike) ? cell.median : cell.mean;
     if (column.kind == Kind::count) value = std::max(0.0, std::round(value));
     if (has_levels(column.kind)) {

@@ -1,6 +1,6 @@
-// What stands in the missing cells: the predictive of the cell given the row's cluster, averaged over the
-// stored draws. Families that take missing cells have independent columns given the cluster, so the cell's
-// predictive is that of its cluster, and a cell that is missing adds nothing to it. Mean and variance of the
+// Imputed values with uncertainty: the predictive of a missing cell given the row's cluster, averaged over
+// the stored draws. Families that accept missing cells have independent columns given the cluster, so the
+// cell's predictive is that of its cluster, and a missing cell adds nothing to it. Mean and variance of the
 // average are exact (law of total variance). Median and 90 % interval are those of the average of the draws'
 // predictives: t distributions, also on the log scale, and probabilities of counts (up to twice the largest
 // that was seen; beyond, and where a family knows only mean and variance, normal distributions). Binary and
@@ -16,7 +16,7 @@
 
 namespace coppice {
 
-/// How many draws and threads.
+/// How many draws and threads to use.
 struct ImputeOptions {
   /// At most this many draws, evenly spaced; 0: all, but no more than 40 million cell x draw predictives (at
   /// least 100 draws), nor more than draws_for_prediction.
@@ -24,9 +24,9 @@ struct ImputeOptions {
   std::size_t threads = 0;  // 0: all; the answer does not depend on it
 };
 
-/// In the units of the data as read. What does not apply is NaN or empty.
+/// The predictive of one missing cell, in the units of the data as read. What does not apply is NaN or empty.
 struct ImputedCell {
-  std::size_t row = 0;
+  std::size_t row = 0;                     // of the table
   std::size_t column = 0;                  // of the table
   double mean = kMissing;                  // of numbers (none on the log scale); of binary cells P(1)
   double sd = kMissing;                    // infinite if a predictive has no variance
@@ -47,13 +47,13 @@ struct Imputation {
   std::size_t draws = 0;  // that were averaged
 };
 
-/// Error{configuration} for a run on principal components, whose rows had to be complete; Error{usage} if the
-/// run has no draws.
+/// Imputes the missing cells of the run's own table. Error{configuration} for a run on principal components,
+/// whose rows had to be complete; Error{usage} if the run has no draws.
 Imputation impute(const SavedRun& run, const ImputeOptions& options = {});
 
-/// The missing cells of new rows (as SavedRun::read_new_rows gives them) given those that each row has: a
-/// draw counts by its probability of these, so that the answer is the ratio of two averages over the draws.
-/// Error{configuration} also if columns depend on each other within a cluster, or if the model does not know.
+/// Imputes the missing cells of new rows (as SavedRun::read_new_rows gives them) given their observed cells:
+/// a draw is weighted by its probability of these, so the answer is a ratio of two averages over the draws.
+/// Error{configuration} also if columns depend on each other within a cluster, or if the model cannot do it.
 Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options = {});
 
 }  // namespace coppice

@@ -76,7 +76,7 @@ std::vector<std::size_t> largest(std::span<const double> values, std::size_t cou
   return order;
 }
 
-std::vector<double> telling(const LabelPattern& pattern, const Table& table) {
+std::vector<double> distinctiveness(const LabelPattern& pattern, const Table& table) {
   const bool is_real = std::any_of(table.columns.begin(), table.columns.end(),
                                    [](const Column& column) { return column.kind == Kind::real; });
   std::vector<double> values(pattern.log_ratios.size());

@@ -38,7 +38,7 @@ std::vector<NumberedPattern> used_patterns(const SavedRun& run, const Classifier
 /// Indices of the largest values, largest first.
 std::vector<std::size_t> largest(std::span<const double> values, std::size_t count);
 
-/// What each feature says of a cluster: how much of it there is times how unusual that is.
-std::vector<double> telling(const LabelPattern& pattern, const Table& table);
+/// How distinctive each feature is for a cluster: how much of it there is times how unusual that is.
+std::vector<double> distinctiveness(const LabelPattern& pattern, const Table& table);
 
 }  // namespace coppice

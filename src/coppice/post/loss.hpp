@@ -1,4 +1,4 @@
-// The losses by which a partition or a tree is chosen to stand for the draws; consensus.hpp defines them.
+// The losses by which a point estimate of a partition or tree is chosen; consensus.hpp defines them.
 #pragma once
 
 namespace coppice {

@@ -21,12 +21,12 @@ namespace coppice {
 
 /// What distinguishes a cluster.
 struct ClusterProfile {
-  Label cluster = 0;
-  std::size_t size = 0;
+  Label cluster = 0;          // its number
+  std::size_t size = 0;       // number of rows
   double confidence = 0.0;    // mean of its rows' confidence; NaN if none was given
   std::string name;           // its two or three strongest traits; more where two clusters would share a name
   std::vector<Trait> traits;  // strongest first
-  // Rows of highest predictive density under the cluster's other rows, best first.
+  /// The rows with the highest predictive density under the cluster's other rows, best first.
   std::vector<std::uint32_t> exemplars;
   std::vector<std::uint32_t> outliers;  // of lowest, worst first; none that is an exemplar
 };
@@ -38,13 +38,13 @@ struct ClusterProfile {
 std::vector<ClusterProfile> profile_clusters(const SavedRun& run, std::span<const Label> consensus,
                                              std::span<const double> row_confidence, std::size_t most_traits);
 
-/// The same for groups of some of the rows, such as the children of a node: a group is compared with the
-/// other groups alone, and only traits and names are found.
+/// The same for groups of some of the rows, such as the children of a node: a group is compared only with the
+/// other groups, and only traits and names are found.
 std::vector<ClusterProfile> profile_groups(const SavedRun& run,
                                            std::span<const std::vector<std::uint32_t>> groups,
                                            std::size_t most_traits);
 
-/// "has_feathers, visits higher": all traits of a profile in few words.
+/// "has_feathers, visits higher": all traits of a profile in short words.
 std::string join_traits(const ClusterProfile& profile);
 
 }  // namespace coppice

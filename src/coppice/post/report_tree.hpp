@@ -1,5 +1,6 @@
 // The tree a report draws: of a model of several levels its hierarchy, of a flat model its clusters, joined
-// by how often their rows are together. Every node stands for a run of consecutive rows in the tree's order.
+// by how often their rows are together. Every node represents a range of consecutive rows in the tree's
+// order.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ Dendrogram renamed(const Dendrogram& forest, std::span<const std::size_t> names)
 
 Dendrogram row_tree_of(const SavedRun& run) {
   if (!run.model().has_row_tree())
-    fail(ErrorCode::configuration, "the model {} has no tree over the rows of its own", run.model().name);
+    fail(ErrorCode::configuration, "the model {} has no tree of its own over the rows", run.model().name);
   Dendrogram tree;
   run.for_each_draw(
       1, [&](const SavedDraw& draw) { tree = run.model().row_tree(run.setup().problem, draw.payload); });

@@ -1,4 +1,4 @@
-// Answers from the tree of a greedy run: SciPy linkages, and how surely rows belong to the clusters of its
+// Answers from the tree of a greedy run: SciPy linkages, and membership probabilities of the clusters of its
 // cut.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace coppice {
 /// The tree of a run, or the forest if it was stopped. Error{configuration} if its model has none.
 Dendrogram row_tree_of(const SavedRun& run);
 
-/// The trees over columns and rows of a run, columns as they stand in the table. Error{configuration} if its
+/// The trees over columns and rows of a run, columns in the order of the table. Error{configuration} if its
 /// model has none.
 CrossTree cross_tree_of(const SavedRun& run);
 

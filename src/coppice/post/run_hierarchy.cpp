@@ -34,9 +34,8 @@ std::string selection_sentence(const SelectedHierarchy& selected) {
       selection_words(selected.selection) +
       (by_loss ? std::string(", averaged over the levels")
                : fmt::format(": draw {} of chain {}", selected.origin.draw, selected.origin.chain));
-  return fmt::format(
-      "The hierarchy to report ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n", which,
-      binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
+  return fmt::format("Reported hierarchy ({}):\nexpected {} {:.3f}; 95 % of the draws are within {:.3f}.\n",
+                     which, binder ? "loss" : "VI", selected.expected_loss, selected.ball_radius);
 }
 
 RunHierarchy run_hierarchy(const Analysis& analysis, Selection selection) {

@@ -13,22 +13,22 @@
 
 namespace coppice {
 
-/// The class of a row whose class is not known.
+/// The class of a row whose class is unknown.
 inline constexpr Label kMissingTruth = -1;
 
 /// How well clusters agree with known classes.
 struct Scores {
-  double f_measure = 0.0;
-  double pairwise_f = 0.0;
-  double ari = 0.0;
-  double nmi = 0.0;
-  double vi = 0.0;  // nats
-  double purity = 0.0;
-  double homogeneity = 0.0;
-  double completeness = 0.0;
-  std::size_t rows = 0;  // rows with a known class
-  std::size_t classes = 0;
-  std::size_t clusters = 0;  // among those rows
+  double f_measure = 0.0;     // best match of each class, weighted by its size
+  double pairwise_f = 0.0;    // harmonic mean of pairwise precision and recall
+  double ari = 0.0;           // adjusted Rand index
+  double nmi = 0.0;           // normalized mutual information
+  double vi = 0.0;            // nats
+  double purity = 0.0;        // fraction of rows of the most frequent class of their cluster
+  double homogeneity = 0.0;   // 1 if every cluster has rows of one class only
+  double completeness = 0.0;  // 1 if every class is within one cluster
+  std::size_t rows = 0;       // rows with a known class
+  std::size_t classes = 0;    // among those rows
+  std::size_t clusters = 0;   // among those rows
 };
 
 /// All scores at once. Error{usage} if the lengths differ or no row has a known class.
@@ -40,14 +40,14 @@ double adjusted_rand_index(std::span<const Label> truth, std::span<const Label> 
 double normalized_mutual_information(std::span<const Label> truth, std::span<const Label> found);
 /// Variation of information H(a|b) + H(b|a) in nats: a metric on partitions.
 double variation_of_information(std::span<const Label> a, std::span<const Label> b);
-/// Binder's loss with equal costs: the share of ordered pairs (i, j) that one of the two joins and the other
-/// separates, 2 * |pairs in disagreement| / n^2.
+/// Binder's loss with equal costs: the fraction of ordered pairs (i, j) that one of the two joins and the
+/// other separates, 2 * |pairs in disagreement| / n^2.
 double binder_distance(std::span<const Label> a, std::span<const Label> b);
 /// The best F-measure of a cluster for each class, weighted by the sizes of the classes.
 double f_measure(std::span<const Label> truth, std::span<const Label> found);
 /// F-measure of the pairs that are in one cluster.
 double pairwise_f_measure(std::span<const Label> truth, std::span<const Label> found);
-/// The share of rows that are of the most frequent class of their cluster.
+/// The fraction of rows that belong to the most frequent class of their cluster.
 double purity(std::span<const Label> truth, std::span<const Label> found);
 
 }  // namespace coppice

@@ -83,7 +83,7 @@ std::size_t trace_of(Selection selection, const SavedRun& run) {
       if (offered.name == selection.name() && found != names.end())
         return static_cast<std::size_t>(found - names.begin());
     }
-  fail(ErrorCode::configuration, "the model {} keeps no trace '{}' to select by; it has {}", run.model().name,
+  fail(ErrorCode::configuration, "the model {} has no trace '{}' to select by; it has {}", run.model().name,
        selection.name(), fmt::join(names, ", "));
 }
 

@@ -73,7 +73,7 @@ std::vector<double> tree_losses(const TreeDraws& draws, std::span<const Label> l
 /// How often the draws have a node.
 struct NodeSupport {
   double exact = 0.0;     // share of draws whose same level has a cluster of exactly these rows
-  double anywhere = 0.0;  // share of draws with such a cluster at any level
+  double anywhere = 0.0;  // fraction of draws with this cluster at any level
   double overlap = 0.0;   // mean over draws of the best Jaccard overlap with a cluster of the same level
 };
 

@@ -24,8 +24,9 @@ std::string number(double value, int decimals, bool exponent) {
   return text;
 }
 
-/// Both numbers with the same decimals: three digits of the larger one, or as many more as tell them apart.
-std::pair<std::string, std::string> tell_apart(double a, double b) {
+/// Both numbers with the same decimals: three digits of the larger one, or as many more as it takes to
+/// distinguish them.
+std::pair<std::string, std::string> distinguishable(double a, double b) {
   const double larger = std::max(std::abs(a), std::abs(b));
   const int magnitude = larger > 0.0 ? static_cast<int>(std::floor(std::log10(larger))) : 0;
   const bool exponent = magnitude > 6 || magnitude < -4;
@@ -54,7 +55,7 @@ std::string flag_words(const std::string& name, double inside, double outside) {
 
 /// The usual level if the cluster has one that the others lack, otherwise the level that adds most to the
 /// divergence.
-std::size_t telling_level(const std::vector<double>& inside, const std::vector<double>& outside) {
+std::size_t distinguishing_level(const std::vector<double>& inside, const std::vector<double>& outside) {
   const auto mode = static_cast<std::size_t>(std::max_element(inside.begin(), inside.end()) - inside.begin());
   if (inside[mode] >= kMostly && inside[mode] > outside[mode]) return mode;
   std::size_t best = 0;
@@ -80,7 +81,7 @@ void describe_levels(Trait& trait, const Column& column) {
     trait.words = trait.short_words + against(trait.inside, trait.outside);
     return;
   }
-  const std::size_t level = telling_level(trait.inside_probabilities, trait.outside_probabilities);
+  const std::size_t level = distinguishing_level(trait.inside_probabilities, trait.outside_probabilities);
   const double inside = trait.inside_probabilities[level];
   const double outside = trait.outside_probabilities[level];
   trait.level = level < column.levels.size() ? column.levels[level] : fmt::format("{}", level);
@@ -94,8 +95,8 @@ void describe_levels(Trait& trait, const Column& column) {
 
 /// "5 to 80 against 10 to 30", where there is no standard deviation.
 std::string ranges(const Trait& trait) {
-  const auto [low, outside_low] = tell_apart(trait.inside_range.low, trait.outside_range.low);
-  const auto [high, outside_high] = tell_apart(trait.inside_range.high, trait.outside_range.high);
+  const auto [low, outside_low] = distinguishable(trait.inside_range.low, trait.outside_range.low);
+  const auto [high, outside_high] = distinguishable(trait.inside_range.high, trait.outside_range.high);
   return fmt::format("{} to {} against {} to {}", low, high, outside_low, outside_high);
 }
 
@@ -109,7 +110,7 @@ void describe_numbers(Trait& trait, bool by_spread) {
   }
   const double inside = by_spread ? trait.inside_sd : trait.inside;
   const double outside = by_spread ? trait.outside_sd : trait.outside;
-  const auto [a, b] = tell_apart(inside, outside);
+  const auto [a, b] = distinguishable(inside, outside);
   if (by_spread) {
     trait.short_words = trait.column + (inside > outside ? " more varied" : " less varied");
     trait.words = fmt::format("{}: sd {} against {}", trait.short_words, a, b);

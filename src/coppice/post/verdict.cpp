@@ -125,10 +125,10 @@ Verdict judge(std::span<const TraceSummary> traces, std::size_t chains, std::siz
       fmt::format("{} chains agree (R-hat {} at most) and every trace has at least {} effective draws",
                   chains, show_rhat(highest_rhat->rhat), round_down(ess_of(*lowest_ess)));
   if (!exact)
-    return {
-        false,
-        fmt::format("Do not trust it as a posterior: {}, but of a law that is not the posterior.", agreement),
-        lowest_ess->name};
+    return {false,
+            fmt::format("Do not trust it as a posterior: {}, but their distribution is not the posterior.",
+                        agreement),
+            lowest_ess->name};
   return {true, fmt::format("Trust it: {}.", agreement), lowest_ess->name};
 }
 

@@ -48,7 +48,7 @@ LabelMatrix column_labels(const SavedRun& run) {
   return matrix;
 }
 
-/// Each view's columns, and how surely they are together.
+/// Each view's columns, and their cohesion.
 void describe(ReportedViews& report) {
   for (ReportedView& view : report.views) {
     double sum = 0.0;

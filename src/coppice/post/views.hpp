@@ -37,7 +37,7 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads =
 
 /// Names of the columns of a view.
 std::vector<std::string> column_names(const SavedRun& run, const ReportedView& view);
-/// What tells the clusters of a view apart in the columns of that view: at most so many traits of each.
+/// What distinguishes the clusters of a view in its columns: at most this many traits of each.
 std::vector<ClusterProfile> profile_view(const SavedRun& run, const ReportedView& view,
                                          std::size_t most_traits);
 

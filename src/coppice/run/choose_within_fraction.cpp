@@ -56,9 +56,8 @@ bool choose_within_fraction(RunContents& contents, std::size_t threads,
       kShares[static_cast<std::size_t>(std::max_element(bounds.begin(), bounds.end()) - bounds.begin())];
   config.family_settings.insert_or_assign("within_fraction", Setting::number(share));
   config.notes.push_back(
-      fmt::format("--set within_fraction={}: of 1, 0.5, 0.2, 0.05 and 0.02 of the variance of the {} columns "
-                  "within clusters "
-                  "it gives the largest lower bound",
+      fmt::format("--set within_fraction={}: among 1, 0.5, 0.2, 0.05 and 0.02, this fraction of the variance "
+                  "of the {} columns within clusters gives the largest lower bound",
                   share, family));
   return true;
 }

@@ -1,6 +1,6 @@
-// The share of a real column's variance that is within clusters, where nobody gave hyper-parameters: a fixed
-// one is fragile (too large hides clusters, too small shatters a single cloud), so of a few the one is taken
-// under which the model's lower bound of the evidence is largest.
+// The fraction of a real column's variance that is within clusters, if no hyper-parameters are given. A fixed
+// value is fragile (too large hides clusters, too small shatters a single cloud), so a few are tried and the
+// one with the largest lower bound on the model's evidence is taken.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace coppice {
 
-/// Adds the share to the settings of the families and a note for people. False if the model has no bound to
+/// Adds the fraction to the settings of the families, and a note. False if the model has no bound to
 /// go by, or there is nothing to choose. `evidence_bound` is the model's bound under a configuration, and may
 /// be asked for several at the same time.
 bool choose_within_fraction(RunContents& contents, std::size_t threads,

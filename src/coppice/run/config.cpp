@@ -39,8 +39,8 @@ const std::vector<Parameter>& run_parameters() {
   static const std::vector<Parameter> table{
       {"chains", Type::integer, "4", "independent chains", 1.0, 1000.0},
       {"warmup", Type::integer, "500", "sweeps before the first kept draw", 0.0, 1e12},
-      {"draws", Type::integer, "1000", "kept draws of each chain", 1.0, 1e12},
-      {"thin", Type::integer, "1", "sweeps for each kept draw", 1.0, 1e9},
+      {"draws", Type::integer, "1000", "kept draws per chain", 1.0, 1e12},
+      {"thin", Type::integer, "1", "sweeps per kept draw", 1.0, 1e9},
       {"seed", Type::integer, "1", "the same seed gives the same draws for any number of threads", 0.0,
        9007199254740992.0},
   };

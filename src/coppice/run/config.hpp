@@ -21,7 +21,7 @@ struct RunConfig {
   Settings parameters;  // of the model, as given (defaults are filled in when it is used)
   std::string family = "auto";
   Settings family_settings;
-  std::string hyper = kLearnedHyper;  // or kFixedHyper: hyper-parameters of the families that nobody gave
+  std::string hyper = kLearnedHyper;  // or kFixedHyper: the families' hyper-parameters that are not given
   std::size_t chains = 4;
   std::size_t warmup = 500;
   std::size_t draws = 1000;
@@ -29,14 +29,14 @@ struct RunConfig {
   std::uint64_t seed = 1;
   bool standardize = false;
   std::size_t pca = 0;
-  std::string data;  // path as given, for people
+  std::string data;  // path as given, for display
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
   std::vector<std::string> keep;       // columns modeled though they would have been left out
   std::vector<std::string> na_values;  // cells that mean missing
   std::vector<std::string> labels;     // columns that are learned
-  std::string labels_file;             // that they stand in, if not in the data
+  std::string labels_file;             // file with the labels, if not in the data
   std::vector<std::string> notes;      // on what was chosen for the user
   bool merged = false;                 // chains of several runs: can be asked, not resumed
 

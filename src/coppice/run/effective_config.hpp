@@ -22,7 +22,7 @@ struct EffectiveConfig {
 
 /// Every number keeps its bits.
 std::string to_json(const EffectiveConfig& config);
-/// Throws Error{bad_data} if the text is not such a configuration of a table of so many columns.
+/// Throws Error{bad_data} if the text is not an effective configuration of a table of this many columns.
 EffectiveConfig effective_from_json(std::string_view text, std::size_t columns);
 
 }  // namespace coppice

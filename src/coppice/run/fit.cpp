@@ -209,7 +209,7 @@ class Scheduler {
         if (failure) std::rethrow_exception(failure);
         collect(chosen);
       } catch (const Error& error) {
-        if (error.code() == ErrorCode::stopped) return;  // in its start, of which nothing is kept
+        if (error.code() == ErrorCode::stopped) return;  // during initialization, which is not stored
         if (!failure_) failure_ = std::current_exception();
         failed_ = true;
       } catch (...) {

@@ -13,21 +13,21 @@
 
 namespace coppice {
 
-/// How far a chain is.
+/// The progress of one chain.
 struct ChainProgress {
-  std::size_t sweeps = 0;
-  double log_joint = 0.0;
+  std::size_t sweeps = 0;      // done so far
+  double log_joint = 0.0;      // of the present state
   double clusters = 0.0;       // at the finest level
   double held_out = kMissing;  // of models that hold out rows
 };
 
-/// Hears of a fit's progress; called from the chains' threads, one call at a time.
+/// Is notified of a fit's progress; called from the chains' threads, one call at a time.
 class FitObserver {
  public:
   virtual ~FitObserver() = default;
-  /// After every block; `total` sweeps are to be done by each chain.
+  /// Called after every block; each chain is to make `total` sweeps.
   virtual void on_progress(std::span<const ChainProgress> chains, std::size_t total) = 0;
-  /// Kept draws of a chain: count x traces, beginning with draw `first`.
+  /// Called with the trace values of new draws of a chain: count x traces, starting at draw `first`.
   virtual void on_draws(std::size_t chain, std::size_t first, std::size_t count,
                         std::span<const double> traces) = 0;
 };
@@ -36,8 +36,8 @@ class FitObserver {
 struct FitOptions {
   std::size_t threads = 0;                  // 0: all
   double time_limit = 0.0;                  // seconds; 0: none
-  const std::atomic<bool>* stop = nullptr;  // the same as the problem's, which starts of chains heed
-  FitObserver* observer = nullptr;
+  const std::atomic<bool>* stop = nullptr;  // the same flag as the problem's, checked while chains start
+  FitObserver* observer = nullptr;          // is notified of progress; may be null
 };
 
 /// Why continue_run returned.

@@ -114,8 +114,8 @@ Fit Fit::resume(const ResumeRequest& request) {
       fail(ErrorCode::configuration, "{}: {} has one fit and no draws", asked, config.model);
     const std::size_t wanted = (request.draws->is_additional ? config.draws : 0) + request.draws->number;
     if (wanted < config.draws)
-      fail(ErrorCode::usage, "{}: the run already has {} draws of each chain; draws are never taken away",
-           asked, config.draws);
+      fail(ErrorCode::usage, "{}: the run already has {} draws of each chain; draws are never removed", asked,
+           config.draws);
     fit.file_->set_draws(wanted);
   }
   const RunContents contents = fit.file_->contents();
@@ -135,7 +135,7 @@ Fit Fit::update(UpdateRequest request) {
   fit.overwrite_ = request.overwrite;
   fit.running_ = request.running;
   fit.plan(request.running.threads, {});
-  fit.contents_->config.notes.push_back(fmt::format("{} rows were taken into a run of {} rows",
+  fit.contents_->config.notes.push_back(fmt::format("{} rows were inserted into a run of {} rows",
                                                     fit.rows_ - request.run->rows(), request.run->rows()));
   fit.config_ = fit.contents_->config;
   fit.why_from_scratch_ = cannot_continue(*request.run, *fit.contents_);
@@ -175,7 +175,7 @@ void Fit::insert_rows(InsertOptions options) {
   states_ = coppice::insert_rows(*before_, *setup_, options);
   if (states_.empty())
     fail(ErrorCode::stopped,
-         "stopped before all rows were in; {} is as it was, and nothing was kept of the update",
+         "stopped before all rows were inserted; {} is unchanged, and the update was discarded",
          before_->file().path());
 }
 

@@ -1,4 +1,4 @@
-// The one way to fit a model, whoever asks: the command line, Python, crossvalidation, a program of your own.
+// The one way to fit a model, for the command line, Python, cross-validation and embedding programs.
 // A request says what is wanted; from it comes a Fit, which has been checked, planned and given the settings
 // that were left to the model; run() then writes the run and takes its chains to their end.
 //
@@ -46,7 +46,7 @@ struct FitRequest {
   std::string output = {};  // the run file; empty: the run has none and goes with the Fit
   bool overwrite = false;
   FitOptions running = {};
-  /// Is told of a parameter before it is chosen from the data, which may take long.
+  /// Is notified of a parameter before it is chosen from the data, which may take long.
   std::function<void(const std::string& parameter)> on_choosing = {};
 };
 

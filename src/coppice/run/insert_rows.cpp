@@ -53,7 +53,7 @@ void leave_families_open(RunContents& contents) {
   if (contents.effective) contents.effective->blocks.clear();
 }
 
-/// Whether the cells could stand in a column of that kind.
+/// Whether the cells fit a column of that kind.
 void check_cells(const Column& column, Kind kind) {
   for (const double value : column.values) {
     const bool fits =
@@ -167,10 +167,10 @@ RunContents contents_with(const SavedRun& run, const Table& more, const Table& t
 std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& setup,
                                     const InsertOptions& options) {
   if (!setup.model->supports_incremental_rows)
-    fail(ErrorCode::configuration,
-         "the model {} cannot take in rows after a fit; fit it again with all of them", setup.model->name);
+    fail(ErrorCode::configuration, "the model {} cannot add rows after a fit; fit it again with all of them",
+         setup.model->name);
   if (run.config().merged)
-    fail(ErrorCode::configuration, "{}: a merged run cannot take in rows; update the runs it was made of",
+    fail(ErrorCode::configuration, "{}: a merged run cannot be updated; update the runs it was made of",
          run.file().path());
   if (!run.complete())
     fail(ErrorCode::configuration, "{}: the run is not complete; finish it first with: coppice resume {}",

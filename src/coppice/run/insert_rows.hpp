@@ -32,8 +32,8 @@ enum class AbsentCells { unknown, zero };
 /// never known of old rows.
 RunContents contents_with_labels(const SavedRun& run, const Dataset& more, AbsentCells absent);
 
-/// Why what the run has learned cannot go on with these contents, and a fit must begin anew; empty if it can.
-/// A classifier whose features are counts has no room for real numbers, nor one of bits for counts.
+/// Why the run cannot be continued with these contents and must be fitted from scratch; empty if it can. A
+/// classifier of counts cannot take real numbers, nor one of binary features counts.
 std::string cannot_continue(const SavedRun& run, const RunContents& contents);
 
 /// The states of all chains with the new rows, for sweep 0 of the new run; `setup` is that of the new

@@ -58,7 +58,7 @@ ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
   if (!model.family.empty() && (plan.blocks.size() != 1 || plan.blocks[0].family != model.family))
-    fail(ErrorCode::configuration, "the model {} works with the family {} alone, not with {}", model.name,
+    fail(ErrorCode::configuration, "the model {} works only with the family {}, not with {}", model.name,
          model.family, plan.description());
 }
 

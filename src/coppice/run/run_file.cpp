@@ -119,7 +119,7 @@ void RunFile::check_creatable(const std::string& path, bool replace) {
   if (!replace)
     fail(ErrorCode::cannot_write,
          "{}: the file exists; resume it, choose another name, or (fit) add --overwrite", path);
-  open(path, Access::read);  // throws if it is somebody's other file
+  open(path, Access::read);  // throws if it is not a run
 }
 
 RunFile RunFile::create(const std::string& path, const RunContents& contents, bool replace) {
@@ -142,7 +142,7 @@ RunFile RunFile::create(const std::string& path, const RunContents& contents, bo
   }
   // The log of an earlier run of that name must not be replayed into the new one.
   for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(path + suffix, problem);
-  // link() does not replace a file that somebody else made meanwhile; rename() does.
+  // link() does not replace a file that another process has made meanwhile; rename() does.
   const int result =
       replace ? ::rename(temporary.c_str(), path.c_str()) : ::link(temporary.c_str(), path.c_str());
   if (result != 0) {
@@ -165,8 +165,7 @@ void RunFile::replace(const std::string& from, const std::string& to) {
   // What is still in the log of the new run would be lost, what is in that of the old one replayed into the
   // new.
   if (fs::exists(from + "-wal", problem))
-    fail(ErrorCode::cannot_write, "{} is in use by another program and cannot take the place of {} yet", from,
-         to);
+    fail(ErrorCode::cannot_write, "{} is in use by another program and cannot replace {} yet", from, to);
   for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(to + suffix, problem);
   if (::rename(from.c_str(), to.c_str()) != 0)
     fail(ErrorCode::cannot_write, "{}: {}", to, std::strerror(errno));

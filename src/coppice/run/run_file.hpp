@@ -57,7 +57,7 @@ class RunFile {
   static void check_creatable(const std::string& path, bool replace);
   enum class Access { read, write };
   static RunFile open(const std::string& path, Access access);
-  /// Gives a complete run, which nobody has open, the name of another one, which it replaces.
+  /// Renames a complete run, which must not be open, to the name of another one, which it replaces.
   static void replace(const std::string& from, const std::string& to);
   ~RunFile();
   RunFile(RunFile&&) noexcept;
@@ -81,7 +81,7 @@ class RunFile {
   void for_each_block(std::size_t chain, bool labels,
                       const std::function<void(const DrawBlock&)>& visit) const;
 
-  /// Folds the write-ahead log back, so that the run is one file again; leaves it if somebody is reading.
+  /// Folds the write-ahead log back so that the run is one file again; leaves it if the file is being read.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
 // A tree over the columns of a table, whose nodes have trees over the rows: what hierarchical
-// cross-clustering finds. A node of the column tree stands for a view of its columns; the tree over the rows
+// cross-clustering finds. A node of the column tree is a view of its columns; the tree over the rows
 // is how that view sees them.
 #pragma once
 

@@ -71,7 +71,7 @@ class Dendrogram {
   }
 
   void save(ByteWriter& writer) const;
-  /// Throws Error{bad_data} if the bytes are no forest over so many items.
+  /// Throws Error{bad_data} if the bytes are not a forest over this many items.
   static Dendrogram load(ByteReader& reader, std::size_t items);
 
  private:

@@ -17,7 +17,7 @@ struct Views {
   std::size_t largest() const;
 
   void save(ByteWriter& writer) const;
-  /// Throws Error{bad_data} if the bytes are no views of such a table.
+  /// Throws Error{bad_data} if the bytes are not views of a table of that size.
   static Views load(ByteReader& reader, std::size_t columns, std::size_t rows);
 };
 

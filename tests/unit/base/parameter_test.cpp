@@ -196,7 +196,7 @@ const std::vector<Parameter>& renamed_table() {
                                              .fallback = "plain",
                                              .help = "",
                                              .choices = {"plain", "centered"},
-                                             .word_aliases = {{"centred", "centered"}}}};
+                                             .word_aliases = {{"middle", "centered"}}}};
   return table;
 }
 
@@ -205,12 +205,12 @@ TEST(Parameters, EarlierNamesAndWordsAreUnderstood) {
   EXPECT_EQ(ParameterValues(table, {{"size", Setting::number(3.0)}}).real("length"), 3.0);
   EXPECT_EQ(ParameterValues(table, {{"half-length", Setting::number(3.0)}}).real("length"), 6.0);
   EXPECT_EQ(ParameterValues(table, {{"half-length", Setting::number(0.0)}}).real("length"), 1.0);
-  const Setting word{Setting::Shape::text, {}, 0, "centred"};
+  const Setting word{Setting::Shape::text, {}, 0, "middle"};
   EXPECT_EQ(ParameterValues(table, {{"kind", word}}).choice("kind"), "centered");
   EXPECT_EQ(find_parameter(table, "half-length"), &table[0]);
   EXPECT_EQ(find_parameter(table, "width"), nullptr);
   // As typed after a flag.
-  EXPECT_EQ(parse_parameter(table[1], "centred").text, "centered");
+  EXPECT_EQ(parse_parameter(table[1], "middle").text, "centered");
   EXPECT_EQ(parse_parameter(table[0], "size", "4")->numbers[0], 4.0);
   EXPECT_EQ(parse_parameter(table[0], "half-length", "4")->numbers[0], 8.0);
   EXPECT_FALSE(parse_parameter(table[0], "half-length", "0").has_value());

@@ -172,7 +172,7 @@ TEST(Clusters, OutlierThatLeavesIsForgotten) {
       const double kept = clusters.log_marginal();
       Clusters fresh(*plan.family, rows, crp.log_join_table());
       fresh.assign(clusters.labels());
-      EXPECT_EQ(kept, fresh.log_marginal()) << "the statistics were not made anew";
+      EXPECT_EQ(kept, fresh.log_marginal()) << "the statistics were not recomputed";
     }
   }
 }

@@ -1,4 +1,4 @@
-// What columns are taken for if nobody says: every decision, on small columns, with its reason.
+// What columns are inferred to be if the user does not say: every decision on small columns, and its reason.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -126,7 +126,7 @@ TEST(Truth, ACopyIsRefusedUnlessForced) {
   options.truth = {"group"};
   EXPECT_EQ(
       read_error(text, options, "d.csv", ErrorCode::configuration),
-      "column 'copy' of d.csv is a copy of --truth group: each of its values goes with one label, so that "
+      "column 'copy' of d.csv is a copy of --truth group: each of its values goes with one label, so "
       "scores would mean nothing; leave it out with --drop 'copy', or model it with --keep-column 'copy'");
   options.keep = {"copy"};
   const Dataset kept = read_text(text, options);

@@ -110,7 +110,7 @@ void expect_components(std::size_t rows, std::size_t columns, std::size_t compon
   }
   EXPECT_NEAR(transform.total_variance, svd.singularValues().squaredNorm() / static_cast<double>(rows - 1),
               1e-6 * transform.total_variance);
-  // Applying it anew is the same to the last bit.
+  // Applying it again gives the same bits.
   const Table again = apply(transform, raw);
   for (std::size_t k = 0; k < components; ++k) EXPECT_EQ(again.columns[k].values, table.columns[k].values);
 }

@@ -46,9 +46,9 @@ TEST(AdoptKinds, WholeNumbersAreLevelsInTheirOrder) {
 }
 
 TEST(AdoptKinds, WhatDoesNotFitStaysAndIsToldInOneLine) {
-  for (const auto& [family, words] : {std::pair{"poisson", "1.5 is no whole number from 0 on"},
+  for (const auto& [family, words] : {std::pair{"poisson", "1.5 is not a whole number of at least 0"},
                                       std::pair{"bernoulli", "1.5 is neither 0 nor 1"},
-                                      std::pair{"categorical", "1.5 is no whole number"}}) {
+                                      std::pair{"categorical", "1.5 is not a whole number"}}) {
     Table table = one_column(Kind::real, {1, 1.5, 0});
     Codebook codebook;
     adopt_kinds(table, codebook, family);

@@ -23,9 +23,9 @@ TEST(PlanErrors, NoColumn) { EXPECT_EQ(refusal({}, "auto"), "there is no column 
 TEST(PlanErrors, UnknownFamily) {
   std::string families = "the families are auto";
   for (const FamilyEntry& entry : all_families()) families += ", " + entry.name;
-  EXPECT_EQ(refusal(two_reals(), "gausian"), "family gausian: there is none of that name; " + families);
+  EXPECT_EQ(refusal(two_reals(), "gausian"), "family gausian: there is no such family; " + families);
   EXPECT_EQ(refusal(two_reals(), "auto", {}, codebook_for("x1", "normal", {})),
-            "family normal: there is none of that name; " + families);
+            "family normal: there is no such family; " + families);
 }
 
 TEST(PlanErrors, WrongKind) {

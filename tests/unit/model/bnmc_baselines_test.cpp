@@ -56,7 +56,7 @@ TEST(BnmcBaselines, HearAStop) {
   for (const Baseline kind : {Baseline::one_vs_rest, Baseline::chains}) {
     try {
       fit_baseline(kind, rows, 3, 1, &stop);
-      FAIL() << "it went on";
+      FAIL() << "it did not stop";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::stopped);
     }

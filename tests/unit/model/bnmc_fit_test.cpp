@@ -1,4 +1,4 @@
-// The classifier as a whole: a saved fit goes on bit for bit from any step, threads change nothing, every way
+// The classifier as a whole: a saved fit resumes bit for bit from any step, threads change nothing, every way
 // to combine the experts learns an easy problem, and degenerate data do no harm.
 #include <gtest/gtest.h>
 
@@ -138,7 +138,7 @@ LabeledRows beginning(const LabeledRows& rows, std::size_t count, std::size_t fe
 
 TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
   LabeledRows all = documents(300, 0.0, 11);
-  // Of the first rows nobody knew the last label, and nobody had used the last word.
+  // The first rows lack the last label and the last word.
   LabeledRows known = beginning(all, 300, 6, 4);
   known.features = {};
   known.labels = {};
@@ -172,7 +172,7 @@ TEST(BnmcFit, UpdatesTakeInRowsLabelsAndFeatures) {
     grown.sampler->load_first(old.sampler->save(), 200);
     grown.sampler->insert(60, {3, 0, 0});
     grown.sampler->insert(40, {3, 0, 0});
-    // What was saved after the last row goes on like the sampler itself.
+    // A sampler saved after the last row continues exactly as the original.
     Fitting resumed(known, settings);
     resumed.sampler->load(grown.sampler->save());
     grown.finish();

@@ -214,7 +214,7 @@ TEST(BnmcScores, KnownLabelsHaveTheirSayInTheClusters) {
       prior[k] = std::exp(tiny.mixture.log_mean_weights(counts)[k]) * phi;
       psi.push_back(tiny.mixture.labels().means(counts, tiny.learned.statistics.labels, k));
     }
-    // The first is there, of the second nobody knows, the third is not there.
+    // The first label is present, the second unknown, the third absent.
     const SparseRows known{3, {0, 2}, {0, 1}, {1.0, kMissing}};
     const SparseRows items = tiny.mixture.labels().encode(known);
     const RowParts parts = scorer(tiny.mixture.features().encode(features), features, 0, &items);
@@ -226,7 +226,7 @@ TEST(BnmcScores, KnownLabelsHaveTheirSayInTheClusters) {
     for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(parts.clusters[k], joint[k] / total, 1e-12);
     for (std::size_t c = 0; c < 3; ++c)
       EXPECT_NEAR(parts.mixture[c], (joint[0] * psi[0][c] + joint[1] * psi[1][c]) / total, 1e-12);
-    // The density is that of the features, and labels of which nobody knows anything say nothing.
+    // The density is that of the features, and unknown labels carry no information.
     EXPECT_NEAR(parts.log_density, std::log(prior[0] + prior[1]), 1e-12);
     const SparseRows nothing{3, {0, 3}, {0, 1, 2}, {kMissing, kMissing, kMissing}};
     const SparseRows no_items = tiny.mixture.labels().encode(nothing);
@@ -310,7 +310,7 @@ TEST(BnmcScores, LabelsThatAreNeverAbsentAreNotScaledUp) {
 TEST(BnmcScores, CardinalitiesAreMeansOfLabeledRowsAlone) {
   LabeledRows rows;
   rows.labels.columns = 2;
-  rows.labels.start = {0, 2, 3, 5};  // both labels; the first; nobody knows
+  rows.labels.start = {0, 2, 3, 5};  // both labels; the first; unknown
   rows.labels.column = {0, 1, 0, 0, 1};
   rows.labels.value = {1.0, 1.0, 1.0, kMissing, kMissing};
   rows.features.columns = 1;

@@ -1,4 +1,4 @@
-// Topics: rows that are blends of known topics get their shares, whatever the threads; a saved pass goes on.
+// Topics: rows that are blends of known topics get their shares, whatever the threads; a saved pass resumes.
 #include <gtest/gtest.h>
 
 #include <cmath>

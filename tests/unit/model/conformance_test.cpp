@@ -1,6 +1,6 @@
 // What every model must keep, whatever it draws: over the list of models, every choice and flag of their
 // parameter tables, and every family. The kept score equals the score from scratch after every step, labels
-// are canonical, a saved and loaded sampler goes on as if nothing had happened, degenerate data do no harm.
+// are canonical, a saved and loaded sampler continues as if uninterrupted, degenerate data do no harm.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -42,7 +42,7 @@ TEST(NrmmGuide, HeedsARequestToStop) {
     Stream stream({1, 0, 0}, Purpose::guide);
     try {
       nrmm::build_guide(fixture.family(), fixture.rows, 40, prior, kind, stream, &stop);
-      ADD_FAILURE() << "went on";
+      ADD_FAILURE() << "did not stop";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::stopped);
     }

@@ -48,8 +48,8 @@ TEST(RbhmcMargins, ACategoryHasOneCellForEachLevel) {
     EXPECT_NEAR(margins.feature(3)[i], std::vector<double>({1.0 / 3.0, 0.0, 2.0 / 3.0})[i], 1e-15);
 }
 
-// A child that comes and goes changes the hinges by what was foretold.
-TEST(RbhmcMargins, AChildChangesHingesByWhatWasForetold) {
+// A child that comes and goes changes the hinges by the predicted amount.
+TEST(RbhmcMargins, AChildChangesHingesByThePredictedAmount) {
   for (const bool centered : {false, true}) {
     RbhmcCase small{"random", {}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, {}};
     small.settings = {2, 1.0, 1.0, 1.0, 0.5, 0.7, 1.0, centered};

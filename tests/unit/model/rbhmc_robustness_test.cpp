@@ -1,5 +1,5 @@
-// The model rbhmc under settings nobody would choose: after every sweep the state is audited from scratch
-// and every number it shows is finite.
+// The model rbhmc under absurd settings: after every sweep the state is audited from scratch and every number
+// it reports is finite.
 #include <gtest/gtest.h>
 
 #include "coppice/base/error.hpp"

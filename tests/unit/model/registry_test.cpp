@@ -39,7 +39,7 @@ TEST(Registry, CapabilitiesFitTogether) {
     EXPECT_NE(entry.make_predictor, nullptr) << entry.name;
     EXPECT_NE(entry.chain_bytes, nullptr) << entry.name;
     EXPECT_NE(entry.check_given, nullptr) << entry.name;
-    // A fit that runs once knows its steps and says that it is no sample from a posterior; MCMC has no end.
+    // A fit that runs once knows its steps and notes that it is not a posterior sample; MCMC has no end.
     EXPECT_EQ(entry.runs_once(), entry.max_steps != nullptr) << entry.name;
     if (entry.runs_once()) {
       EXPECT_FALSE(entry.inexactness_note(ParameterValues(entry.parameters, {})).empty()) << entry.name;

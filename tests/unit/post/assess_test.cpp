@@ -1,4 +1,4 @@
-// What is said of given labels: the same as of the consensus, and doubt about pairs by its definition.
+// Scores of given labels: the same as of the consensus, and pairwise uncertainty by its definition.
 #include <gtest/gtest.h>
 
 #include <cmath>

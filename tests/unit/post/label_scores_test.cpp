@@ -1,4 +1,4 @@
-// Multi-label measures against reference values, with ties, empty and full rows, and cells nobody knows.
+// Multi-label measures against reference values, with ties, empty and full rows, and unknown cells.
 #include "coppice/post/label_scores.hpp"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ TEST(Verdict, NeverTrustsWhatIsNotExact) {
   EXPECT_EQ(
       verdict.sentence,
       "Do not trust it as a posterior: 4 chains agree (R-hat 1.003 at most) and every trace has at least "
-      "812 effective draws, but of a law that is not the posterior.");
+      "812 effective draws, but their distribution is not the posterior.");
   const std::vector<TraceSummary> apart{trace("log_joint", 1.31, 40.0, 60.0)};
   EXPECT_EQ(judge(apart, 4, 1000, false).sentence, judge(apart, 4, 1000, true).sentence);
 }

@@ -231,7 +231,7 @@ TEST_F(Resumed, AnUpdateKeepsParametersAndPlansFamiliesAgain) {
   EXPECT_TRUE(fit.why_from_scratch().empty());
   EXPECT_EQ(fit.setup().problem.parameters.integer("split-merge-scans"), 9u);
   EXPECT_NE(fit.setup().plan.blocks, old.setup().plan.blocks) << "hyper-parameters follow all rows";
-  EXPECT_EQ(fit.config().notes.back(), "1 rows were taken into a run of 6 rows");
+  EXPECT_EQ(fit.config().notes.back(), "1 rows were inserted into a run of 6 rows");
   fit.insert_rows({});
   EXPECT_EQ(fit.run(), FitEnd::finished);
   const SavedRun run(folder_.file("more.coppice"));
@@ -250,7 +250,7 @@ TEST_F(Resumed, AnUpdateThatIsStoppedWritesNothing) {
                          .running = {.threads = 1, .stop = &stop}});
   InsertOptions options;
   options.on_rows = [&](std::size_t, std::size_t) { stop = true; };
-  EXPECT_TRUE(contains(refusal(ErrorCode::stopped, [&] { fit.insert_rows(options); }), "is as it was"));
+  EXPECT_TRUE(contains(refusal(ErrorCode::stopped, [&] { fit.insert_rows(options); }), "is unchanged"));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("more.coppice")));
 }
 

@@ -1,4 +1,4 @@
-// Which labels come together.
+// Which labels occur together.
 import { chart, Plot } from "../chart";
 import { percent } from "../data";
 import { h, scroller } from "../dom";
@@ -26,7 +26,7 @@ export function cooccurrenceSection(report: LabelReport, state: State): HTMLElem
     for (let b = 0; b < shown; b++)
       if (a !== b && counts[a * side + a] >= 5 && share(a, b) > share(...pair)) pair = [a, b];
   const sentence =
-    `Of the rows with the label of a line, the share that has the label of a column (brighter: more). ` +
+    `Of the rows with the label of a line, the fraction that also have the label of a column (brighter: more). ` +
     `Of the rows with “${report.names[labels[pair[0]]]}”, ${percent(share(...pair))} have “${report.names[labels[pair[1]]]}” too.` +
     (shown < report.names.length ? ` The ${shown} most frequent of ${report.names.length} labels.` : "");
   const body = h("div", {});
@@ -34,9 +34,9 @@ export function cooccurrenceSection(report: LabelReport, state: State): HTMLElem
   const draw = () =>
     body.replaceChildren(
       scroller(
-        "Which labels come together",
+        "Which labels occur together",
         chart({
-          title: "Which labels come together",
+          title: "Which labels occur together",
           description: sentence,
           width: 180 + cell * shown,
           height: 150 + cell * shown,
@@ -58,7 +58,7 @@ export function cooccurrenceSection(report: LabelReport, state: State): HTMLElem
     );
   const made = figure({
     name: "cooccurrence",
-    title: "Which labels come together",
+    title: "Which labels occur together",
     body,
     drawings: () => [body.querySelector("svg") as SVGSVGElement],
     rows: function* () {

@@ -98,7 +98,7 @@ export class LabelReport {
   probability(row: number, label: number): number {
     return this.shares[row * this.names.length + label] / 65535;
   }
-  /** Whether the row has the label; null if nobody knows. */
+  /** Whether the row has the label; null if unknown. */
   truth(row: number, label: number): boolean | null {
     const state = this.states[row * this.names.length + label] & 3;
     return state === 0 ? null : state === 2;
@@ -109,7 +109,7 @@ export class LabelReport {
   cell(row: number, column: number): number {
     return this.cells[row * this.data.columns.length + column];
   }
-  /** Clusters of a row, the likeliest first. */
+  /** Clusters of a row, the most probable first. */
   clusters(row: number): { cluster: number; share: number }[] {
     const flat = this.data.labels.clusters[row];
     return Array.from({ length: flat.length / 2 }, (_, i) => ({ cluster: flat[2 * i], share: flat[2 * i + 1] })).sort(
@@ -135,8 +135,8 @@ export class LabelReport {
   /** Whose rows are spoken of. */
   get whose(): string {
     return this.data.labels.held_out
-      ? "each row predicted by a fit that had not seen it"
-      : "rows that were learned from, which flatters";
+      ? "each row predicted by a fit without it"
+      : "in-sample predictions, which are optimistic";
   }
 }
 

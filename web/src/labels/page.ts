@@ -1,5 +1,4 @@
-// The page of a run that learned labels: how good it is, what its clusters are, which labels come together, and every
-// row with its labels.
+// The page of a classifier: predictive performance, clusters, labels that occur together, and every row with its labels.
 import { plural } from "../data";
 import { mount } from "../page";
 import { duration, headSection, type Card } from "../sections/head";
@@ -16,13 +15,13 @@ function labelCard(report: LabelReport): Card {
   const used = labels.patterns.length;
   return [
     ["Labels", `${plural(head.labels, "label")} learned`],
-    ["Clusters", `${plural(used, "cluster")} of features and labels, and a linear classifier of each label`],
+    ["Clusters", `${plural(used, "cluster")} of features and labels, and a linear classifier for each label`],
     ["Fit", `one variational fit; seed ${head.seed}; ${duration(head.seconds)}`],
     [
       "Judged by",
       labels.held_out
-        ? "the rows of the fit, each predicted by a fit that had not seen it (calibration and thresholds were chosen on them)"
-        : "the rows of the fit themselves, which flatters: no predictions of rows held out were kept",
+        ? "the rows of the fit, each predicted by a fit without it (calibration and thresholds were chosen on them)"
+        : "the rows of the fit themselves, which is optimistic: the run has no predictions of held-out rows",
     ],
   ];
 }
@@ -33,7 +32,7 @@ export function startLabels(root: HTMLElement, data: LabelReportData): void {
   mount(
     root,
     headSection(data.head, labelCard(report)),
-    { id: "scores", label: "How good", make: () => scoresSection(report, state) },
+    { id: "scores", label: "Performance", make: () => scoresSection(report, state) },
     [
       { id: "patterns", label: "Clusters", make: () => patternsSection(report, state) },
       { id: "rows", label: "Rows", make: () => labelRowsSection(report, state) },

@@ -54,7 +54,9 @@ export function patternName(report: LabelReport, pattern: Pattern): string {
 }
 
 function measure(report: LabelReport): string {
-  return report.data.labels.label_model === "bernoulli" ? "probability of the label" : "share of the cluster's labels";
+  return report.data.labels.label_model === "bernoulli"
+    ? "probability of the label"
+    : "fraction of the cluster's labels";
 }
 
 /** Clusters against labels. */
@@ -71,7 +73,7 @@ function patternsFigure(report: LabelReport, state: State): HTMLElement {
   const sentence =
     patterns.length === 0
       ? "No cluster has rows."
-      : `Each line is a cluster, the largest first with its share of the rows; the brighter a cell, the larger the ${measure(report)} ` +
+      : `Each line is a cluster, the largest first, with its fraction of the rows; the brighter a cell, the larger the ${measure(report)} ` +
         `(0 to ${percent(high)}). The largest, ${patternName(report, largest)}.` +
         (patterns.length < report.data.labels.patterns.length
           ? ` The ${patterns.length} largest of ${report.data.labels.patterns.length} clusters.`
@@ -145,7 +147,7 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
     h(
       "p",
       { class: "facts", role: "status" },
-      `${percent(pattern.weight)} of the rows by weight; the likeliest cluster of ${pattern.rows.toLocaleString("en")} rows.`,
+      `${percent(pattern.weight)} of the rows by weight; the most probable cluster of ${pattern.rows.toLocaleString("en")} rows.`,
     ),
     h(
       "div",
@@ -164,7 +166,7 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
       scroller(
         "Its features",
         table(
-          ["column", "here", real ? "distance from all, sd" : "times as much as in all"],
+          ["column", "here", real ? "distance from all, sd" : "ratio to all rows"],
           pattern.features
             .slice(0, 10)
             .map((entry) => [
@@ -179,7 +181,7 @@ function patternPanel(report: LabelReport, state: State, pattern: Pattern): Node
     ),
     h("h4", {}, "Typical rows"),
     members.length === 0
-      ? h("p", { class: "facts" }, "It is the likeliest cluster of none of the rows shown.")
+      ? h("p", { class: "facts" }, "It is not the most probable cluster of any row shown.")
       : rowChips(
           report,
           state,

@@ -1,4 +1,4 @@
-// Which labels does it predict for a row, and how surely; rows that are unlike all others, and rows it is most wrong about.
+// The labels predicted for a row and their probabilities, rows unlike all others, and rows with the largest errors.
 import { chart, Plot } from "../chart";
 import { brief, percent } from "../data";
 import { h, scroller, styled, svg, table } from "../dom";
@@ -52,7 +52,7 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
     const truth = report.truth(row, c);
     return (
       `${report.names[c]} ${percent(report.probability(row, c))}${report.chosen(row, c) ? ", predicted" : ""}` +
-      (truth === null ? ", not known" : truth ? ", has it" : ", has it not")
+      (truth === null ? ", unknown" : truth ? ", has it" : ", does not have it")
     );
   };
   const drawing = svg("svg", {
@@ -138,26 +138,25 @@ function rowFigure(report: LabelReport, state: State, row: number): HTMLElement 
   const below =
     report.densities.reduce((count, value) => count + (value < report.densities[row] ? 1 : 0), 0) / report.rows;
   made.say(
-    `Bars are probabilities${report.data.labels.held_out ? " by a fit that had not seen this row" : ""}, full where the label is predicted` +
-      `${report.data.labels.stacked && report.data.labels.thresholds[0] !== null ? " (dashed: the threshold)" : ""}; ✗ where that is wrong. Predicted: ${chosen.length === 0 ? "none" : chosen.join(", ")}. ` +
-      `Log density of its features ${brief(report.densities[row])}: ${percent(below)} of the rows are stranger.`,
+    `Bars are probabilities${report.data.labels.held_out ? " by a fit without this row" : ""}, full where the label is predicted` +
+      `${report.data.labels.stacked && report.data.labels.thresholds[0] !== null ? " (dashed: the threshold)" : ""}; ✗ where the prediction is wrong. Predicted: ${chosen.length === 0 ? "none" : chosen.join(", ")}. ` +
+      `Log density of its features ${brief(report.densities[row])}: ${percent(below)} of the rows have a lower density.`,
   );
   return made.element;
 }
 
-/** Its most telling cells: those of the columns that tell clusters apart. */
+/** Its most informative cells: those in the columns that distinguish clusters best. */
 function valuesTable(report: LabelReport, row: number): HTMLElement {
   const present = report.data.columns.map((column, j) => ({ column, value: report.cell(row, j) }));
-  const telling = present
+  const chosen = present
     .filter(({ column, value }) => Number.isNaN(value) || column.kind === "real" || value !== 0)
     .slice(0, 8);
   return scroller(
     "Its values",
     table(
       ["column", "this row"],
-      telling.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
-      "Its values in the most distinguishing columns" +
-        (telling.length < present.length ? " (zeros are left out)" : ""),
+      chosen.map(({ column, value }) => [h("bdi", {}, column.name), Number.isNaN(value) ? "missing" : brief(value)]),
+      "Its values in the most distinguishing columns" + (chosen.length < present.length ? " (zeros are left out)" : ""),
       [false, true],
     ),
   );
@@ -185,12 +184,12 @@ function noveltyFigure(report: LabelReport, state: State): HTMLElement {
         : Plot.ruleX([report.densities[state.row]], { stroke: "var(--mark)", strokeWidth: 2.5 }),
     ];
     const sentence =
-      `How likely the features of the rows are (log density, without labels): on the left are rows unlike all others. Half of the rows are above ${brief(at(0.5))}, ` +
-      `one in twenty below ${brief(at(0.05))}; the strangest is “${report.rowName(strangest)}” with ${brief(sorted[0])}.` +
+      `Log density of the features of the rows, without labels: rows unlike all others are on the left. Half of the rows are above ${brief(at(0.5))}, ` +
+      `one in twenty is below ${brief(at(0.05))}; the most unusual is “${report.rowName(strangest)}” with ${brief(sorted[0])}.` +
       (state.row === null ? "" : ` The line is “${report.rowName(state.row)}”.`);
     body.replaceChildren(
       chart({
-        title: "How usual the rows are",
+        title: "How typical the rows are",
         description: sentence,
         width: 460,
         height: 240,
@@ -204,7 +203,7 @@ function noveltyFigure(report: LabelReport, state: State): HTMLElement {
   };
   const made = figure({
     name: "novelty",
-    title: "How usual the rows are",
+    title: "How typical the rows are",
     body,
     drawings: () => [body.querySelector("svg") as SVGSVGElement],
     rows: function* () {
@@ -232,9 +231,9 @@ function listed(report: LabelReport, state: State): HTMLElement {
   return h(
     "div",
     {},
-    h("h3", {}, "Rows it is most wrong about"),
+    h("h3", {}, "Rows with the largest errors"),
     scroller(
-      "Rows it is most wrong about",
+      "Rows with the largest errors",
       table(
         ["row", "log loss"],
         wrong.map(({ row, loss }) => [button(report, state, row), loss.toFixed(2)]),
@@ -248,7 +247,7 @@ function listed(report: LabelReport, state: State): HTMLElement {
       table(
         ["row", "log density"],
         strange.map((row) => [button(report, state, row), brief(report.densities[row])]),
-        "Whose features are least likely.",
+        "The rows whose features have the lowest density.",
         [false, true],
       ),
     ),

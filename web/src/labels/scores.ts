@@ -8,15 +8,15 @@ import type { LabelReport, Reliability } from "./data";
 
 const measures: [string, string, string][] = [
   ["micro_f1", "micro F1", "all labels of all rows pooled; 1 is best"],
-  ["macro_f1", "macro F1", "mean over labels, so rare ones count as much; 1 is best"],
+  ["macro_f1", "macro F1", "mean over labels, so rare labels count as much as frequent ones; 1 is best"],
   ["example_f1", "example F1", "mean over rows; 1 is best"],
-  ["subset_accuracy", "subset accuracy", "share of rows whose labels are all right"],
-  ["hamming_loss", "Hamming loss", "share of labels that are wrong; 0 is best"],
-  ["ranking_loss", "ranking loss", "how often a label that a row lacks stands before one that it has; 0 is best"],
+  ["subset_accuracy", "subset accuracy", "fraction of rows whose labels are all correct"],
+  ["hamming_loss", "Hamming loss", "fraction of labels that are wrong; 0 is best"],
+  ["ranking_loss", "ranking loss", "how often a label that a row lacks ranks above one that it has; 0 is best"],
   ["lrap", "label ranking average precision", "how pure the top of the ranking is; 1 is best"],
   ["coverage", "coverage", "how far down the ranking all labels of a row are found"],
-  ["precision_at_1", "precision at 1", "share of rows whose first label is right"],
-  ["log_loss", "log loss", "of a label, in nats; 0 is best"],
+  ["precision_at_1", "precision at 1", "fraction of rows whose top label is correct"],
+  ["log_loss", "log loss", "per label, in nats; 0 is best"],
 ];
 
 const mostDrawn = 40;
@@ -27,7 +27,7 @@ export function scoresSection(report: LabelReport, state: State): HTMLElement {
   return h(
     "section",
     { id: "scores", "aria-labelledby": "scores-title" },
-    h("h2", { id: "scores-title" }, "How good it is"),
+    h("h2", { id: "scores-title" }, "Predictive performance"),
     h(
       "div",
       { class: "grid" },
@@ -98,24 +98,26 @@ function reliabilityFigure(report: LabelReport, state: State): HTMLElement {
     const total = points.reduce((sum, point) => sum + point.count, 0);
     const worst = points.filter((point) => point.said < point.low || point.said > point.high);
     const sentence =
-      `Of ${of}: where it says x %, the label is there in y % of the cases; on the line they agree. Dots grow with the ` +
-      `number of cases (${total.toLocaleString("en")} in all), bars are 95 % intervals. On average what is said and what is so are ` +
+      `For ${of}: of the predictions at x %, y % have the label; on the line the two agree. Dots grow with the ` +
+      `number of cases (${total.toLocaleString("en")} in all), bars are 95 % intervals. On average predicted and observed frequencies are ` +
       `${(100 * current.error).toFixed(1)} points apart; ` +
       (worst.length === 0
-        ? "no part is off the line by more than chance allows."
-        : `${worst.length} of ${points.length} parts are off the line by more than chance allows.`);
+        ? "no bin is off the line by more than chance allows."
+        : `${worst.length} of ${points.length} bins are off the line by more than chance allows.`);
     body.replaceChildren(
       chart({
         title: `Calibration of ${of}`,
         description:
           `${sentence} ` +
-          points.map((point) => `said ${percent(point.said)}, so in ${percent(point.so)} of ${point.count}`).join("; "),
+          points
+            .map((point) => `predicted ${percent(point.said)}, observed ${percent(point.so)} of ${point.count}`)
+            .join("; "),
         width: 420,
         height: 380,
         marginLeft: 52,
         marginBottom: 42,
-        x: { domain: [0, 100], label: "what it says, %", percent: true, grid: true },
-        y: { domain: [0, 100], label: "how often it is so, %", percent: true, grid: true },
+        x: { domain: [0, 100], label: "predicted, %", percent: true, grid: true },
+        y: { domain: [0, 100], label: "observed, %", percent: true, grid: true },
         r: { range: [2.5, 11] },
         marks: [
           Plot.line(
@@ -152,7 +154,7 @@ function labelsFigure(report: LabelReport, state: State): HTMLElement {
   const best = shown.reduce((a, b) => (by_label[b].f1 > by_label[a].f1 ? b : a));
   const worst = shown.reduce((a, b) => (by_label[b].f1 < by_label[a].f1 ? b : a));
   const sentence =
-    `F1 of each label (bar), precision (circle: how many of its predictions are right) and recall (square: how many of its rows are found)` +
+    `F1 of each label (bar), precision (circle: the fraction of its predictions that are correct) and recall (square: the fraction of its rows that are found)` +
     `${shown.length < report.names.length ? `; the ${shown.length} most frequent of ${report.names.length}` : ""}. ` +
     `Best is “${report.names[best]}” with ${by_label[best].f1.toFixed(2)}, worst “${report.names[worst]}” with ${by_label[worst].f1.toFixed(2)}.`;
   const points = shown.map((c) => ({

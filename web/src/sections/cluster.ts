@@ -1,4 +1,4 @@
-// The chosen cluster: what makes it different in words and as a picture, who is in it, who is typical of it.
+// The chosen cluster: what makes it different, in words and as a figure, its members and its typical rows.
 import { chart, Plot } from "../chart";
 import { h } from "../dom";
 import { brief, percent, plural, type Report, type Trait } from "../data";

@@ -107,7 +107,7 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
   );
   const made = figure({
     name: "coclustering",
-    title: "Who is with whom",
+    title: "Which rows are clustered together",
     controls:
       levels.length > 1
         ? h("span", { class: "controls" }, h("label", { for: "level-slider" }, "Level "), slider, " ", value)

@@ -45,7 +45,7 @@ export function convergenceSection(report: Report): HTMLElement {
             trace.ess_bulk === null ? "–" : Math.floor(trace.ess_bulk).toLocaleString("en"),
             trace.ess_tail === null ? "–" : Math.floor(trace.ess_tail).toLocaleString("en"),
           ]),
-          "R-hat above 1.01 (marked !) says that the chains disagree; ESS is how many independent draws these are worth: at least 400 in all are wanted.",
+          "R-hat above 1.01 (marked !) says that the chains disagree; ESS is the number of independent draws these are worth: at least 400 in total are needed.",
           [false, true, true, true, true, true, true, true],
         ),
       ),
@@ -88,7 +88,7 @@ function traceFigure(trace: Trace): HTMLElement {
     return chain.flatMap((value, i) => (i % step === 0 ? [{ chain: c + 1, draw: i * trace.step, value }] : []));
   });
   const sentence =
-    `${trace.name} in each chain, draw by draw: chains that agree run through each other. Mean ${brief(trace.mean)}, ` +
+    `${trace.name} in each chain, draw by draw: chains that agree overlap. Mean ${brief(trace.mean)}, ` +
     `nine draws in ten between ${brief(trace.q05)} and ${brief(trace.q95)}` +
     `${trace.rhat === null ? "" : `; R-hat ${trace.rhat.toFixed(3)}`}.`;
   const drawing = chart({
@@ -151,7 +151,7 @@ function rankFigure(trace: Trace): HTMLElement {
   const worst = shares.reduce((a, b) => (Math.abs(b.share - 1 / rankBins) > Math.abs(a.share - 1 / rankBins) ? b : a));
   const drawing = chart({
     title: `Ranks of ${trace.name}`,
-    description: `Share of each chain's draws by rank among all draws.`,
+    description: `Fraction of each chain's draws by rank among all draws.`,
     width: 520,
     height: Math.max(230, 46 * Math.min(chains, 8) + 50),
     marginLeft: 58,
@@ -186,7 +186,7 @@ function rankFigure(trace: Trace): HTMLElement {
     },
   });
   made.say(
-    `If the chains agree, each has its even share (dashed, ${percent(1 / rankBins)}) of the draws of every rank. ` +
+    `If the chains agree, each has the same fraction (dashed, ${percent(1 / rankBins)}) of the draws of every rank. ` +
       `The furthest from it is chain ${worst.chain} with ${percent(worst.share)} in one twentieth.` +
       (chains > 8 ? ` The first 8 of ${chains} chains are drawn.` : ""),
   );

@@ -10,7 +10,7 @@ export function reproduceSection(reproduce: Reproduce): HTMLElement {
       await navigator.clipboard.writeText(text);
       said.textContent = "copied";
     } catch {
-      said.textContent = "this browser does not let a page copy; select the text instead";
+      said.textContent = "this browser does not allow pages to copy; select the text instead";
     }
   };
   const small = (label: string, act: () => void) =>
@@ -44,11 +44,11 @@ export function reproduceSection(reproduce: Reproduce): HTMLElement {
     h(
       "details",
       {},
-      h("summary", {}, "How the columns were understood (codebook)"),
+      h("summary", {}, "How the columns were interpreted (codebook)"),
       h(
         "p",
         {},
-        "Readers infer this from the data. Where a codebook was given, or to leave nothing to inference, save it and add --codebook. ",
+        "These settings are inferred from the data. If a codebook was given, or to fix them, save this and add --codebook. ",
         small("TOML", () => save("codebook.toml", "application/toml", reproduce.codebook)),
       ),
       h("pre", { tabindex: 0, "aria-label": "Codebook" }, reproduce.codebook),
@@ -64,7 +64,7 @@ export function reproduceSection(reproduce: Reproduce): HTMLElement {
           ["fit begun", reproduce.created_at],
           ["reported with", `coppice ${reproduce.reported_with} (${reproduce.compiler})`],
         ],
-        "What it was made from and with",
+        "Data and versions",
       ),
     ),
   );

@@ -1,4 +1,4 @@
-// Where does this row belong, and how surely; and the rows that are most in doubt.
+// Where a row belongs and with what probability, and the most ambiguous rows.
 import { h, scroller, styled, table } from "../dom";
 import { brief, percent, type Report } from "../data";
 import { figure } from "../figure";
@@ -28,7 +28,7 @@ function parts(report: Report, level: number, row: number): Part[] {
 export function rowsSection(report: Report, state: State, colors: Int32Array): HTMLElement {
   const card = h("div", { id: "row-card", class: "row-card" });
   const only = h("input", { type: "checkbox", id: "only-chosen" });
-  const doubt = h("div", {});
+  const ambiguous = h("div", {});
 
   function drawCard(): void {
     if (state.row === null) {
@@ -47,7 +47,7 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
     entries.sort((a, b) => b.entropy - a.entropy);
     const several = report.data.levels.length > 1;
     const where = state.node === 0 ? "" : ` in “${report.nodeName(state.node)}”`;
-    doubt.replaceChildren(
+    ambiguous.replaceChildren(
       h("h3", {}, `Most ambiguous rows${where}`),
       entries.length === 0
         ? h("p", { class: "facts" }, `No row${where} is among the most ambiguous ones.`)
@@ -69,7 +69,7 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
                   entry.rival < 0 ? "on its own" : report.nodeName(entry.nodeOf[entry.rival]),
                   percent(entry.rival_probability),
                 ]),
-              "Rows whose company changes most from draw to draw: how much of it is of the reported cluster, and of the next.",
+              "Rows whose co-membership varies most from draw to draw, with the probability of the reported cluster and of the next best.",
               several ? [false, true, false, true, false, true] : [false, false, true, false, true],
             ),
           ),
@@ -92,7 +92,7 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
       },
     }),
     card,
-    doubt,
+    ambiguous,
   );
 }
 
@@ -188,11 +188,11 @@ function rowFigure(report: Report, state: State, row: number, colors: Int32Array
   });
   const finest = levels[levels.length - 1].parts;
   made.say(
-    `Each bar is a level: whose company “${name}” keeps over ${report.data.head.greedy ? "the partitions that cutting the tree can give" : "the draws"}. ` +
+    `Each bar is a level: the clusters that “${name}” is grouped with over ${report.data.head.greedy ? "the partitions that cutting the tree can give" : "the draws"}. ` +
       (finest.length === 0
         ? ""
-        : `At the finest level ${percent(finest[0].share)} of it is of “${finest[0].name}”` +
-          (finest.length > 1 ? `, ${percent(finest[1].share)} of “${finest[1].name}”.` : ".")),
+        : `At the finest level the probability of “${finest[0].name}” is ${percent(finest[0].share)}` +
+          (finest.length > 1 ? `, that of “${finest[1].name}” ${percent(finest[1].share)}.` : ".")),
   );
   return made.element;
 }

@@ -16,7 +16,7 @@ function shortened(text: string, width: number, size = 6.3): string {
   return text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
 }
 
-/** The text in at most so many lines, broken between words; the last one is shortened. */
+/** The text in at most this many lines, broken between words; the last one is shortened. */
 function wrapped(text: string, width: number, most: number): string[] {
   const letters = Math.max(3, Math.floor(width / 6.3));
   const lines = [""];
@@ -70,7 +70,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
     if (item.gathered > 0)
       return `${item.gathered} smaller clusters, ${plural(item.size, "row")}; press Enter to show them`;
     const node = report.nodes[item.node];
-    const sure = node.parent === null ? "" : `, ${percent(node.sure)} sure`;
+    const sure = node.parent === null ? "" : `, ${percent(node.sure)} certain`;
     return `${report.nodeName(item.node)}, ${plural(item.size, "row")}${sure}`;
   }
 
@@ -159,7 +159,7 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
             "text",
             { x: start, y: top + 14 * (words.length - 1) + 12, class: "count" },
             plural(item.size, "row") +
-              (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} sure` : ""),
+              (item.gathered === 0 && node.parent !== null ? ` · ${percent(node.sure)} certain` : ""),
           ),
         );
       if (canOpen) {
@@ -422,8 +422,8 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
       "div",
       { class: "legend" },
       h("span", { class: "key-title" }, "branch:"),
-      h("span", { class: "key" }, h("i", { class: "line unsure" }), "unsure"),
-      h("span", { class: "key" }, h("i", { class: "line sure" }), "sure"),
+      h("span", { class: "key" }, h("i", { class: "line unsure" }), "uncertain"),
+      h("span", { class: "key" }, h("i", { class: "line sure" }), "certain"),
       numbers ? h("span", { class: "key-title" }, "cell:") : null,
       numbers ? swatch(amountColor(0), "low or no") : null,
       numbers ? swatch(amountColor(1), "high or yes") : null,
@@ -436,16 +436,16 @@ export function treeSection(report: Report, state: State, colors: Int32Array): H
   made.say(
     `${report.data.tree.sentence.replace(/\s+/g, " ").trim()} ` +
       (report.data.tree.hierarchy
-        ? "Each branch is a cluster, named by what tells it from its siblings; thick blue branches are in most draws, thin orange ones are not. "
+        ? "Each branch is a cluster, named by what distinguishes it from its siblings; thick blue branches are in most draws, thin orange ones are not. "
         : report.data.head.greedy
           ? "Clusters are joined in the order in which the tree joined them; thick blue branches are certain given the tree, thin orange ones are not. "
           : "Clusters are joined by how often their rows are together in the draws; thick blue branches are certain, thin orange ones are not. ") +
-      "Rows of the table stand beside their cluster, the columns that tell clusters apart most come first. " +
+      "Rows of the table are drawn beside their cluster; the columns that distinguish clusters best come first. " +
       (report.rows < total
         ? `${report.rows.toLocaleString("en")} of ${total.toLocaleString("en")} rows are drawn, evenly spaced. `
         : "") +
       (report.width < report.data.head.columns
-        ? `The ${report.width} most telling of ${report.data.head.columns} columns are drawn. `
+        ? `The ${report.width} most distinguishing of ${report.data.head.columns} columns are drawn. `
         : "") +
       "Choose a node to see what makes it different.",
   );

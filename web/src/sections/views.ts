@@ -131,7 +131,7 @@ function tableFigure(report: Report, state: State, views: SeenView[]): HTMLEleme
     },
   });
   made.say(
-    `${plural(views.length, "view")} of the columns. Each has its own clusters of the same rows: rows stand by cluster, the largest on top, and the strip ` +
+    `${plural(views.length, "view")} of the columns. Each has its own clusters of the same rows: rows are sorted by cluster, the largest on top, and the strip ` +
       "on the left is the color of the cluster. Light lines are the borders of clusters.",
   );
   return made.element;
@@ -178,7 +178,7 @@ function matrixFigure(report: Report): HTMLElement {
     },
   });
   const sentence =
-    "Each cell says how often two columns share a view, that is, tell of the same groups of rows: bright is always, dark is never." +
+    "Each cell shows how often two columns share a view, that is, depend on the same groups of rows: bright is always, dark is never." +
     (side < report.data.head.columns
       ? ` ${side.toLocaleString("en")} of ${plural(report.data.head.columns, "column")} are drawn.`
       : "");

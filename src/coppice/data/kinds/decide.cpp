@@ -140,7 +140,7 @@ bool is_small_set(const Measure& m, const KindRules& rules) {
          static_cast<double>(m.present) >= rules.category_repeats * static_cast<double>(m.distinct);
 }
 
-/// Answers on a scale from 1 to k, every one of which was given, are not counts: nobody said 0.
+/// Answers on a scale from 1 to k, all of which occur, are not counts: 0 never occurs.
 bool is_scale(const Measure& m, const KindRules& rules) {
   return m.whole && m.least == 1.0 && m.greatest >= 3.0 &&
          m.greatest <= static_cast<double>(rules.scale_values) &&

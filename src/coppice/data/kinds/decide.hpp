@@ -1,5 +1,5 @@
-// The rules that say what a column is if nobody does: its kind, its family and scale, and in words why. All
-// of them are here; the thresholds are in rules.hpp.
+// The rules that infer what a column is if the user does not say: its kind, family and scale, and the reason
+// in words. All of them are here; the thresholds are in rules.hpp.
 #pragma once
 
 #include <optional>

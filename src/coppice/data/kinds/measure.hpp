@@ -32,7 +32,7 @@ struct Measure {
 /// Of the cells that are present; `apart`, if given, is left out of all figures.
 Measure measure(std::span<const double> values, const double* apart = nullptr);
 
-/// So many cells that are present, spread evenly over the column.
+/// This many observed cells, spread evenly over the column.
 std::vector<double> sample_of(std::span<const double> values, std::size_t most);
 
 }  // namespace coppice

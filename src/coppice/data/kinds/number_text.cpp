@@ -122,7 +122,7 @@ bool parse_written_number(std::string_view text, DecimalMark decimal, WrittenNum
     if (!has_digits) return false;
     number.ambiguous = one_group && text.empty();
   }
-  clean += text;  // an exponent, or something that is no number
+  clean += text;  // an exponent, or something that is not a number
   return parse_number(clean, number.value) == Parsed::number;
 }
 

@@ -16,7 +16,7 @@ struct WrittenNumber {
   bool ambiguous = false;  // one sign before three digits: thousands for one mark, decimals for the other
 };
 
-/// Whether the whole text is such a number; false for an infinite one.
+/// Whether the whole text is a number in one of these forms; false for an infinite one.
 bool parse_written_number(std::string_view text, DecimalMark decimal, WrittenNumber& number);
 
 }  // namespace coppice::text

@@ -8,12 +8,12 @@
 namespace coppice {
 
 struct KindRules {
-  /// A column with at least so many cells, all of them alike, is constant.
+  /// A column with at least this many cells, all equal, is constant.
   std::size_t constant_cells = 3;
-  /// At most so many distinct values are categories (two: binary), if each occurs this often on average.
+  /// At most this many distinct values are categories (two: binary), if each occurs this often on average.
   std::size_t category_values = 5;
   double category_repeats = 3.0;
-  /// Whole numbers from 0 are counts below this mean and with at most so many distinct values, unless they
+  /// Whole numbers from 0 are counts below this mean and with at most this many distinct values, unless they
   /// vary much less than a Poisson variable.
   double count_mean = 20.0;
   std::size_t count_values = 30;
@@ -28,15 +28,15 @@ struct KindRules {
   /// A spike has this share of the rows and is this many times as frequent as the next value.
   double spike_share = 0.1;
   double spike_ratio = 5.0;
-  /// Rounded: the standard deviation is less than so many smallest gaps.
+  /// Rounded: the standard deviation is less than this many smallest gaps.
   double rounded_gaps = 60.0;
-  /// Texts are numbers or dates if this share of at least so many cells are.
+  /// Texts are numbers or dates if this fraction of at least this many cells are.
   double numeric_share = 0.9;
   std::size_t numeric_cells = 10;
   /// A scale runs from 1 to at most this number.
   std::size_t scale_values = 7;
-  /// Texts are identifiers if there are more than so many, and more than half as many as rows; numbers only
-  /// if there are at least so many rows.
+  /// Texts are identifiers if there are more than this many, and more than half as many as rows; numbers only
+  /// if there are at least this many rows.
   std::size_t identifier_values = 20;
   /// Two columns are one if their correlation is above this in size; a column is collinear if the others
   /// leave less than this share of its variance.

@@ -1,4 +1,4 @@
-// Numbers that stand for "missing": -999 among heights, 9999 among weights, -1 among ages.
+// Numbers that mean "missing": -999 among heights, 9999 among weights, -1 among ages.
 #pragma once
 
 #include <span>

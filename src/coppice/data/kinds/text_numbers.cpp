@@ -172,7 +172,7 @@ class ColumnReader {
       unit = number.mark;
       with_unit += counts_[i];
     }
-    // 12% and 0.12, or $5 and €5, in one column mean different things; nobody but the user knows which.
+    // 12% and 0.12, or $5 and €5, in one column mean different things; only the user knows which.
     mixed_units(reading, unit, one_unit && (with_unit == 0 || with_unit == reading.cells));
     reading.unit = unit;
     if (undecided && !decided)

@@ -132,7 +132,7 @@ class GreedyFit final : public Inference {
     greedy_.reset();
     division_.load(reader, [&](std::uint32_t number) {
       if (number >= forest_.dendrogram().nodes() || forest_.dendrogram().parent(number) != Dendrogram::kNone)
-        fail(ErrorCode::bad_data, "checkpoint has the tree {}, which there is not", number);
+        fail(ErrorCode::bad_data, "checkpoint refers to tree {}, which does not exist", number);
       return forest_.planted(number);
     });
     reader.end();
@@ -242,7 +242,7 @@ Resolution resolve(const Problem& problem, const Settings&, std::uint64_t seed, 
   Resolution resolution;
   resolution.settings.emplace("alpha-rows", parse_setting(fmt::format("{}", best)));
   resolution.notes.push_back(fmt::format(
-      "--alpha-rows {}: of 0.1, 0.3, 1, 3 and 10 it gives the tree for 1 the largest lower bound", best));
+      "--alpha-rows {}: among 0.1, 0.3, 1, 3 and 10, it gives the tree for 1 the largest lower bound", best));
   return resolution;
 }
 

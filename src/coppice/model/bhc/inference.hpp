@@ -1,6 +1,6 @@
 // Greedy inference: a step scores the pairs of one row, or merges two trees (exact), or does one
-// piece of a division (randomized). The state is the forest so far, so a fit that is stopped has an answer
-// and goes on from it.
+// piece of a division (randomized). The state is the forest so far, so a stopped fit has an answer and can
+// resume from it.
 #pragma once
 
 #include <memory>

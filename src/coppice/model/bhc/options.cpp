@@ -18,7 +18,8 @@ std::vector<Parameter> parameter_table() {
       {"alpha-rows",
        Type::real,
        "1",
-       "concentration of the partition of the rows; auto: of 0.1, 0.3, 1, 3 and 10 the one of largest bound",
+       "concentration of the partition of the rows; auto: the one among 0.1, 0.3, 1, 3 and 10 with the "
+       "largest bound",
        0.0,
        1e300,
        true,
@@ -29,11 +30,12 @@ std::vector<Parameter> parameter_table() {
        1e9},
       {"subset", Type::integer, "10", "rows whose tree divides the others (with --randomized)", 2.0, 1e9},
       {"row-filter-levels", Type::integer, "0",
-       "divisions above a row at most, then its side is one block; 0: no limit (with --randomized)", 0.0,
-       1e9},
+       "largest number of divisions above a row, after which its side is one block; 0: no limit (with "
+       "--randomized)",
+       0.0, 1e9},
       {"row-priority", Type::numbers, "",
-       "for comparisons with other programs: a number for each row; those of the smallest divide the others, "
-       "none is drawn (with --randomized)"},
+       "for comparisons with other programs: a number for each row; the rows with the smallest divide the "
+       "others, instead of random ones (with --randomized)"},
       {"clusters",
        Type::choice,
        "cut",
@@ -44,13 +46,12 @@ std::vector<Parameter> parameter_table() {
        std::numeric_limits<double>::infinity(),
        false,
        {"cut", "map"}},
-      {"cut", Type::real, "0.5", "probability from which on a node is one cluster (with --clusters cut)", 0.0,
+      {"cut", Type::real, "0.5", "probability above which a node is one cluster (with --clusters cut)", 0.0,
        1.0, true},
       {"pair-scores",
        Type::choice,
        "auto",
-       "keep the scores of all pairs, or compute them again and save memory; the tree is the same. auto: "
-       "keep "
+       "keep the scores of all pairs, or recompute them and save memory; the tree is the same. auto: keep "
        "them for up to 4000 rows",
        -std::numeric_limits<double>::infinity(),
        std::numeric_limits<double>::infinity(),
@@ -88,7 +89,7 @@ void check_given(const Settings& given) {
     if (!is_randomized && given.find(name) != given.end())
       fail(ErrorCode::configuration, "--{} belongs to --randomized", name);
   if (is_randomized && given.find("pair-scores") != given.end())
-    fail(ErrorCode::configuration, "--pair-scores has no meaning with --randomized");
+    fail(ErrorCode::configuration, "--pair-scores does not apply to --randomized");
 }
 
 }  // namespace coppice::bhc

@@ -20,7 +20,7 @@ void ColumnDivision::load(ByteReader& reader) {
   const Dendrogram& tree = forest_->dendrogram();
   division_.load(reader, tree.items(), [&](std::uint32_t node) {
     if (node >= tree.nodes() || tree.parent(node) != Dendrogram::kNone)
-      fail(ErrorCode::bad_data, "checkpoint has the tree {}, which there is not", node);
+      fail(ErrorCode::bad_data, "checkpoint refers to tree {}, which does not exist", node);
     return node;
   });
 }

@@ -43,7 +43,7 @@ class ColumnForest {
   std::vector<std::size_t> columns_of(Node a, Node b) const;
 
   double log_bound() const;
-  /// The same with every bound that there is a tree for computed anew.
+  /// The same, recomputing every bound that has a tree.
   double log_bound_from_scratch() const;
 
   /// The trees; views that are none with any probability worth the name, and not among the flat views, are
@@ -52,7 +52,7 @@ class ColumnForest {
   void save(ByteWriter& writer) const;
   /// Throws Error{bad_data} if the bytes are no forest over these columns.
   void load(ByteReader& reader);
-  /// A forest of blocks, of which the only partition is the given one.
+  /// A forest of blocks whose only partition is the given one.
   void convert_to(const Views& views);
 
  private:

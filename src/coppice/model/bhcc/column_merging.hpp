@@ -1,6 +1,6 @@
 // Exact greedy cross-clustering: among all pairs of views the one of largest log odds
 //   log kappa(|a| + |b|) + LB(columns of a and b) - log phi(a) - log phi(b)
-// is merged, again and again, until one is left (ties: the pair with the smallest first columns).
+// is merged repeatedly until one is left (ties: the pair with the smallest first columns).
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class ColumnMerging final : private MergedItems {
  public:
   using Node = ColumnForest::Node;
 
-  /// Both must outlive it. `roots` are trees of the forest, by their first columns; nobody else may change
-  /// them until the merging is finished.
+  /// Both must outlive it. `roots` are trees of the forest, by their first columns; they must not change
+  /// elsewhere until the merging is finished.
   ColumnMerging(const ViewTrees& trees, ColumnForest& forest, std::span<const Node> roots);
 
   bool finished() const { return loop_.finished(); }

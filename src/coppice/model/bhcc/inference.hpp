@@ -1,7 +1,7 @@
 // Greedy inference. First every column gets its own tree over the rows; then a step prepares or
 // scores pairs of views or merges two (exact), or does one piece of a division (randomized), and a last one
-// may consolidate the views that were found. The state is the forest so far, so a fit that is stopped has an
-// answer and goes on from it.
+// may consolidate the views that were found. The state is the forest so far, so a stopped fit has an answer
+// and can resume from it.
 #pragma once
 
 #include <memory>

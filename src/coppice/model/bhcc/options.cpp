@@ -17,40 +17,38 @@ std::vector<Parameter> parameter_table() {
       positive_row("alpha-rows", "1", "concentration of the partition of the rows in each view"),
       positive_row("alpha-columns", "1", "concentration of the partition of the columns into views"),
       choice_row("inner", "auto",
-                 "how two views are scored together: full grows a tree over the rows for every pair, reuse "
-                 "takes the better of the trees that the two have; auto: full for up to 100 columns",
+                 "how the union of two views is scored: full grows a tree over the rows for every pair, "
+                 "reuse takes the better of the two existing trees; auto: full for up to 100 columns",
                  {"auto", "full", "reuse"}),
       {"randomized", Type::flag, "false",
        "divide the columns from the top, by the tree of a few of them, and merge only small sides greedily"},
       count_row("threshold", "20", "columns of a side that is merged greedily (with --randomized)", 2, 1e9),
       count_row("subset", "10", "columns whose tree divides the others (with --randomized)", 2, 1e9),
-      count_row(
-          "filter-levels", "6",
-          "divisions above a column at most, then its side is one view; 0: no limit (with --randomized)", 0,
-          1e9),
+      count_row("filter-levels", "6",
+                "largest number of divisions above a column, after which its side is one view; 0: no limit "
+                "(with --randomized)",
+                0, 1e9),
       count_row("row-filter-levels", "0",
-                "the same for the rows, where their trees are randomized; 0: no limit (with --randomized)", 0,
-                1e9),
+                "the same for rows whose trees are randomized; 0: no limit (with --randomized)", 0, 1e9),
       count_row("rows-divided-from", "500",
-                "trees over more rows than these are randomized too (with --randomized)", 2, 1e9),
+                "trees over more rows than this are randomized too (with --randomized)", 2, 1e9),
       choice_row("filter", "size",
-                 "what sends a column to a side: size weighs the views there by their columns, published as "
-                 "the publication does (with --randomized)",
+                 "rule that assigns a column to a side: size weights the views there by their numbers of "
+                 "columns, published follows the publication (with --randomized)",
                  {"size", "published"}),
       {kColumnPriority, Type::numbers, "",
-       "for comparisons with other programs: a number for each column; those of the smallest divide the "
-       "others, none is drawn (with --randomized)"},
+       "for comparisons with other programs: a number for each column; the columns with the smallest divide "
+       "the others, instead of random ones (with --randomized)"},
       choice_row("consolidate", "on",
                  "merge the views that were found once more and keep the better tree: repairs views that "
-                 "divisions tore apart (with --randomized)",
+                 "were split by the divisions (with --randomized)",
                  {"on", "off"}),
-      choice_row(
-          "clusters", "cut",
-          "the views and the clusters of the rows: cut takes each node from the top that is rather one "
-          "than not, map the most probable partition of the tree",
-          {"cut", "map"}),
+      choice_row("clusters", "cut",
+                 "the views and the clusters of the rows: cut takes each node from the top whose merge "
+                 "probability is above 0.5, map the most probable partition of the tree",
+                 {"cut", "map"}),
       {"cut", Type::real, "0.5",
-       "probability from which on a node is one view or cluster (with --clusters cut)", 0.0, 1.0, true},
+       "probability above which a node is one view or cluster (with --clusters cut)", 0.0, 1.0, true},
   };
 }
 

@@ -12,13 +12,13 @@
 
 namespace coppice::bhcc {
 
-/// Views stand in slots 0, 1, ...; that of a merged pair takes the slot of the first.
+/// Views are in slots 0, 1, ...; a merged pair takes the slot of the first.
 class PairBounds {
  public:
   using Node = ColumnForest::Node;
 
   virtual ~PairBounds() = default;
-  /// Units of work before the first bound is asked for, with so many views; and one of them.
+  /// Units of work before the first bound is needed, with this many views; and one of them.
   virtual std::size_t units(std::size_t) const { return 0; }
   virtual void prepare() {}
   /// out[i] = bound of the views in slots `one` and others[i] together.
@@ -33,7 +33,7 @@ std::unique_ptr<PairBounds> make_full_bounds(const ViewTrees& trees, const Colum
                                              std::span<const ColumnForest::Node> roots);
 std::unique_ptr<PairBounds> make_reuse_bounds(const ViewTrees& trees, const ColumnForest& forest,
                                               std::span<const ColumnForest::Node> roots);
-/// Bytes they take, with so many roots.
+/// Bytes they need with this many roots.
 std::size_t reuse_bytes(const Options& options, std::size_t roots, std::size_t rows);
 
 }  // namespace coppice::bhcc

@@ -42,7 +42,7 @@ class ViewTrees {
 
   /// Merged greedily, or from the top down if there are many rows. Columns ascend.
   ViewTree grow(std::span<const std::size_t> columns, const Beside& beside = {}) const;
-  /// A tree of the given shape, its log odds anew from these columns.
+  /// A tree of the given shape, with its log odds recomputed from these columns.
   ViewTree reshape(std::span<const std::size_t> columns, const Dendrogram& shape) const;
   /// A new tree, or one of the given shape if its bound, which is known, is larger.
   ViewTree grow_or_take(std::span<const std::size_t> columns, const Dendrogram& shape, double log_bound,

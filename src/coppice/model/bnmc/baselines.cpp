@@ -96,7 +96,7 @@ class Regressions {
       Stream stream({seed, chain, 0}, Purpose::scan_order);
       shuffle(stream, orders_[chain]);
     }
-    // The regressions of a label are alike in all chains: they stand side by side and take as many steps.
+    // The regressions of a label are similar in all chains: solved side by side, they take as many steps.
     for (std::size_t label = 0; label < labels; ++label)
       for (std::size_t chain = 0; varies[label] != 0 && chain < weights_.size(); ++chain)
         jobs.push_back({chain, label});

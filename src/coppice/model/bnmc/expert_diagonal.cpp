@@ -190,7 +190,7 @@ class EightExperts {
     Lanes length = broadcast(1.0);
     for (std::size_t halving = 0; halving < kMostHalvings; ++halving) {
       const Lanes gain = likelihood(length) - before + length * (linear + length * square);
-      // What rounding takes away is no reason to stay.
+      // A loss within rounding error does not count as a fall.
       const LanesInt falls = ~(gain >= -1e-13 * absolute(before));
       if (!any(falls)) break;
       length = select(falls, halving + 1 < kMostHalvings ? 0.5 * length : Lanes{}, length);

@@ -39,7 +39,7 @@ const TraceTable<Figures>& trace_table() {
         [](const Figures& f) {
           return f.total > 0.0 ? *std::max_element(f.counts.begin(), f.counts.end()) / f.total : 0.0;
         }},
-       {"held_out", "mean log density of the features of rows held out",
+       {"held_out", "mean log density of the features of held-out rows",
         [](const Figures& f) { return f.held_out; }}});
   return table;
 }
@@ -215,7 +215,7 @@ void Fit::start() {
   progress_.sweep = 0;
   elbo_ = kMinusInfinity;
   if (progress_.stage > 0) {
-    // The clusters of all rows are near the best of most rows: a fold goes on from there.
+    // The clusters of all rows are a good start for most of the rows: a fold continues from there.
     statistics_ = mixture_->local_update(items_, which_, final_.statistics, threads_).statistics;
     return;
   }
@@ -289,7 +289,7 @@ void Fit::end_start() {
     return start();
   if (best_.statistics.counts.empty())
     fail(ErrorCode::configuration,
-         "no start gave a finite bound; the priors are beyond what numbers can hold");
+         "no initialization gave a finite bound; the priors are too extreme for floating-point numbers");
   elbo_ = progress_.best_elbo;
   const double last = best_.statistics.counts[clusters_ - 1];
   if (options_.grow && progress_.stage == 0 && progress_.doublings < kMostDoublings &&

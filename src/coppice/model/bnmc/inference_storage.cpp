@@ -95,7 +95,7 @@ void Fit::load(std::string_view bytes) {
   }
   in.end();
   if (progress_.stage > options_.folds + 1 || progress_.label > labels())
-    fail(ErrorCode::bad_data, "the run file is damaged: the fit is nowhere");
+    fail(ErrorCode::bad_data, "the run file is damaged: the fit is in an unknown stage");
   if (!finished()) set_stage_rows();
 }
 

@@ -434,7 +434,7 @@ Calibration calibrate(const LabeledRows& rows, std::span<const RowParts> parts, 
   // Where only labels that are there are known, counts by the clusters are all there is to say.
   const bool only_positive = positive == known;
   if (only_positive && any_missing) return calibration;
-  // Labels that are all there, or all not, tell nothing apart.
+  // Labels that all rows have, or none has, cannot be calibrated.
   if (only_positive || positive == 0.0) {
     calibration.coefficients.assign(slopes, 0.0);
     calibration.coefficients[0] = std::log((positive + 0.5) / (known - positive + 0.5));

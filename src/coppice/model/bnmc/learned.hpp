@@ -18,7 +18,7 @@ struct Learned {
   std::vector<double> base_rates;   // of the labels
   std::vector<Expert> experts;      // of the labels; none if there are no experts
 
-  /// Rates that are not there yet are written as zeros, of so many clusters and labels.
+  /// Rates that do not exist yet are written as zeros, for this many clusters and labels.
   void put(ByteWriter& out, std::size_t clusters, std::size_t labels) const;
   /// Throws Error{bad_data} if it does not fit the mixture and the experts' inputs.
   void get(ByteReader& in, const Mixture& mixture, std::size_t labels, std::size_t inputs);

@@ -91,13 +91,14 @@ std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   Parameter threshold{
       "threshold", Type::real, "micro",
-      "score from which on a label is predicted; micro, macro, hamming: the one that is best by that measure "
-      "on rows held out; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
+      "smallest score at which a label is predicted; micro, macro, hamming: the one that is best by that "
+      "measure "
+      "on held-out rows; at-least-one: micro, or else a row's best label; top-k: a row's best --top labels",
       0.0};
   threshold.choices = {"micro", "macro", "hamming", "at-least-one", "top-k"};
   return {
       {"truncation", Type::integer, "50", "truncation level: the largest number of clusters", 1.0, 10000.0},
-      {"alpha", Type::real, "1", "concentration: how readily rows open clusters", 0.0, 1e300, true},
+      {"alpha", Type::real, "1", "concentration: how readily rows open new clusters", 0.0, 1e300, true},
       choice("features", {"auto", "multinomial", "bernoulli", "gaussian"},
              "likelihood of the features within a cluster; auto: by the kinds of the columns"),
       choice("label-model", {"multinomial", "bernoulli"},
@@ -108,36 +109,37 @@ std::vector<Parameter> parameter_table() {
       {"feature-weight", Type::real, "1", "power of the features' likelihood", 0.0, 1e6, true},
       {"label-weight", Type::real, "1", "power of the labels' likelihood", 0.0, 1e6, true},
       choice("cluster-posterior", {"predictive", "variational"},
-             "of rows to predict: from the predictive density, or by a local variational update"),
-      choice("expert", {"logistic", "svm", "none"}, "linear classifier of each label"),
-      choice("expert-method", {"vb", "gibbs", "svi", "map"}, "how its weights are found"),
+             "clusters of rows to predict: from the predictive density, or by a local variational update"),
+      choice("expert", {"logistic", "svm", "none"}, "linear classifier for each label"),
+      choice("expert-method", {"vb", "gibbs", "svi", "map"}, "how its weights are estimated"),
       choice("covariance", {"auto", "full", "diagonal"},
-             "of an expert's weights; auto: full for small problems"),
-      choice("combine", {"stack", "product", "mixture", "linear", "logit"},
-             "how clusters and linear classifiers make one score; stack: as they predict rows held out best"),
+             "covariance of an expert's weights; auto: full for small problems"),
+      choice(
+          "combine", {"stack", "product", "mixture", "linear", "logit"},
+          "how clusters and linear classifiers are combined into one score; stack: learned on held-out rows"),
       {"topics", Type::integer, "30", "topics of count or binary features; 0: none", 0.0, 1000.0},
       choice("inputs", {"auto", "features", "topics", "both"},
-             "of the linear classifiers; auto: topics for counts, both for binary features, features for "
-             "numbers"),
+             "inputs of the linear classifiers; auto: topics for counts, both for binary features, features "
+             "for numbers"),
       {"minibatch", Type::integer, "0", "rows of a stochastic step; 0: all rows, exact sweeps", 0.0, 1e9},
       {"forgetting", Type::real, "0.7", "power of the step sizes of stochastic steps", 0.5, 1.0, true},
       {"delay", Type::real, "1", "delay of the step sizes of stochastic steps", 0.0, 1e9},
       {"epochs", Type::integer, "20", "passes over the rows by stochastic steps", 1.0, 1e6},
-      {"restarts", Type::integer, "3", "initializations, of which the one with the highest bound is kept",
+      {"restarts", Type::integer, "3", "number of initializations; the one with the highest bound is kept",
        1.0, 1000.0},
-      {"sweeps", Type::integer, "500", "sweeps of a start at most", 1.0, 1e6},
+      {"sweeps", Type::integer, "500", "largest number of sweeps per initialization", 1.0, 1e6},
       {"tolerance", Type::real, "1e-6", "relative change of the bound at which sweeps end", 0.0, 1.0, true},
       {"grow", Type::flag, "false", "double the truncation while its last cluster is used"},
       {"calibration", Type::integer, "3",
-       "parts of the rows, each predicted without it, on which scores are calibrated; 0: no calibration", 0.0,
-       100.0},
+       "folds of the rows whose held-out predictions calibrate the scores; 0: no calibration", 0.0, 100.0},
       threshold,
-      {"top", Type::integer, "0", "labels of a row with --threshold top-k; 0: as many as are expected of it",
-       0.0, 1e9},
-      {"keep", Type::real, "1", "share of what was learned that an update keeps for each batch of new rows",
-       0.0, 1.0, true},
+      {"top", Type::integer, "0", "labels per row with --threshold top-k; 0: as many as are expected", 0.0,
+       1e9},
+      {"keep", Type::real, "1",
+       "fraction of what was learned that an update keeps for each batch of new rows", 0.0, 1.0, true},
       {"min-positives", Type::integer, "5", "labels with fewer rows get no linear classifier", 1.0, 1e9},
-      choice("unobserved", {"zero", "missing"}, "what an absent label means: that it is not so, or nothing"),
+      choice("unobserved", {"zero", "missing"},
+             "what an absent label means: that the row does not have it, or that it is unknown"),
       choice("label-scale", {"all", "labeled"},
              "stochastic steps scale labels by all rows, or by the rows that have labels"),
   };
@@ -158,18 +160,18 @@ void check_given(const Settings& given) {
   const auto folds = given.find("calibration");
   const bool none = folds != given.end() && folds->second.numbers.at(0) == 0.0;
   if (none && combine == "stack")
-    fail(ErrorCode::configuration, "--combine stack is learned on rows held out: --calibration 2 or more");
+    fail(ErrorCode::configuration, "--combine stack is learned on held-out rows: --calibration 2 or more");
   if (none && combine.empty() && link != "none")
     fail(ErrorCode::configuration,
-         "--calibration 0 leaves no rows held out to learn --combine stack from; choose product, mixture or "
+         "--calibration 0 leaves no held-out rows to learn --combine stack from; choose product, mixture or "
          "linear");
   if (given.contains("top") && text_of(given, "threshold") != "top-k")
     fail(ErrorCode::configuration, "--top is the number of labels that --threshold top-k predicts");
   if (text_of(given, "unobserved") == "missing" &&
       (combine == "linear" || combine == "logit" || text_of(given, "label-model") == "bernoulli"))
     fail(ErrorCode::configuration,
-         "--unobserved missing leaves labels that are there alone, and {} needs some that are not; only the "
-         "clusters learn from them: {}",
+         "--unobserved missing leaves only present labels, but {} also needs absent ones; only the clusters "
+         "can learn from them: {}",
          combine == "linear" || combine == "logit" ? "--combine " + combine : "--label-model bernoulli",
          combine == "linear" || combine == "logit" ? "--combine mixture" : "--label-model multinomial");
   if (folds != given.end() && folds->second.numbers.at(0) == 1.0)
@@ -239,7 +241,7 @@ Options::Options(const ParameterValues& p)
 
 const LabeledRows& labeled_of(const Problem& problem) {
   if (problem.labeled == nullptr)
-    fail(ErrorCode::configuration, "bnmc learns labels, and there are none here");
+    fail(ErrorCode::configuration, "bnmc learns labels, but there are none here");
   return *problem.labeled;
 }
 
@@ -285,17 +287,15 @@ std::vector<std::string> warnings_of(const SparseRows& labels, const Options& op
   if (any_zero && unknown > 0)
     return {fmt::format(
         "warning: {} of the {} labels (the first is number {}) {} not known in any row: nothing is learned "
-        "of "
-        "{}, and {} probability means nothing",
+        "about {}, and {} probability means nothing",
         unknown, labels.columns,
         std::find(missing.begin(), missing.end(), labels.rows()) - missing.begin() + 1,
         unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them", unknown == 1 ? "its" : "their")};
   if (any_zero) return {};
   return {
-      "warning: no label is known to be absent anywhere: linear classifiers have nothing to separate, "
-      "scores come from "
-      "the clusters alone, they are not calibrated, and how many labels a row has is a guess from those that "
-      "are there"};
+      "warning: no label is known to be absent anywhere: linear classifiers have nothing to separate, scores "
+      "come from the clusters alone, they are not calibrated, and the number of labels of a row is a guess "
+      "from those that are present"};
 }
 
 Mixture make_mixture(const LabeledRows& rows, const Options& options, std::size_t clusters,

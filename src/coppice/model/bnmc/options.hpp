@@ -43,10 +43,10 @@ const LabeledRows& labeled_of(const Problem& problem);
 /// Rows with such labels.
 LabeledRows rows_as_known(const LabeledRows& rows, const Options& options);
 
-/// What labels that tell nothing apart mean for the answers, as warnings.
+/// Warnings about labels that all rows have or none has, and what they mean for the answers.
 std::vector<std::string> warnings_of(const SparseRows& labels, const Options& options);
 
-/// The mixture for so many clusters; normal features are measured in the given units, or those of the rows.
+/// The mixture for this many clusters; normal features are measured in the given units, or those of the rows.
 struct Units {
   std::vector<double> origin, scale;
 };

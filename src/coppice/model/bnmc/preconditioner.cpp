@@ -5,7 +5,7 @@
 namespace coppice::bnmc {
 namespace {
 
-// So many rows say enough of how dense inputs depend on each other.
+// This many rows suffice to estimate how dense inputs depend on each other.
 constexpr std::size_t kRowsOfABlock = 1024;
 
 }  // namespace

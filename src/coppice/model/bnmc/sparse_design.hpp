@@ -1,7 +1,7 @@
-// Inputs of linear experts as their solver wants them: nonzeros by rows and by columns, but inputs that most
-// rows have (the intercept, shares of topics) as a dense table beside them. Vectors over rows or inputs hold
-// several labels side by side, so that every nonzero is read once for all of their products: eight labels in
-// double precision, sixteen in single.
+// Inputs of linear experts in the layout of their solver: nonzeros by rows and by columns, but inputs that
+// most rows have (the intercept, shares of topics) as a dense table beside them. Vectors over rows or inputs
+// hold several labels side by side, so that every nonzero is read once for all of their products: eight
+// labels in double precision, sixteen in single.
 #pragma once
 
 #include "coppice/base/aligned.hpp"

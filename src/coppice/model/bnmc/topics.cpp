@@ -13,7 +13,7 @@ namespace coppice::bnmc {
 namespace {
 
 constexpr double kSharePrior = 0.1;  // rows are blended of few topics
-// A row goes on from where the last pass left it.
+// A row continues from where the last pass left it.
 constexpr std::size_t kRoundsOfAPass = 2;
 constexpr std::size_t kRoundsOfANewRow = 30;
 constexpr std::size_t kMostParts = 8;

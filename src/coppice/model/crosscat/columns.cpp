@@ -11,7 +11,8 @@ Columns::Columns(const Family& family, const Rows& rows) : family_(&family), row
     families_.push_back(family.of_cells(alone));
     if (families_.back() == nullptr)
       fail(ErrorCode::configuration,
-           "crosscat divides columns into views, but the family {} joins them: use --family auto or {}",
+           "crosscat divides columns into views, but the family {} models them jointly: use --family auto or "
+           "{}",
            family.name(), automatic_family(Kind::real, false).name);
   }
   columns_.resize(family.width());

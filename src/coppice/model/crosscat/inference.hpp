@@ -1,4 +1,4 @@
-// The chain: replicas at several powers of the posterior, of which the first is the chain's state, with
+// The chain: replicas at several powers of the posterior, the first being the chain's state, with
 // exchanges between neighbors after every sweep.
 #pragma once
 

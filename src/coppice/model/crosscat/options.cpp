@@ -28,21 +28,21 @@ std::vector<Parameter> parameter_table() {
           false),
       count_row("column-sweeps", "1", "how often every column may change its view in a sweep"),
       {"new-view-share", Type::real, "0.25",
-       "share of the columns, drawn again in every sweep, that are offered new views after the first 100 "
+       "fraction of the columns, redrawn in every sweep, that are offered new views after the first 100 "
        "sweeps",
        0.0, 1.0, true},
       count_row("auxiliaries", "1", "new views that are offered to a column at once", 1.0),
       choice_row(
           "auxiliary", "sequential",
-          "where the rows' clusters of a new view come from: sequential allocation by the column, or the "
-          "prior",
+          "how the rows of a new view are clustered: sequential allocation by the column, or the prior",
           {"sequential", "prior"}),
       count_row("row-sweeps", "1", "Gibbs scans over the rows of each view in a sweep"),
       count_row("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
       count_row("split-merge-scans", "1", "restricted scans before the proposal of a split"),
       choice_row("split-merge-launch", "sequential",
                  "how a split starts: sequential allocation, or random launch", {"random", "sequential"}),
-      choice_row("init", "prior", "start: a draw from the prior, or single: one view with one cluster",
+      choice_row("init", "prior",
+                 "initial state: a draw from the prior, or single: one view with one cluster",
                  {"prior", "single"}),
   };
 }
@@ -62,7 +62,7 @@ Options::Options(const ParameterValues& parameters)
       starts_single(parameters.choice("init") == "single") {
   check_temperatures(temperatures);
   if (column_sweeps == 0 && row_sweeps + split_merge_moves == 0)
-    fail(ErrorCode::configuration, "these settings leave nothing that moves");
+    fail(ErrorCode::configuration, "these settings leave no move that changes anything");
 }
 
 void check_given(const Settings& given) {
@@ -70,7 +70,7 @@ void check_given(const Settings& given) {
   if (moves == given.end() || moves->second.numbers != std::vector<double>{0.0}) return;
   for (const char* name : {"split-merge-scans", "split-merge-launch"})
     if (given.find(name) != given.end())
-      fail(ErrorCode::configuration, "--{} has no meaning with --split-merge-moves 0", name);
+      fail(ErrorCode::configuration, "--{} does not apply with --split-merge-moves 0", name);
 }
 
 }  // namespace coppice::crosscat

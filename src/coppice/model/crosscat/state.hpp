@@ -33,7 +33,7 @@ class State {
   void set_concentrations(const Concentrations& values);
   Concentrations concentrations() const { return {row_prior_->alpha(), column_prior_->alpha()}; }
   Views views() const;
-  /// Views by their first columns, labels canonical, statistics anew.
+  /// Orders views by their first columns, makes labels canonical and recomputes statistics.
   void rebuild() { set(views()); }
   /// The content of the other one, at the power of this one, and the reverse.
   void exchange(State& other);

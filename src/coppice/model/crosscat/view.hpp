@@ -21,7 +21,7 @@ class View {
   /// Both must outlive it; the prior may change between its uses.
   View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& options);
 
-  /// Other columns and other rows' labels; statistics are made anew.
+  /// Replaces the columns and the labels of the rows; recomputes the statistics.
   void set(std::span<const std::size_t> cells, std::span<const Label> labels);
   /// The same columns and labels, made canonical.
   void rebuild();

@@ -13,7 +13,7 @@ namespace coppice::nhcm {
 const Gaussian& gaussian_of(const Problem& problem) {
   const auto* family = dynamic_cast<const Gaussian*>(problem.family);
   if (family == nullptr)
-    fail(ErrorCode::configuration, "the model nhcm works with the family gaussian alone, not with {}",
+    fail(ErrorCode::configuration, "the model nhcm works only with the family gaussian, not with {}",
          problem.family->name());
   return *family;
 }

@@ -61,7 +61,7 @@ class Evidence {
   /// Center of the density of a row that joins the sub-cluster, or a new one if it is nullptr; returns its
   /// strength.
   double locate(const double* cluster, const double* sub, double* center) const;
-  /// The density's normalizing constant for a cluster of so many rows, without determinant and strength.
+  /// The density's normalizing constant for a cluster of this many rows, without determinant and strength.
   double log_step(double rows) const { return log_step_[static_cast<std::size_t>(rows)]; }
 
  private:

@@ -48,7 +48,7 @@ std::vector<Parameter> parameter_table() {
       {"subcluster-moves", Type::integer, "5", "split-merge proposals for sub-clusters in a sweep", 0.0, 1e6},
       {"cluster-moves", Type::integer, "5", "split-merge proposals for clusters in a sweep", 0.0, 1e6},
       choice_row("init", "sequential",
-                 "start: rows one by one (sequential), or all in one sub-cluster (single)",
+                 "initial state: rows one by one (sequential), or all in one sub-cluster (single)",
                  {"sequential", "single"}),
   };
 }
@@ -57,7 +57,7 @@ void check_given(const Settings& given) {
   const ParameterValues values(parameter_table(), given);
   for (const std::string& name : kLearned)
     if (given.contains(name + "-prior") && !learns(values, name))
-      fail(ErrorCode::configuration, "--{}-prior goes with --learn {}", name, name);
+      fail(ErrorCode::configuration, "--{}-prior needs --learn {}", name, name);
   if (learns(values, "spread") && values.real("spread") < kLeastSpread)
     fail(ErrorCode::configuration, "--learn spread needs a --spread of at least {} to start from",
          kLeastSpread);
@@ -70,9 +70,8 @@ void check_given(const Settings& given) {
 
 std::string inexactness_note(const ParameterValues& parameters) {
   if (!Options(parameters).published) return {};
-  return "Not exact: --sampler published leaves no posterior invariant; its numbers of clusters are not "
-         "those "
-         "of the model. Use --sampler exact.";
+  return "Not exact: --sampler published does not leave the posterior invariant; its numbers of clusters are "
+         "not those of the model. Use --sampler exact.";
 }
 
 }  // namespace coppice::nhcm

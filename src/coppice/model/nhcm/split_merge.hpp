@@ -1,6 +1,6 @@
 // Splits and merges at both levels. A move takes two anchors: two rows of one cluster, whose sub-clusters are
 // split or merged, or two sub-clusters, whose clusters are. The other items of the two groups come in one
-// after the other, in an order drawn anew, with their Gibbs weights given those that are in (sequential
+// after the other, in a fresh random order, with their Gibbs weights given those that are in (sequential
 // allocation); for a merge the choices that give the present groups are made instead. The acceptance ratio is
 // that of the joint densities times the probability q of the choices, inverted for a split. Since q <= 1, a
 // merge is refused before any choice if the ratio without q is too small already.

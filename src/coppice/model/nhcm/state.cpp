@@ -273,7 +273,7 @@ bool State::place(std::size_t row, Label slot) {
   const Label left = from == kNone ? kNone : cluster_of(from);
   const bool opens = is_opening(slot);
   Label cluster = cluster_of(slot);
-  // A row alone that opens anew in its cluster, or as a cluster again, stays.
+  // A singleton that would reopen its own sub-cluster, or its own cluster, stays.
   if (opens && from != kNone && sub_sizes_[index(from)] == 1 &&
       (cluster == left || (cluster == kNewCluster && counts_[index(left)].rows == 1)))
     return false;

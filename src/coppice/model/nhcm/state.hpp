@@ -1,9 +1,9 @@
 // Rows in sub-clusters, sub-clusters in clusters, with the statistics of both. A row has a place: a slot,
 // which is a sub-cluster or, if it holds no row, the opening of a cluster, where its next sub-cluster would
-// be. Cluster 0 is always there and always empty: it stands for the cluster that the next row or sub-cluster
-// may open, so that opening needs no code of its own. Emptied slots are kept and used again. Every cluster
-// keeps the Cholesky factor of its Psi; every slot keeps what its density needs in the layout of the Gaussian
-// family's batch kernel.
+// be. Cluster 0 is always present and always empty: it represents the cluster that the next row or
+// sub-cluster may open, so that opening needs no code of its own. Emptied slots are kept and used again.
+// Every cluster keeps the Cholesky factor of its Psi; every slot keeps what its density needs in the layout
+// of the Gaussian family's batch kernel.
 #pragma once
 
 #include <cstddef>
@@ -96,7 +96,7 @@ class State {
   /// Rows of the sub-clusters a or b, in ascending order.
   void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
 
-  /// Bytes of a state with so many rows and slots of each kind.
+  /// Bytes of a state with this many rows and slots of each kind.
   static std::size_t bytes(std::size_t rows, std::size_t dimension, std::size_t slots);
 
  private:

@@ -186,7 +186,7 @@ void State::log_conditional_of_sub(Label sub, std::span<double> out) const {
       counts.rows -= size;
       --counts.subclusters;
       if (counts.rows == 0) {
-        out[slot] = kMinusInfinity;  // the empty cluster stands for it
+        out[slot] = kMinusInfinity;  // the empty cluster represents it
         continue;
       }
       evidence_.clear(stats.data());

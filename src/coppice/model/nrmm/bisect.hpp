@@ -1,4 +1,4 @@
-// Dividing a set of rows in two again and again: a binary tree in which similar rows stand together. A
+// Recursive bisection of a set of rows: a binary tree in which similar rows are close together. A
 // division may be as uneven as one to fifteen where the tree is still shallow for its number of rows, else
 // one to three: below a node of n rows no row is deeper than 2.5 log2(n) + 9 or so.
 #pragma once

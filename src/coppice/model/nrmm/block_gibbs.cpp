@@ -78,8 +78,8 @@ void BlockGibbs::take_apart(const Clusters& clusters, Label own) {
   }
   family_->clear(block_stats_.data());
   for (const std::uint32_t row : block_) family_->add(block_stats_.data(), (*rows_)[row]);
-  // Those who stay: by taking out the block if it is small or the smaller part, else (or if rounding spoils
-  // that) anew, which costs a look at every row.
+  // Statistics of the rows that stay: remove the block if it is small or the smaller part. Otherwise, or if
+  // rounding spoils the removal, recompute them from every row.
   constexpr std::size_t kSmall = 1000;
   bool sound = block_.size() <= kSmall || 2 * block_.size() <= clusters.size(own);
   if (sound) std::copy_n(clusters.stats(own), rest_.size(), rest_.begin());

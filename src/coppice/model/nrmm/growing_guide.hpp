@@ -1,7 +1,7 @@
 // A guide tree that rows are added to one at a time. Its leaves are buckets of at most 64 rows; inner nodes
 // carry statistics, by which a new row finds its way down to the bucket where it fits best. A bucket that is
-// full is halved, and a subtree that has become too deep for its number of buckets is built anew, so that a
-// row costs O(log N) evaluations. Neither depends on any partition.
+// full is halved, and a subtree that has become too deep for its number of buckets is rebuilt, so that a row
+// costs O(log N) evaluations. Neither depends on any partition.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Guide trees: one binary tree over all rows, built from the data and random numbers before any sampling. Any
 // tree is valid for the moves it leads; a good one has rows that belong together below the same nodes and is
 // well balanced. The default builder clusters the rows (all, or a sample that the others then join) by
-// incremental hierarchical clustering, halves each cluster again and again, and joins the clusters greedily.
+// incremental hierarchical clustering, halves each cluster repeatedly, and joins the clusters greedily.
 #pragma once
 
 #include <atomic>

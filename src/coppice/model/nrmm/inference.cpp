@@ -37,7 +37,7 @@ constexpr StateHeader kStateHeader("nrmm", 2);
 /// With learned hyper-parameters and filled cells before the labels.
 constexpr StateHeader kLearnedStateHeader("nrmm", 3);
 
-/// From so many columns on, guides of learned families are made as if columns were independent.
+/// With at least this many columns, guides of learned families are built as if columns were independent.
 constexpr std::size_t kWideRows = 8;
 
 /// Passes over the filled cells of a starting state: they begin at the columns' origins.

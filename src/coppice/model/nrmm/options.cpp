@@ -88,18 +88,16 @@ std::vector<Parameter> parameter_table() {
        true,
        {},
        2},
-      choice_row(
-          "sampler", "auto",
-          "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also whole "
-          "blocks of rows, "
-          "led by a tree; auto: a mix of these by the number of rows; tree-guided-published: not exact, for "
-          "comparison",
-          {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
+      choice_row("sampler", "auto",
+                 "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also "
+                 "whole blocks of rows, guided by a tree; auto: a mix of these by the number of rows; "
+                 "tree-guided-published: not exact, for comparison",
+                 {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
       count_row("split-merge-moves", "5",
                 "split-merge proposals in a sweep (five times as many in the first 50)"),
       count_row("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0),
       choice_row("split-merge-launch", "sequential",
-                 "start of those scans: rows allocated one by one, or random launch (as first published)",
+                 "launch of those scans: rows allocated one by one, or random launch (as first published)",
                  {"sequential", "random"}),
       choice_row(
           "guide", "ibhc+bisect",
@@ -108,22 +106,22 @@ std::vector<Parameter> parameter_table() {
           kGuides),
       count_row("block-moves", "",
                 "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: 5]"),
-      count_row("guided-split-moves", "", "split-merge proposals led by the guide in a sweep [4; auto: 1]"),
+      count_row("guided-split-moves", "", "split-merge proposals from the guide in a sweep [4; auto: 1]"),
       count_row("guided-split-scans", "1",
                 "restricted Gibbs scans between the guide's division and the proposal", 0.0, 1000.0),
-      count_row("multiway-moves", "0", "splits into and merges of several clusters in a sweep"),
+      count_row("multiway-moves", "0",
+                "moves in a sweep that split a cluster into several, or merge several"),
       count_row("row-updates", "", "rows updated in a sweep without a full scan [a twentieth, at least 20]",
                 0.0, 1e9),
       count_row(
           "scan-every", "",
-          "sweeps to a Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 100000 rows]"),
+          "sweeps per Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 100000 rows]"),
       count_row("published-moves", "10", "global moves in a sweep of tree-guided-published"),
       count_row("published-depth", "2", "depth of the local moves of tree-guided-published", 0.0, 1000.0),
-      choice_row(
-          "init", "auto",
-          "start: rows allocated one by one (sequential), the guide's clusters, or one cluster; auto: the "
-          "guide if the sampler has one",
-          {"auto", "sequential", "guide", "single"}),
+      choice_row("init", "auto",
+                 "initial state: rows allocated one by one (sequential), the guide's clusters, or one "
+                 "cluster; auto: the guide if the sampler has one",
+                 {"auto", "sequential", "guide", "single"}),
   };
 }
 
@@ -142,12 +140,12 @@ void check_given(const Settings& given) {
   if (text("process", "dp") == "dp")
     for (const char* name : {"sigma", "sigma-prior"})
       if (has(name))
-        fail(ErrorCode::configuration, "--{} has no meaning for the Dirichlet process: add --process ngg",
+        fail(ErrorCode::configuration, "--{} does not apply to the Dirichlet process: add --process ngg",
              name);
   const std::string sampler = text("sampler", "auto");
   const auto refuse = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
-      if (has(name)) fail(ErrorCode::configuration, "--{} has no meaning with --sampler {}", name, sampler);
+      if (has(name)) fail(ErrorCode::configuration, "--{} does not apply to --sampler {}", name, sampler);
   };
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   if (sampler != "split-merge" && sampler != "auto")

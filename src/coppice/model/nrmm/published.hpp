@@ -52,12 +52,12 @@ class PublishedMoves {
   PublishedMoves(const Family& family, const Rows& rows, const ProductPartition& prior, std::size_t moves,
                  std::size_t depth);
 
-  /// Trees anew for the clusters of a partition: their rows come in in ascending order.
+  /// Rebuilds the trees for the clusters of a partition, adding their rows in ascending order.
   void start(const Clusters& clusters);
   /// `clusters` must be the partition of start() or of the step before; labels may have been renamed since.
   /// log_marginal_alone[i] is log m({x_i}).
   void step(Clusters& clusters, std::span<const double> log_marginal_alone, const StreamName& name);
-  /// Potentials anew; to be called whenever a parameter of the prior has another value.
+  /// Recomputes the potentials; call it whenever a parameter of the prior has changed.
   void prior_changed() { forest_.refresh(); }
 
   /// The parts of a step.

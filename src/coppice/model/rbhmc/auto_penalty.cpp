@@ -159,7 +159,7 @@ Resolution resolve_penalty(const ModelEntry& model, const Problem& problem, cons
     return resolution;
   };
   const std::size_t rows = problem.rows->size();
-  if (rows < kFewestRows) return take_none(fmt::format("{} rows are too few to choose by", rows));
+  if (rows < kFewestRows) return take_none(fmt::format("{} rows are too few to choose", rows));
   const Options options(problem.parameters);
   const double length = length_of_features(problem, options);
   const double margin = given.contains("margin") ? options.margin : options.discriminant_sd * length;
@@ -170,7 +170,7 @@ Resolution resolve_penalty(const ModelEntry& model, const Problem& problem, cons
     if (candidate.strength == 0.0 || !given.contains("regularizer") ||
         problem.parameters.choice("regularizer") == candidate.regularizer)
       candidates.push_back(candidate);
-  if (candidates.size() == 1) return take_none("only exact regularizers are chosen among; give a number");
+  if (candidates.size() == 1) return take_none("it chooses only among exact regularizers; give a number");
   const std::vector<Fold> folds = make_folds(*problem.rows, seed);
   std::vector<std::vector<std::vector<double>>> densities(candidates.size(),
                                                           std::vector<std::vector<double>>(kFolds));

@@ -15,12 +15,12 @@ DrawPayload read_payload(std::string_view bytes, const LevelTree& tree) {
   draw.dimension = reader.get<std::uint64_t>();
   const std::size_t rows = tree.rows();
   if (draw.components == 0 || draw.components > rows || draw.dimension > bytes.size())
-    fail(ErrorCode::bad_data, "the payload of a draw name {} components for {} rows", draw.components, rows);
+    fail(ErrorCode::bad_data, "the payload of a draw names {} components for {} rows", draw.components, rows);
   draw.component_of.resize(rows);
   reader.get(draw.component_of.data(), rows);
   for (const Label label : draw.component_of)
     if (label < 0 || static_cast<std::size_t>(label) >= draw.components)
-      fail(ErrorCode::bad_data, "the payload of a draw have the component {} of {}", label, draw.components);
+      fail(ErrorCode::bad_data, "the payload of a draw has component {} of {}", label, draw.components);
   draw.weights.assign(tree.capacity() * (draw.components + 1), 0.0);
   draw.eta.assign(tree.capacity() * draw.dimension, 0.0);
   std::vector<float> values;
@@ -36,7 +36,7 @@ DrawPayload read_payload(std::string_view bytes, const LevelTree& tree) {
   reader.end();
   if (std::any_of(draw.weights.begin(), draw.weights.end(),
                   [](double w) { return !(w >= 0.0 && w <= 1.001); }))
-    fail(ErrorCode::bad_data, "the payload of a draw have a weight outside 0 to 1");
+    fail(ErrorCode::bad_data, "the payload of a draw has a weight outside 0 to 1");
   return draw;
 }
 

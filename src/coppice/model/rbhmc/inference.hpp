@@ -1,4 +1,4 @@
-// The chain: replicas at several penalties, of which the one of the penalty that was asked for is the chain's
+// The chain: replicas at several penalties, the one with the requested penalty being the chain's
 // state, with exchanges between neighbors after every sweep.
 #pragma once
 

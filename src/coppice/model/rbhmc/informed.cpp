@@ -22,7 +22,7 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
   const std::size_t level = tree.level(parent);
   const double strength = 0.5 * margins.penalty();
   const double distance = 2.0 * margins.margin();  // margin and as much again
-  // Of very many rows a fixed part, chosen by their numbers alone, stands for all.
+  // With very many rows, a fixed subset, chosen by their numbers alone, represents all.
   const auto looked_at = [](std::uint32_t row, std::uint64_t every) {
     return (row * 0x9e3779b97f4a7c15U >> 32) % every == 0;
   };

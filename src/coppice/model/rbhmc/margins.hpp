@@ -42,7 +42,7 @@ class Margins {
   double sd() const { return sd_; }
   bool centered() const { return centered_; }
 
-  /// Features anew from the rows.
+  /// Recomputes the features from the rows.
   void data_changed();
   /// The features of one row that has no missing cell.
   void row_changed(std::size_t row);
@@ -74,7 +74,7 @@ class Margins {
   const double* best(std::size_t row) const { return best_.data() + row * depth_; }
   const NodeId* rival(std::size_t row) const { return rival_.data() + row * depth_; }
 
-  /// The row's kept scores anew at levels first .. last (1-based).
+  /// Recomputes the row's stored scores at levels first .. last (1-based).
   void refresh_row(std::size_t row, const LevelTree& tree, std::size_t first, std::size_t last);
   void refresh_all(const LevelTree& tree);
 

@@ -85,8 +85,8 @@ Options::Options(const ParameterValues& parameters)
 std::vector<Parameter> parameter_table() {
   using Type = Parameter::Type;
   Parameter tempering = temperatures_row(
-      "powers (inverse temperatures) of coupled replicas, the first 1: each has that part of the penalty; "
-      "1,0.25,0 helps where chains are stuck and triples the work",
+      "powers (inverse temperatures) of coupled replicas, the first 1: each applies that fraction of the "
+      "penalty; 1,0.25,0 helps where chains are stuck and triples the work",
       true);
   tempering.aliases = {{"replicas", temperatures_of_replicas}};
   return {
@@ -121,7 +121,7 @@ std::vector<Parameter> parameter_table() {
           "hinge and centered are sampled exactly (--penalty auto may take either); own and paper are the "
           "published procedures, "
           "not exact",
-          kRegularizers, {{"centred", "centered"}}),
+          kRegularizers, {{"centred", "centered"}}),  // words: ok
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
        0, false, kMoves},
       choice_row("path-update", "metropolis",
@@ -144,7 +144,7 @@ std::vector<Parameter> parameter_table() {
        "split-merge proposals at each level [a tenth of the rows, 1 to 10]", 0.0, 1e6},
       {"regraft-moves", Type::integer, "", "regraft proposals at each level [a fifth of its nodes, 1 to 10]",
        0.0, 1e6},
-      choice_row("init", "sequential", "starting tree; dispersed: another kind for each chain", kStarts),
+      choice_row("init", "sequential", "initial tree; dispersed: a different kind for each chain", kStarts),
       tempering,
   };
 }
@@ -158,7 +158,7 @@ void check_given(const Settings& given) {
   if (regularizer == "own" || regularizer == "paper")
     for (const char* name : {"split-merge-moves", "regraft-moves", "temperatures", "informed"})
       if (given.contains(name))
-        fail(ErrorCode::configuration, "--{} needs an exact target: it has no meaning with --regularizer {}",
+        fail(ErrorCode::configuration, "--{} needs an exact target: it does not apply to --regularizer {}",
              name, regularizer);
   if ((regularizer == "own" || regularizer == "paper") &&
       (!given.contains("penalty") || given.at("penalty").shape == Setting::Shape::text))
@@ -169,11 +169,11 @@ void check_given(const Settings& given) {
       if (given.contains(name))
         fail(ErrorCode::configuration, "--regularizer paper is one fixed procedure: leave out --{}", name);
   if (given.contains("auxiliary-branches") && text("path-update") != "gibbs")
-    fail(ErrorCode::configuration, "--auxiliary-branches goes with --path-update gibbs");
+    fail(ErrorCode::configuration, "--auxiliary-branches needs --path-update gibbs");
   const ParameterValues values(parameter_table(), given);
   for (const std::string& name : kLearned)
     if (given.contains(name + "-prior") && !learns(values, name))
-      fail(ErrorCode::configuration, "--{}-prior goes with --learn {}", name, name);
+      fail(ErrorCode::configuration, "--{}-prior needs --learn {}", name, name);
 }
 
 std::string inexactness_note(const ParameterValues& parameters) {
@@ -182,8 +182,8 @@ std::string inexactness_note(const ParameterValues& parameters) {
   if (options.counts_others() || (options.penalty == 0.0 && options.regularizer == Regularizer::own))
     return {};
   return fmt::format(
-      "Not exact: {} regularization (--regularizer {}) follows a published procedure that samples no "
-      "posterior; --regularizer centered and hinge are exact.",
+      "Not exact: {} regularization (--regularizer {}) follows a published procedure that does not sample "
+      "from a posterior; --regularizer centered and hinge are exact.",
       options.regularizer == Regularizer::own ? "own-hinge (paper)" : "the paper's",
       parameters.choice("regularizer"));
 }

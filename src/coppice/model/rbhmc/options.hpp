@@ -10,7 +10,7 @@
 
 namespace coppice::rbhmc {
 
-/// What a tree pays for siblings that its discriminants do not tell apart. `hinge` and `centered` are targets
+/// What a tree pays for siblings that its discriminants do not separate. `hinge` and `centered` are targets
 /// that are sampled exactly; `own` and `paper` are procedures without a target.
 enum class Regularizer { hinge, centered, own, paper };
 enum class PathUpdate { metropolis, gibbs, prior };

@@ -111,10 +111,10 @@ class State {
   Label release_component(std::size_t row);
   void take_component(std::size_t row, Label component, Stream& stream);
 
-  /// Weights anew: table counts from the leaves up, Dirichlet draws from the root down. `at_level` is called
-  /// for each level from the leaves up when the counts of its nodes are known and before their tables are
-  /// drawn: the place for moves that change the tree. `after_tables` is called when all tables are known: the
-  /// place for moves that change components.
+  /// Redraws the weights: table counts from the leaves up, Dirichlet draws from the root down. `at_level` is
+  /// called for each level from the leaves up, after the counts of its nodes are known and before their
+  /// tables are drawn: the place for moves that change the tree. `after_tables` is called when all tables are
+  /// known: the place for moves that change components.
   void pass(Stream& stream, const std::function<void(std::size_t level)>& at_level,
             const std::function<void()>& after_tables, Stream* concentrations);
   /// Components alone, inside a pass: counts and tables are the caller's. Returns the new slot.

@@ -62,7 +62,7 @@ std::string State::save() const {
 }
 
 void State::load(std::string_view bytes) {
-  // The labels stand at the end, because their length is known and the rest's follows from them.
+  // The labels come last, because their length is known and that of the rest follows from it.
   const std::size_t tail = rows() * (tree_.depth() + 1) * sizeof(Label);
   if (bytes.size() < tail + 3 * sizeof(double)) fail(ErrorCode::bad_data, "the checkpoint is too short");
   ByteReader end(bytes.substr(bytes.size() - tail));
