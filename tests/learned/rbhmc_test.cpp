@@ -99,8 +99,7 @@ TEST_P(LearnedRbhmcChain, PredictsWithTheValuesOfTheDraw) {
   chain->labels(labels);
   LevelTree tree(40, 2);
   tree.assign(labels);
-  const rbhmc::DrawPayload payload =
-      rbhmc::read_payload(chain->payload(), tree, data.family().hyper_size());
+  const rbhmc::DrawPayload payload = rbhmc::read_payload(chain->payload(), tree, data.family().hyper_size());
   const std::unique_ptr<Family> family = data.family().clone();
   family->set_hyper(payload.hyper.data());
   const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);

@@ -68,7 +68,8 @@ Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
   if (kernel == "learned") {
     const RbhmcCase small = learned_rbhmc_case();
     const RbhmcData data(small);
-    return compare_learned_rbhmc(data, small.settings, LearnedRbhmcLaw(data, small.settings), seed, 4 * kDraws);
+    return compare_learned_rbhmc(data, small.settings, LearnedRbhmcLaw(data, small.settings), seed,
+                                 4 * kDraws);
   }
   const Run& run = runs().at(kernel);
   const RbhmcData data(run.small);

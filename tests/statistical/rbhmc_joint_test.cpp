@@ -92,27 +92,27 @@ class Joint {
     const double same = components_[0] == components_[1];
     const double k = traces_["components"];
     std::vector<double> list{k,
-            leaves_,
-            traces_["clusters_1"],
-            traces_["root_remainder"],
-            hinge_,
-            hinge_ * hinge_ / (1.0 + std::abs(hinge_)),
-            top,
-            path,
-            same,
-            std::log(traces_["alpha"]),
-            std::log(traces_["gamma"]),
-            std::log(traces_["gamma0"]),
-            first,
-            second,
-            x * y,
-            std::abs(x - y),
-            path * std::abs(x - y),
-            top * x * y,
-            same * std::abs(x - y),
-            second * k,
-            second * leaves_,
-            hinge_ * leaves_};
+                             leaves_,
+                             traces_["clusters_1"],
+                             traces_["root_remainder"],
+                             hinge_,
+                             hinge_ * hinge_ / (1.0 + std::abs(hinge_)),
+                             top,
+                             path,
+                             same,
+                             std::log(traces_["alpha"]),
+                             std::log(traces_["gamma"]),
+                             std::log(traces_["gamma0"]),
+                             first,
+                             second,
+                             x * y,
+                             std::abs(x - y),
+                             path * std::abs(x - y),
+                             top * x * y,
+                             same * std::abs(x - y),
+                             second * k,
+                             second * leaves_,
+                             hinge_ * leaves_};
     for (const double value : hyper_) {
       const double own = bounded(0.3 * std::log(1e-6 + std::abs(value)));
       list.insert(list.end(), {own, own * own, own * second, own * k});
@@ -174,11 +174,15 @@ std::vector<Variant> variants() {
       {"centered_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
       {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}},
       {"prior_bernoulli", with_learned_prior(bernoulli, "bernoulli"), {learn}},
-      {"prior_bernoulli_drawn_theta", with_learned_prior(centered_bernoulli, "bernoulli"), {gibbs, drawn_theta}},
+      {"prior_bernoulli_drawn_theta",
+       with_learned_prior(centered_bernoulli, "bernoulli"),
+       {gibbs, drawn_theta}},
       {"prior_gaussian_diagonal",
        with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian-diagonal"),
        {learn}},
-      {"prior_gaussian", with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian"), {learn}}};
+      {"prior_gaussian",
+       with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian"),
+       {learn}}};
 }
 
 class RbhmcGeweke : public ::testing::TestWithParam<Variant> {};

@@ -1,5 +1,6 @@
-// The posterior of views with learned hyper-parameters by enumeration: given the views columns are independent,
-// so the hyper-parameters of each are integrated by themselves, on a grid that is written out here once more.
+// The posterior of views with learned hyper-parameters by enumeration: given the views columns are
+// independent, so the hyper-parameters of each are integrated by themselves, on a grid that is written out
+// here once more.
 #pragma once
 
 #include <array>
@@ -72,8 +73,9 @@ class LearnedCrosscatLaw {
       for (const Labels& labels : views.rows) total += CrosscatLaw::log_crp(labels, kAlphaRows);
       return power * total;
     };
-    law_.emplace(3, rows_.size(), log_prior,
-                 [&](std::size_t column, const Labels& labels) { return integrate(column, labels); }, power);
+    law_.emplace(
+        3, rows_.size(), log_prior,
+        [&](std::size_t column, const Labels& labels) { return integrate(column, labels); }, power);
     for (const Views& state : law_->states())
       for (std::size_t column = 0; column < 3; ++column)
         for (std::size_t i = 0; i < functionals(column, points_[column].front().values.data()).size(); ++i)
@@ -94,8 +96,8 @@ class LearnedCrosscatLaw {
     if (column == 1) return {std::log(values[0]), std::pow(std::log(values[0]), 2.0)};
     const double dof = std::log(2.0 * values[2]);
     const double variance = std::log(values[3] / values[2]);
-    return {values[0], values[0] * values[0], std::log(values[1]), dof, variance, dof * dof,
-            variance * variance};
+    return {values[0], values[0] * values[0], std::log(values[1]), dof, variance,
+            dof * dof, variance * variance};
   }
 
  private:
@@ -208,8 +210,7 @@ inline Agreement compare_learned_cross(const CrosscatKernel& kernel, const Learn
   for (std::size_t sweep = 1; sweep <= 500 + draws; ++sweep) {
     sampler->step({seed, 0, sweep});
     const std::string payload = sampler->payload();
-    if (sweep > 500)
-      visits.add(model.views(problem, payload), crosscat::hyper_of(problem, payload).data());
+    if (sweep > 500) visits.add(model.views(problem, payload), crosscat::hyper_of(problem, payload).data());
   }
   return visits.agreement();
 }

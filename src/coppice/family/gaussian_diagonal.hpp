@@ -260,15 +260,15 @@ class GaussianDiagonalCell {
       const double shape = 0.5 * dof;
       const double rate = shape * variance;
       return power * sum_over_clusters<3>(clusters, [&](const Lanes* stats) {
-        const Lanes cells = stats[0];
-        const Lanes step = stats[1] - m0;
-        const Lanes shrink = k0 / (k0 + cells);
-        // Lanes without cells have a mean of zero, and cells = 0 takes it out.
-        const Lanes posterior = rate + 0.5 * (stats[2] + shrink * cells * step * step);
-        const Lanes a = shape + 0.5 * cells;
-        const Lanes rest = 0.5 * coppice::log(shrink) - a * coppice::log(posterior);
-        return with_gammas ? rest + coppice::log_gamma(a) : rest;
-      });
+               const Lanes cells = stats[0];
+               const Lanes step = stats[1] - m0;
+               const Lanes shrink = k0 / (k0 + cells);
+               // Lanes without cells have a mean of zero, and cells = 0 takes it out.
+               const Lanes posterior = rate + 0.5 * (stats[2] + shrink * cells * step * step);
+               const Lanes a = shape + 0.5 * cells;
+               const Lanes rest = 0.5 * coppice::log(shrink) - a * coppice::log(posterior);
+               return with_gammas ? rest + coppice::log_gamma(a) : rest;
+             });
     };
     const auto mean_density = [&](double value) {
       m0 = value;

@@ -103,9 +103,9 @@ struct BetaHyperPrior {
       const double one = mean * total;
       const double other = (1.0 - mean) * total;
       return power * sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
-        return log_gamma(one + stats[0]) + log_gamma(other + stats[1]) -
-               log_gamma(total + (stats[0] + stats[1]));
-      });
+               return log_gamma(one + stats[0]) + log_gamma(other + stats[1]) -
+                      log_gamma(total + (stats[0] + stats[1]));
+             });
     };
     constexpr double kReach = 36.0;  // beyond these log odds there is no mass that arithmetic could see
     double total = a + b;

@@ -283,8 +283,7 @@ class IndependentColumns final : public Family {
   double log_hyper_prior() const override { return Learned::log_prior(cells_); }
   void draw_hyper_prior(Stream& stream) override { Learned::draw_prior(cells_, stream); }
   /// Of some columns, drawn by the stream, if all of them would take long against a sweep over the rows.
-  void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream,
-                             double power) override {
+  void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) override {
     if (active_.empty() || hyper_size() == 0) return;
     const std::size_t count = Learned::updates_per_call(active_, clusters, stream);
     std::size_t next = count < active_.size() ? draw_index(stream, active_.size()) : 0;

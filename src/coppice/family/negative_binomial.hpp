@@ -201,11 +201,11 @@ class NegativeBinomialCell {
     const auto log_likelihood = [&](double size, double b, double mean) {
       const double a = 1.0 + b * size / mean;
       return power * sum_over_clusters<kSums>(clusters, [&](const Lanes* stats) {
-        const Lanes posterior_a = a + size * stats[0];
-        const Lanes posterior_b = b + stats[1];
-        return coppice::log_gamma(posterior_a) + coppice::log_gamma(posterior_b) -
-               coppice::log_gamma(posterior_a + posterior_b);
-      });
+               const Lanes posterior_a = a + size * stats[0];
+               const Lanes posterior_b = b + stats[1];
+               return coppice::log_gamma(posterior_a) + coppice::log_gamma(posterior_b) -
+                      coppice::log_gamma(posterior_a + posterior_b);
+             });
     };
     // Mean and b stay when the size changes: clusters keep their means.
     double mean = this->mean();

@@ -136,9 +136,9 @@ class PoissonCell {
     const auto log_likelihood = [&](double shape, double mean) {
       const double rate = shape / mean;
       return power * sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
-        const Lanes posterior = shape + stats[1];
-        return coppice::log_gamma(posterior) - posterior * coppice::log(rate + stats[0]);
-      });
+               const Lanes posterior = shape + stats[1];
+               return coppice::log_gamma(posterior) - posterior * coppice::log(rate + stats[0]);
+             });
     };
     // The part shape log(rate) of each cluster is in the statistics of none, which are subtracted.
     const double mean = mean_prior().update(

@@ -26,10 +26,11 @@ ModelEntry rbhmc_entry() {
                 return rbhmc::resolve_penalty(rbhmc_entry(), problem, given, seed, threads);
               },
           .selections = {{"rcdll", "rcdll"}, {"cdll", "cdll"}, {"rcdll_c", "log_joint"}},
-          .abilities = [](const ParameterValues& parameters) {
-            // Procedures without a target are there for comparison, as they were.
-            return ChainAbilities{.learns_hyper = rbhmc::inexactness_note(parameters).empty()};
-          }};
+          .abilities =
+              [](const ParameterValues& parameters) {
+                // Procedures without a target are there for comparison, as they were.
+                return ChainAbilities{.learns_hyper = rbhmc::inexactness_note(parameters).empty()};
+              }};
 }
 
 }  // namespace coppice
