@@ -49,7 +49,7 @@ TEST(CrosscatLawItself, SumsToOneAndKnowsTheModelsJoint) {
   EXPECT_NEAR(sum, 1.0, 1e-12);
   crosscat::Options options(
       ParameterValues(crosscat::parameter_table(), settings_from({"alpha-rows=0.8", "alpha-columns=1.3"})));
-  const crosscat::Columns columns(fixture.family(), fixture.rows);
+  crosscat::Columns columns(fixture.family(), fixture.rows);
   crosscat::State state(columns, options, 1.0);
   for (std::size_t i = 0; i < law.states().size(); ++i) {
     state.set(law.states()[i]);
@@ -65,7 +65,7 @@ TEST(CrosscatPower, HotReplicaDrawsFromThePoweredPosterior) {
     const CrosscatLaw law(fixture.family(), fixture.rows, 0.8, 1.3, 0.6);
     crosscat::Options options(
         ParameterValues(crosscat::parameter_table(), settings_from({"alpha-rows=0.8", "alpha-columns=1.3"})));
-    const crosscat::Columns columns(fixture.family(), fixture.rows);
+    crosscat::Columns columns(fixture.family(), fixture.rows);
     crosscat::State state(columns, options, 0.6);
     Stream start({seed, 0, 0}, Purpose::initialize);
     state.draw_prior(start);
@@ -282,7 +282,7 @@ TEST(CrosscatConcentrations, LearnedOnesAreIntegratedOut) {
         ParameterValues(crosscat::parameter_table(),
                         settings_from({"learn=\"alpha-rows,alpha-columns\"", "alpha-rows-prior=[2, 1.5]",
                                        "alpha-columns-prior=[1.5, 1]"})));
-    const crosscat::Columns columns(fixture.family(), fixture.rows);
+    crosscat::Columns columns(fixture.family(), fixture.rows);
     crosscat::State state(columns, options, power);
     Stream start({1, 0, 0}, Purpose::initialize);
     state.draw_prior(start);

@@ -3,13 +3,14 @@
 // it must not.
 //
 //   bhc_crosscat_mutant greedy|views|reuse|KERNEL agrees|disagrees        (KERNEL: a name of
-//   crosscat_kernels())
+//   crosscat_kernels() or learned_crosscat_kernels())
 #include <stdexcept>
 
 #include "mutants/verdict.hpp"
 #include "support/bhc_law.hpp"
 #include "support/bhcc_law.hpp"
 #include "support/crosscat_law.hpp"
+#include "support/learned_crosscat_law.hpp"
 
 namespace coppice::test {
 namespace {
@@ -53,6 +54,11 @@ Agreement compare_view_merges(bool reuse, std::uint64_t seed) {
 Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
   if (kernel == "greedy") return compare_merges(seed);
   if (kernel == "views" || kernel == "reuse") return compare_view_merges(kernel == "reuse", seed);
+  for (const CrosscatKernel& known : learned_crosscat_kernels()) {
+    if (known.name != kernel) continue;
+    const Fixture fixture(learned_table(0.15), 3, 3);
+    return compare_learned_cross(known, LearnedCrosscatLaw(fixture, 1.0), fixture, seed, 400'000);
+  }
   for (const CrosscatKernel& known : crosscat_kernels()) {
     if (known.name != kernel) continue;
     const Fixture fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3,

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mutants/verdict.hpp"
+#include "support/learned_rbhmc.hpp"
 #include "support/rbhmc_one_step.hpp"
 
 namespace coppice::test {
@@ -64,6 +65,12 @@ Agreement one_step_agreement(const RbhmcPosterior& exact, const RbhmcData& data,
 
 Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
   constexpr std::size_t kDraws = 60'000;  // never scaled down: the power to notice is what is tested
+  if (kernel == "learned") {
+    const RbhmcCase small = learned_rbhmc_case();
+    const RbhmcData data(small);
+    return compare_learned_rbhmc(data, small.settings, LearnedRbhmcLaw(data, small.settings), seed,
+                                 4 * kDraws);
+  }
   const Run& run = runs().at(kernel);
   const RbhmcData data(run.small);
   const RbhmcPosterior exact(data.family(), data.rows, run.small.settings, 3e5);

@@ -30,7 +30,7 @@ class Joint {
         problem_(rbhmc_problem(data, settings_, variant.settings)),
         model_(&model_by_name("rbhmc")),
         sampler_(model_->make_inference(problem_)),
-        traces_(*model_, problem_.parameters),
+        traces_(*model_, problem_.parameters, data.family().hyper_trace_names().size()),
         labels_(data.rows.size() * settings_.levels),
         components_(data.rows.size()) {}
 
@@ -66,6 +66,8 @@ class Joint {
       for (std::size_t i = 0; i < dimension && node > 0; ++i) eta[node][i] = reader.get<float>();
       for (std::size_t k = 0; tree.nodes[node].level < tree.depth && k <= count; ++k) reader.get<float>();
     }
+    hyper_.resize(reader.left() / sizeof(double));
+    reader.get(hyper_.data(), hyper_.size());
     // Without a penalty discriminants are not kept: the trace it is.
     hinge_ = dimension == 0
                  ? traces_["hinge"]
@@ -89,28 +91,33 @@ class Joint {
     const double top = labels_[0] == labels_[1];
     const double same = components_[0] == components_[1];
     const double k = traces_["components"];
-    return {k,
-            leaves_,
-            traces_["clusters_1"],
-            traces_["root_remainder"],
-            hinge_,
-            hinge_ * hinge_ / (1.0 + std::abs(hinge_)),
-            top,
-            path,
-            same,
-            std::log(traces_["alpha"]),
-            std::log(traces_["gamma"]),
-            std::log(traces_["gamma0"]),
-            first,
-            second,
-            x * y,
-            std::abs(x - y),
-            path * std::abs(x - y),
-            top * x * y,
-            same * std::abs(x - y),
-            second * k,
-            second * leaves_,
-            hinge_ * leaves_};
+    std::vector<double> list{k,
+                             leaves_,
+                             traces_["clusters_1"],
+                             traces_["root_remainder"],
+                             hinge_,
+                             hinge_ * hinge_ / (1.0 + std::abs(hinge_)),
+                             top,
+                             path,
+                             same,
+                             std::log(traces_["alpha"]),
+                             std::log(traces_["gamma"]),
+                             std::log(traces_["gamma0"]),
+                             first,
+                             second,
+                             x * y,
+                             std::abs(x - y),
+                             path * std::abs(x - y),
+                             top * x * y,
+                             same * std::abs(x - y),
+                             second * k,
+                             second * leaves_,
+                             hinge_ * leaves_};
+    for (const double value : hyper_) {
+      const double own = bounded(0.3 * std::log(1e-6 + std::abs(value)));
+      list.insert(list.end(), {own, own * own, own * second, own * k});
+    }
+    return list;
   }
   double components() const { return traces_["components"]; }
   double leaves() const { return leaves_; }
@@ -125,6 +132,7 @@ class Joint {
   std::unique_ptr<Inference> sampler_;
   TraceValues traces_;
   Labels labels_, components_;
+  std::vector<double> hyper_;
   double hinge_ = 0.0, leaves_ = 0.0;
 };
 
@@ -144,6 +152,14 @@ std::vector<Variant> variants() {
                             Kind::binary};
   RbhmcCase centered_bernoulli = bernoulli;
   centered_bernoulli.settings.centered = true;
+  const auto with_learned_prior = [](RbhmcCase small, const char* family) {
+    small.family = family;
+    small.family_settings.clear();
+    small.learn = true;
+    for (std::size_t i = 0; i < small.data.size() && small.kind == Kind::real; ++i)
+      for (double& cell : small.data[i]) cell += 0.5 * static_cast<double>(i * i % 5);  // for its scale
+    return small;
+  };
   const std::string learn = "learn=\"alpha,gamma,gamma0\"";
   const std::string gibbs = "path-update=\"gibbs\"";
   const std::string drawn_theta = "theta=\"drawn\"";
@@ -156,7 +172,17 @@ std::vector<Variant> variants() {
       {"hinge_bernoulli", bernoulli, {"path-update=\"prior\"", "discriminant-update=\"gauss\""}},
       {"centered", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true}, 5), {drawn_leaves}},
       {"centered_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
-      {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}}};
+      {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}},
+      {"prior_bernoulli", with_learned_prior(bernoulli, "bernoulli"), {learn}},
+      {"prior_bernoulli_drawn_theta",
+       with_learned_prior(centered_bernoulli, "bernoulli"),
+       {gibbs, drawn_theta}},
+      {"prior_gaussian_diagonal",
+       with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian-diagonal"),
+       {learn}},
+      {"prior_gaussian",
+       with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian"),
+       {learn}}};
 }
 
 class RbhmcGeweke : public ::testing::TestWithParam<Variant> {};

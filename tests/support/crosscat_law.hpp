@@ -41,28 +41,34 @@ class CrosscatLaw {
 
   /// Probabilities proportional to exp(log_prior(state)) times the likelihood to the power.
   CrosscatLaw(const Family& family, const Rows& rows, const std::function<double(const Views&)>& log_prior,
-              double power) {
+              double power)
+      : CrosscatLaw(
+            family.width(), rows.size(), log_prior,
+            [&](std::size_t column, const Labels& labels) {
+              const std::size_t alone[] = {column};
+              const std::unique_ptr<Family> own = family.of_cells(alone);
+              double total = 0.0;
+              for (std::size_t c = 0; c < cluster_sizes(labels).size(); ++c) {
+                Stats stats(*own);
+                for (std::size_t row = 0; row < rows.size(); ++row)
+                  if (labels[row] == static_cast<Label>(c)) stats.add(rows[row] + column);
+                total += stats.log_marginal();
+              }
+              return total;
+            },
+            power) {}
+
+  /// The same with `log_cells(column, labels)`, log p(column | rows' partition), from elsewhere.
+  CrosscatLaw(std::size_t width, std::size_t rows, const std::function<double(const Views&)>& log_prior,
+              const std::function<double(std::size_t, const Labels&)>& log_cells, double power) {
     std::vector<Labels> row_partitions;
-    for_each_partition(rows.size(), [&](std::span<const Label> labels, std::size_t) {
+    for_each_partition(rows, [&](std::span<const Label> labels, std::size_t) {
       row_partitions.emplace_back(labels.begin(), labels.end());
     });
-    // log p(column | rows' partition)
-    std::vector<std::vector<double>> log_column(family.width());
-    for (std::size_t column = 0; column < family.width(); ++column) {
-      const std::size_t alone[] = {column};
-      const std::unique_ptr<Family> own = family.of_cells(alone);
-      for (const Labels& labels : row_partitions) {
-        double total = 0.0;
-        for (std::size_t c = 0; c < cluster_sizes(labels).size(); ++c) {
-          Stats stats(*own);
-          for (std::size_t row = 0; row < rows.size(); ++row)
-            if (labels[row] == static_cast<Label>(c)) stats.add(rows[row] + column);
-          total += stats.log_marginal();
-        }
-        log_column[column].push_back(total);
-      }
-    }
-    for_each_partition(family.width(), [&](std::span<const Label> columns, std::size_t count) {
+    std::vector<std::vector<double>> log_column(width);
+    for (std::size_t column = 0; column < width; ++column)
+      for (const Labels& labels : row_partitions) log_column[column].push_back(log_cells(column, labels));
+    for_each_partition(width, [&](std::span<const Label> columns, std::size_t count) {
       const Labels own(columns.begin(), columns.end());
       std::vector<std::size_t> chosen(count, 0);
       std::function<void(std::size_t, double)> choose = [&](std::size_t view, double log_joint) {
@@ -167,6 +173,12 @@ struct CrosscatKernel {
   std::string name;
   std::vector<std::string> settings;
 };
+/// Those that are tried with learned hyper-parameters too.
+inline std::vector<CrosscatKernel> learned_crosscat_kernels() {
+  return {{"learned_all", {}},
+          {"learned_columns_and_rows", {"split-merge-moves=0"}},
+          {"learned_tempered", {"temperatures=[1, 0.6]"}}};
+}
 inline std::vector<CrosscatKernel> crosscat_kernels() {
   const std::vector<std::string> no_rows{"row-sweeps=0", "split-merge-moves=0"};
   const auto with = [](std::vector<std::string> base, const std::string& more) {

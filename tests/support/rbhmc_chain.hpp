@@ -29,6 +29,7 @@ struct RbhmcCase {
   std::vector<std::string> family_settings = {};
   RbhmcSettings settings = {};
   Kind kind = Kind::real;
+  bool learn = false;  // hyper-parameters
 };
 
 inline void PrintTo(const RbhmcCase& small, std::ostream* out) { *out << small.name; }
@@ -44,7 +45,7 @@ struct RbhmcData {
     for (std::size_t i = 0; i < small.data.size(); ++i) table.row_ids.push_back(fmt::format("{}", i));
     Settings settings;
     for (const std::string& assignment : small.family_settings) parse_assignment(assignment, settings);
-    plan = plan_family(table, Codebook(), small.family, settings);
+    plan = plan_family(table, Codebook(), small.family, settings, false, {.learns_hyper = small.learn});
     rows = encode(plan, table);
   }
   const Family& family() const { return *plan.family; }

@@ -10,8 +10,9 @@ namespace coppice {
 
 class TraceValues {
  public:
-  TraceValues(const ModelEntry& model, const ParameterValues& parameters)
-      : traces_(model.traces(parameters)), values_(traces_.size()) {}
+  /// `learned`: so many values of what the family learns come after the model's own.
+  TraceValues(const ModelEntry& model, const ParameterValues& parameters, std::size_t learned = 0)
+      : traces_(model.traces(parameters)), values_(traces_.size() + learned) {}
 
   void read(const Inference& inference) { inference.traces(values_); }
   double operator[](std::string_view name) const { return values_[trace_place(traces_, name)]; }

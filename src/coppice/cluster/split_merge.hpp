@@ -25,6 +25,9 @@ class RestrictedPair {
   RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join,
                  double power = 1.0);
 
+  /// Another family of the same layout, such as one with other hyper-parameters.
+  void use(const Family& family) { family_ = &family; }
+
   /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a
   /// fair coin.
   void launch_random(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,

@@ -180,9 +180,9 @@ class BernoulliCell {
     kHyperPrior.draw(stream, values[0], values[1]);
     set_hyper(values);
   }
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
     double values[] = {a_, b_};
-    kHyperPrior.update(clusters, stream, values[0], values[1]);
+    kHyperPrior.update(clusters, stream, power, values[0], values[1]);
     set_hyper(values);
   }
   /// Numbers that an update writes into tables.

@@ -167,7 +167,7 @@ class CategoricalCell {
     return strength_prior().log_density(total_) + std::log(static_cast<double>(levels()));
   }
   void draw_hyper_prior(Stream& stream) { set_strength(strength_prior().draw(stream)); }
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
     const auto log_likelihood = [&](double strength) {
       const double weight = strength / static_cast<double>(levels());
       const Lanes log_gamma_weight = log_gamma(broadcast(weight));
@@ -187,7 +187,7 @@ class CategoricalCell {
       }
       double sum = 0.0;
       for (std::size_t lane = 0; lane < kLanes; ++lane) sum += total[lane];
-      return sum;
+      return power * sum;
     };
     set_strength(strength_prior().update(total_, log_likelihood, stream));
   }

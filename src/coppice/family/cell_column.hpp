@@ -58,6 +58,8 @@ struct AllocationRule {
 class CellColumn {
  public:
   virtual ~CellColumn() = default;
+  /// Other values of the learned hyper-parameters, which must be valid; nothing if the cell does not learn.
+  virtual void set_hyper(const double* values) = 0;
   /// log p(cells | clusters).
   virtual double log_marginal(const RowSets& clusters) const = 0;
   /// sums[i] += log p(cell of row i alone).

@@ -103,7 +103,11 @@ std::vector<std::string> Family::hyper_names() const { return {}; }
 
 void Family::draw_hyper_prior(Stream&) {}
 
-void Family::update_hyper(std::span<const double* const>, Stream&) {}
+void Family::set_cell_hyper(std::size_t, const double*) {
+  fail(ErrorCode::bug, "the family {} learns nothing of single cells", name());
+}
+
+void Family::update_hyper_at_power(std::span<const double* const>, Stream&, double) {}
 
 void Family::rebase(double*, const double*) const {}
 

@@ -128,9 +128,14 @@ class Family {
   virtual std::vector<std::string> hyper_names() const;
   virtual double log_hyper_prior() const { return 0.0; }
   virtual void draw_hyper_prior(Stream& stream);
+  /// The same for one cell, whose numbers these are. Only where cells are independent given the cluster.
+  virtual void set_cell_hyper(std::size_t cell, const double* values);
   /// One update that leaves p(hyper | partition, data) invariant; clusters: statistics of the occupied
-  /// clusters.
-  virtual void update_hyper(std::span<const double* const> clusters, Stream& stream);
+  /// clusters. At another power than 1 what it leaves invariant is p(hyper) p(data | partition, hyper)^power;
+  /// joint blocks have no such update. Cells that restrict_to() has left out keep their values.
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power = 1.0) {
+    update_hyper_at_power(clusters, stream, power);
+  }
   /// Turns statistics made under the values `before` (as get_hyper wrote) into those under the present ones.
   virtual void rebase(double* stats, const double* before) const;
   /// A family for the same rows whose cells are independent given the cluster, under a prior scaled to the
@@ -185,6 +190,8 @@ class Family {
   virtual std::unique_ptr<CellColumn> make_column(std::span<const double> cells) const;
 
  protected:
+  virtual void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power);
+
   Family(const Family&) = default;  // for clone()
 };
 

@@ -77,7 +77,7 @@ class Gaussian final : public Family {
   std::vector<std::string> hyper_names() const override;
   double log_hyper_prior() const override { return learned_ ? learned_->log_density() : 0.0; }
   void draw_hyper_prior(Stream& stream) override;
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) override;
+  void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) override;
   void rebase(double* stats, const double* before) const override;
   std::unique_ptr<Family> with_independent_cells() const override;
   std::vector<std::string> hyper_trace_names() const override;

@@ -221,14 +221,15 @@ class GaussianDiagonalCell {
   static std::vector<std::string> hyper_names() { return {"prior_mean", "mean_strength", "shape", "rate"}; }
   std::size_t hyper_size() const { return learns_ ? 4 : 0; }
   void get_hyper(double* values) const {
-    values[0] = prior_mean_ + m0_;
+    values[0] = learned_mean_;
     values[1] = k0_;
     values[2] = a0_;
     values[3] = b0_;
   }
   void set_hyper(const double* values) {
     const bool same_shape = values[2] == a0_;
-    m0_ = values[0] - prior_mean_;
+    learned_mean_ = values[0];
+    m0_ = learned_mean_ - prior_mean_;
     k0_ = values[1];
     a0_ = values[2];
     b0_ = values[3];
@@ -253,21 +254,21 @@ class GaussianDiagonalCell {
                              shape * hyper_prior_.variance().draw(stream)};
     set_hyper(values);
   }
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
     double m0 = m0_, k0 = k0_, dof = 2.0 * a0_, variance = b0_ / a0_;
     const auto log_likelihood = [&](bool with_gammas) {
       const double shape = 0.5 * dof;
       const double rate = shape * variance;
-      return sum_over_clusters<3>(clusters, [&](const Lanes* stats) {
-        const Lanes cells = stats[0];
-        const Lanes step = stats[1] - m0;
-        const Lanes shrink = k0 / (k0 + cells);
-        // Lanes without cells have a mean of zero, and cells = 0 takes it out.
-        const Lanes posterior = rate + 0.5 * (stats[2] + shrink * cells * step * step);
-        const Lanes a = shape + 0.5 * cells;
-        const Lanes rest = 0.5 * coppice::log(shrink) - a * coppice::log(posterior);
-        return with_gammas ? rest + coppice::log_gamma(a) : rest;
-      });
+      return power * sum_over_clusters<3>(clusters, [&](const Lanes* stats) {
+               const Lanes cells = stats[0];
+               const Lanes step = stats[1] - m0;
+               const Lanes shrink = k0 / (k0 + cells);
+               // Lanes without cells have a mean of zero, and cells = 0 takes it out.
+               const Lanes posterior = rate + 0.5 * (stats[2] + shrink * cells * step * step);
+               const Lanes a = shape + 0.5 * cells;
+               const Lanes rest = 0.5 * coppice::log(shrink) - a * coppice::log(posterior);
+               return with_gammas ? rest + coppice::log_gamma(a) : rest;
+             });
     };
     const auto mean_density = [&](double value) {
       m0 = value;
@@ -315,6 +316,7 @@ class GaussianDiagonalCell {
   }
   double prior_mean_;  // the origin; a learned prior mean is m0 away from it
   double k0_, a0_, b0_;
+  double learned_mean_ = prior_mean_;  // as it was set, so that a stored one gives the same m0
   double m0_ = 0.0;
   bool learns_ = false;
   NormalGammaHyperPrior hyper_prior_;

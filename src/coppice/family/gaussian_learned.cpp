@@ -111,7 +111,8 @@ void Gaussian::draw_hyper_prior(Stream& stream) {
   adopt_prior();
 }
 
-void Gaussian::update_hyper(std::span<const double* const> clusters, Stream& stream) {
+void Gaussian::update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) {
+  if (power != 1.0) fail(ErrorCode::bug, "the learned block has no update at another power");
   if (!learned_) return;
   const auto d = static_cast<Eigen::Index>(d_);
   const Matrix omega = learned_->covariance();

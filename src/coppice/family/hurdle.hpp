@@ -112,11 +112,11 @@ class HurdleCell {
     spike_.draw_hyper_prior(stream);
     inner_.draw_hyper_prior(stream);
   }
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
-    spike_.update_hyper(clusters, stream);
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
+    spike_.update_hyper(clusters, stream, power);
     of_inner_.clear();
     for (const double* stats : clusters) of_inner_.push_back(inner(stats));
-    inner_.update_hyper(of_inner_, stream);
+    inner_.update_hyper(of_inner_, stream, power);
   }
   std::size_t hyper_table_size() const { return spike_.hyper_table_size() + inner_.hyper_table_size(); }
   static bool is_valid_hyper(std::size_t index, double value) {

@@ -4,7 +4,8 @@
 //
 // A cell that learns has: hyper_names, hyper_size (0 if it does not learn), get_hyper, set_hyper,
 // log_hyper_prior (the density of the numbers that get_hyper writes), draw_hyper_prior, and update_hyper, a
-// slice update of every coordinate given the statistics of the clusters.
+// slice update of every coordinate given the statistics of the clusters, whose likelihood counts to a power
+// (1 but in tempered replicas; the hyper-prior is as it is).
 #pragma once
 
 #include <algorithm>
@@ -96,14 +97,15 @@ struct BetaHyperPrior {
     b = (1.0 - mean) * total;
   }
   /// The first two statistics are what is added to a and to b.
-  void update(std::span<const double* const> clusters, Stream& stream, double& a, double& b) const {
+  void update(std::span<const double* const> clusters, Stream& stream, double power, double& a,
+              double& b) const {
     const auto log_likelihood = [&](double mean, double total) {
       const double one = mean * total;
       const double other = (1.0 - mean) * total;
-      return sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
-        return log_gamma(one + stats[0]) + log_gamma(other + stats[1]) -
-               log_gamma(total + (stats[0] + stats[1]));
-      });
+      return power * sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
+               return log_gamma(one + stats[0]) + log_gamma(other + stats[1]) -
+                      log_gamma(total + (stats[0] + stats[1]));
+             });
     };
     constexpr double kReach = 36.0;  // beyond these log odds there is no mass that arithmetic could see
     double total = a + b;

@@ -276,11 +276,14 @@ class IndependentColumns final : public Family {
   std::size_t hyper_size() const override { return Learned::size(cells_); }
   void get_hyper(double* values) const override { Learned::get(cells_, values); }
   void set_hyper(const double* values) override { Learned::set(cells_, values, name_); }
+  void set_cell_hyper(std::size_t cell, const double* values) override {
+    Learned::set(cells_[cell], values, name_);
+  }
   std::vector<std::string> hyper_names() const override { return Learned::names(cells_, column_names_); }
   double log_hyper_prior() const override { return Learned::log_prior(cells_); }
   void draw_hyper_prior(Stream& stream) override { Learned::draw_prior(cells_, stream); }
   /// Of some columns, drawn by the stream, if all of them would take long against a sweep over the rows.
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) override {
+  void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) override {
     if (active_.empty() || hyper_size() == 0) return;
     const std::size_t count = Learned::updates_per_call(active_, clusters, stream);
     std::size_t next = count < active_.size() ? draw_index(stream, active_.size()) : 0;
@@ -288,7 +291,7 @@ class IndependentColumns final : public Family {
       const Place& at = active_[next];
       clusters_of_cell_.clear();
       for (const double* stats : clusters) clusters_of_cell_.push_back(stats + at.stats);
-      Learned::update(cells_[at.column], clusters_of_cell_, stream);
+      Learned::update(cells_[at.column], clusters_of_cell_, stream, power);
     }
   }
 
@@ -372,7 +375,6 @@ class IndependentColumns final : public Family {
   std::vector<std::string> column_names_;
   std::vector<const double*> clusters_of_cell_;  // room for update_hyper
   std::vector<Place> all_, active_;
-  std::vector<const double*> of_cell_;  // scratch of update_hyper
   std::size_t stats_size_ = 0, theta_size_ = 0, cache_size_ = 0, union_size_ = 0, single_size_ = 0,
               single_words_ = 0;
 };

@@ -15,6 +15,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/data/table.hpp"
 #include "coppice/family/cell_column.hpp"
+#include "coppice/family/learned_cells.hpp"
 
 namespace coppice {
 
@@ -23,11 +24,18 @@ class IndependentColumn final : public CellColumn {
  public:
   IndependentColumn(const Cell& cell, std::span<const double> cells)
       : cell_(cell), cells_(cells.begin(), cells.end()), stats_(cell.stats_size()) {
-    cell_.clear(stats_.data());
-    for (const double x : cells_)
-      log_alone_.push_back(is_missing(x) ? 0.0 : cell_.log_predictive(stats_.data(), x));
+    log_alone_.resize(cells_.size());
     values_.reserve(cells_.size());
     if constexpr (kHasPlanes) fill_planes();
+    weigh_alone();
+  }
+
+  void set_hyper(const double* values) override {
+    if constexpr (LearnedCells<Cell>::kLearns) {
+      if (cell_.hyper_size() == 0) return;
+      cell_.set_hyper(values);
+      weigh_alone();
+    }
   }
 
   double log_marginal(const RowSets& clusters) const override {
@@ -137,7 +145,17 @@ class IndependentColumn final : public CellColumn {
       bits_[row / 64] |= bit;
       for (std::size_t plane = 0; plane < planes_; ++plane)
         if (cell_.is_on(cells_[row], plane)) bits_[(plane + 1) * words + row / 64] |= bit;
-      alone_part_ += cell_.alone_part(cells_[row]);
+    }
+  }
+  /// What of the cells by themselves depends on the hyper-parameters.
+  void weigh_alone() {
+    cell_.clear(stats_.data());
+    for (std::size_t row = 0; row < cells_.size(); ++row)
+      log_alone_[row] = is_missing(cells_[row]) ? 0.0 : cell_.log_predictive(stats_.data(), cells_[row]);
+    if constexpr (kHasPlanes) {
+      alone_part_ = 0.0;
+      for (const double x : cells_)
+        if (!is_missing(x)) alone_part_ += cell_.alone_part(x);
     }
   }
 

@@ -40,20 +40,24 @@ struct LearnedCells {
       }
   }
   static void set(std::vector<Cell>& cells, const double* values, std::string_view family) {
-    if constexpr (kLearns)
-      for (Cell& cell : cells) {
-        const std::size_t count = cell.hyper_size();
-        if (count == 0) continue;
-        for (std::size_t i = 0; i < count; ++i)
-          if (!std::isfinite(values[i]) || !Cell::is_valid_hyper(i, values[i]))
-            fail(ErrorCode::bad_data, "the hyper-parameter {} of {} cannot be {}", Cell::hyper_names()[i],
-                 family, values[i]);
-        // Tables are not filled again for values that they already have.
-        double present[kMostHyper];
-        cell.get_hyper(present);
-        if (!std::equal(present, present + count, values)) cell.set_hyper(values);
-        values += count;
-      }
+    for (Cell& cell : cells) {
+      set(cell, values, family);
+      values += size_of(cell);
+    }
+  }
+  static void set(Cell& cell, const double* values, std::string_view family) {
+    if constexpr (kLearns) {
+      const std::size_t count = cell.hyper_size();
+      if (count == 0) return;
+      for (std::size_t i = 0; i < count; ++i)
+        if (!std::isfinite(values[i]) || !Cell::is_valid_hyper(i, values[i]))
+          fail(ErrorCode::bad_data, "the hyper-parameter {} of {} cannot be {}", Cell::hyper_names()[i],
+               family, values[i]);
+      // Tables are not filled again for values that they already have.
+      double present[kMostHyper];
+      cell.get_hyper(present);
+      if (!std::equal(present, present + count, values)) cell.set_hyper(values);
+    }
   }
   static std::vector<std::string> names(const std::vector<Cell>& cells,
                                         const std::vector<std::string>& columns) {
@@ -76,9 +80,9 @@ struct LearnedCells {
       for (Cell& cell : cells)
         if (cell.hyper_size() != 0) cell.draw_hyper_prior(stream);
   }
-  static void update(Cell& cell, std::span<const double* const> clusters, Stream& stream) {
+  static void update(Cell& cell, std::span<const double* const> clusters, Stream& stream, double power) {
     if constexpr (kLearns)
-      if (cell.hyper_size() != 0) cell.update_hyper(clusters, stream);
+      if (cell.hyper_size() != 0) cell.update_hyper(clusters, stream, power);
   }
 
   /// How many of the places' cells to update, so that on average it takes a fifth of a sweep. That depends on

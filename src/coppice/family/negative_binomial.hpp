@@ -197,21 +197,21 @@ class NegativeBinomialCell {
     const double b = kShapePrior.draw(stream);
     set_mean((*grid_)[place], b, mean_prior().draw(stream));
   }
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
     const auto log_likelihood = [&](double size, double b, double mean) {
       const double a = 1.0 + b * size / mean;
-      return sum_over_clusters<kSums>(clusters, [&](const Lanes* stats) {
-        const Lanes posterior_a = a + size * stats[0];
-        const Lanes posterior_b = b + stats[1];
-        return coppice::log_gamma(posterior_a) + coppice::log_gamma(posterior_b) -
-               coppice::log_gamma(posterior_a + posterior_b);
-      });
+      return power * sum_over_clusters<kSums>(clusters, [&](const Lanes* stats) {
+               const Lanes posterior_a = a + size * stats[0];
+               const Lanes posterior_b = b + stats[1];
+               return coppice::log_gamma(posterior_a) + coppice::log_gamma(posterior_b) -
+                      coppice::log_gamma(posterior_a + posterior_b);
+             });
     };
     // Mean and b stay when the size changes: clusters keep their means.
     double mean = this->mean();
     weights_.assign(grid_->size(), 0.0);
     for (std::size_t g = 0; g < weights_.size(); ++g) {
-      for (const double* stats : clusters) weights_[g] += stats[kSums + g];
+      for (const double* stats : clusters) weights_[g] += power * stats[kSums + g];
       weights_[g] += log_likelihood((*grid_)[g], b_, mean);
     }
     const double top = *std::max_element(weights_.begin(), weights_.end());

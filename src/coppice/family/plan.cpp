@@ -34,9 +34,10 @@ bool has_settings(const FamilyEntry& entry, const Settings& settings,
   });
 }
 
-/// Real columns, but for those with a spike, are modeled jointly if the prior is learned, or if they are
-/// complete and few for the number of rows.
-bool joins_reals(const Table& table, const Specs& specs, const Settings& settings, bool learns) {
+/// Real columns, but for those with a spike, are modeled jointly if the prior is learned and what is missing
+/// can be filled in, or if they are complete and few for the number of rows.
+bool joins_reals(const Table& table, const Specs& specs, const Settings& settings,
+                 const ChainAbilities& chains) {
   std::size_t count = 0;
   bool is_complete = true;
   Specs of_reals;
@@ -50,7 +51,8 @@ bool joins_reals(const Table& table, const Specs& specs, const Settings& setting
   const auto is_given = [&](bool joint) {
     return has_settings(automatic_family(Kind::real, joint), settings, of_reals);
   };
-  if (learns && !is_given(true) && !is_given(false)) return count <= kLargestLearnedGaussian;
+  if (chains.learns_hyper && !is_given(true) && !is_given(false))
+    return count <= kLargestLearnedGaussian && (is_complete || chains.fills_missing);
   return is_complete && count >= 2 && count <= kLargestAutoGaussian && table.rows() >= kRowsPerColumn * count;
 }
 
@@ -221,7 +223,7 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     present[j].settings = with_present_names(hyper_parameters, spec->settings);
     specs[j] = &present[j];
   }
-  const bool joint = !independent && joins_reals(table, specs, settings, chains.learns_hyper);
+  const bool joint = !independent && joins_reals(table, specs, settings, chains);
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
     const bool has_spike = specs[j] != nullptr && specs[j]->hurdle.has_value();
     const std::string automatic = automatic_family(table.columns[j].kind, joint && !has_spike).name;

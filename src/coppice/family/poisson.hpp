@@ -132,13 +132,13 @@ class PoissonCell {
     const double shape = kShapePrior.draw(stream);
     set_mean(shape, mean_prior().draw(stream));
   }
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) {
+  void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
     const auto log_likelihood = [&](double shape, double mean) {
       const double rate = shape / mean;
-      return sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
-        const Lanes posterior = shape + stats[1];
-        return coppice::log_gamma(posterior) - posterior * coppice::log(rate + stats[0]);
-      });
+      return power * sum_over_clusters<2>(clusters, [&](const Lanes* stats) {
+               const Lanes posterior = shape + stats[1];
+               return coppice::log_gamma(posterior) - posterior * coppice::log(rate + stats[0]);
+             });
     };
     // The part shape log(rate) of each cluster is in the statistics of none, which are subtracted.
     const double mean = mean_prior().update(

@@ -219,6 +219,11 @@ void RowFamily::set_hyper(const double* values) {
   for (Block& block : blocks_) block.family->set_hyper(values + block.hyper);
 }
 
+void RowFamily::set_cell_hyper(std::size_t cell, const double* values) {
+  const Block& block = block_of(cell);
+  block.family->set_cell_hyper(cell - block.column, values);
+}
+
 std::vector<std::string> RowFamily::hyper_names() const {
   std::vector<std::string> names;
   for (const Block& block : blocks_)
@@ -236,12 +241,12 @@ void RowFamily::draw_hyper_prior(Stream& stream) {
   for (Block& block : blocks_) block.family->draw_hyper_prior(stream);
 }
 
-void RowFamily::update_hyper(std::span<const double* const> clusters, Stream& stream) {
+void RowFamily::update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) {
   for (Block& block : blocks_) {
     if (block.family->hyper_size() == 0) continue;
     of_block_.clear();
     for (const double* stats : clusters) of_block_.push_back(stats + block.stats);
-    block.family->update_hyper(std::span<const double* const>(of_block_), stream);
+    block.family->update_hyper(of_block_, stream, power);
   }
 }
 

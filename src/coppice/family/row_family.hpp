@@ -60,10 +60,11 @@ class RowFamily final : public Family {
   std::size_t hyper_size() const override { return hyper_size_; }
   void get_hyper(double* values) const override;
   void set_hyper(const double* values) override;
+  void set_cell_hyper(std::size_t cell, const double* values) override;
   std::vector<std::string> hyper_names() const override;
   double log_hyper_prior() const override;
   void draw_hyper_prior(Stream& stream) override;
-  void update_hyper(std::span<const double* const> clusters, Stream& stream) override;
+  void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) override;
   void rebase(double* stats, const double* before) const override;
   std::unique_ptr<Family> with_independent_cells() const override;
   std::vector<std::string> hyper_trace_names() const override;

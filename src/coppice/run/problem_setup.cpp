@@ -5,6 +5,7 @@
 #include "coppice/family/spread_ties.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/run/choose_prior_weight.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
 
 namespace coppice {
@@ -119,17 +120,20 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
     setup = set_up_problem(contents);
     setup->problem.stop = stop;
   };
-  const bool has_share = choose_within_fraction(contents, threads, [&](const RunConfig& trial) {
+  const auto bound_under = [&](const RunConfig& trial) {
     const std::unique_ptr<ProblemSetup> tried = set_up_problem(contents, trial);
     tried->problem.stop = stop;
     return tried->model->evidence_bound(tried->problem);
-  });
-  if (has_share) set_up_again();
-  if (!setup->model->resolves_settings()) return has_share;
+  };
+  const bool has_share = choose_within_fraction(contents, threads, bound_under);
+  const bool has_weight = choose_prior_weight(contents, bound_under);
+  const bool has_chosen = has_share || has_weight;
+  if (has_chosen) set_up_again();
+  if (!setup->model->resolves_settings()) return has_chosen;
   Resolution resolution = setup->model->resolve(
       setup->problem, with_present_names(setup->model->parameters, config.parameters), config.seed, threads);
   config.notes.insert(config.notes.end(), resolution.notes.begin(), resolution.notes.end());
-  if (resolution.settings.empty()) return has_share;
+  if (resolution.settings.empty()) return has_chosen;
   for (auto& [name, value] : resolution.settings) config.parameters.insert_or_assign(name, std::move(value));
   set_up_again();
   return true;

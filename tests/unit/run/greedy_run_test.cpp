@@ -119,10 +119,88 @@ TEST(ChosenShare, FollowsTheData) {
 
 TEST(ChosenShare, IsLeftAloneWhereAnythingWasGiven) {
   RunContents contents = small_contents("bhc", {}, 20, 1, 0, 1);
+  contents.config.hyper = kFixedHyper;  // the weights of other columns are chosen by themselves
   contents.config.family_settings.emplace("mean_strength", Setting::number(0.1));
   std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
   EXPECT_FALSE(resolve_settings(contents, 1, setup));
   EXPECT_EQ(contents.config.family_settings.count("within_fraction"), 0u);
+}
+
+/// Columns that are constant within clusters ask for a small weight, columns of noise for none.
+class ChosenWeight : public ::testing::Test {
+ protected:
+  static RunContents binary_contents(double noise) {
+    Stream stream({12, 0, 0}, Purpose::test);
+    RunContents contents = small_contents("bhc", {}, 60, 1, 0, 1);
+    contents.table.columns.clear();
+    contents.codebook = {};
+    for (std::size_t j = 0; j < 12; ++j) {
+      Column column{"x" + std::to_string(j), Kind::binary, {}, {}};
+      for (std::size_t row = 0; row < 60; ++row) {
+        const bool on = (row % 4 >> (j % 2) & 1U) != 0;
+        column.values.push_back(on != (draw_uniform(stream) < noise) ? 1.0 : 0.0);
+      }
+      contents.table.columns.push_back(column);
+    }
+    return contents;
+  }
+  static double bound_of(const RunContents& contents, double weight) {
+    RunConfig config = contents.config;
+    for (const char* name : {"a", "b"})
+      config.family_settings.insert_or_assign(name, Setting::number(weight));
+    const std::unique_ptr<ProblemSetup> setup = set_up_problem(contents, config);
+    const double z = std::log(2.0 * weight);
+    return setup->model->evidence_bound(setup->problem) - 12.0 * 0.5 * z * z;
+  }
+};
+
+TEST_F(ChosenWeight, HasTheLargestBound) {
+  for (const double noise : {0.0, 0.02, 0.2, 0.5}) {
+    const RunContents before = binary_contents(noise);
+    RunContents contents = before;
+    std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
+    const bool chosen = resolve_settings(contents, 1, setup);
+    const double weight = chosen ? contents.config.family_settings.at("a").numbers[0] : 0.5;
+    EXPECT_EQ(contents.config.notes.size(), chosen ? 1U : 0U);
+    if (chosen) {
+      EXPECT_EQ(contents.config.family_settings.at("b").numbers[0], weight);
+      const double z = std::log(2.0 * weight);
+      EXPECT_NEAR(setup->model->evidence_bound(setup->problem) - 6.0 * z * z, bound_of(before, weight), 1e-9);
+    }
+    for (const double other : {0.05, 0.1, 0.2, 0.5, 1.0, 2.0})
+      EXPECT_LE(bound_of(before, other), bound_of(before, weight)) << noise << " " << other;
+    if (noise == 0.0) {
+      EXPECT_LT(weight, 0.2);
+    }
+    if (noise == 0.5) {
+      EXPECT_GT(weight, 0.5);
+    }
+  }
+}
+
+TEST_F(ChosenWeight, IsLeftAloneWhereItIsFixedOrGiven) {
+  RunContents contents = binary_contents(0.0);
+  contents.config.hyper = kFixedHyper;
+  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
+  EXPECT_FALSE(resolve_settings(contents, 1, setup));
+  EXPECT_TRUE(contents.config.family_settings.empty());
+  contents.config.hyper = kLearnedHyper;
+  contents.config.family_settings.emplace("b", Setting::number(0.5));
+  setup = set_up_problem(contents);
+  EXPECT_FALSE(resolve_settings(contents, 1, setup));
+  EXPECT_FALSE(contents.config.family_settings.contains("a"));
+}
+
+/// A name that another family has for something else is not set.
+TEST_F(ChosenWeight, DoesNotTouchOtherFamilies) {
+  RunContents contents = binary_contents(0.0);
+  Column counts{"n", Kind::count, {}, {}};
+  for (std::size_t row = 0; row < 60; ++row) counts.values.push_back(static_cast<double>(row * row % 23));
+  contents.table.columns.push_back(counts);
+  contents.codebook.columns.push_back({"n", Kind::count, {}, "negative-binomial", {}});
+  std::unique_ptr<ProblemSetup> setup = set_up_problem(contents);
+  EXPECT_FALSE(resolve_settings(contents, 1, setup));
+  EXPECT_TRUE(contents.config.family_settings.empty());
 }
 
 }  // namespace

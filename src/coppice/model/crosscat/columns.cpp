@@ -1,5 +1,7 @@
 #include "coppice/model/crosscat/columns.hpp"
 
+#include <algorithm>
+
 #include "coppice/base/error.hpp"
 #include "coppice/family/registry.hpp"
 
@@ -15,6 +17,11 @@ Columns::Columns(const Family& family, const Rows& rows) : family_(&family), row
            "{}",
            family.name(), automatic_family(Kind::real, false).name);
   }
+  first_hyper_.push_back(0);
+  for (const std::unique_ptr<Family>& own : families_)
+    first_hyper_.push_back(first_hyper_.back() + own->hyper_size());
+  hyper_.resize(first_hyper_.back());
+  family.get_hyper(hyper_.data());
   columns_.resize(family.width());
   data_changed();
 }
@@ -24,6 +31,37 @@ void Columns::data_changed() {
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     for (std::size_t row = 0; row < cells.size(); ++row) cells[row] = (*rows_)[row][column];
     columns_[column] = families_[column]->make_column(cells);
+  }
+}
+
+void Columns::set_hyper(std::span<const double> values) {
+  for (std::size_t column = 0; column < columns_.size(); ++column)
+    set_hyper(column, values.data() + first_hyper_[column]);
+}
+
+void Columns::set_hyper(std::size_t column, const double* values) {
+  const std::size_t size = first_hyper_[column + 1] - first_hyper_[column];
+  double* own = hyper_.data() + first_hyper_[column];
+  if (std::equal(values, values + size, own)) return;
+  families_[column]->set_hyper(values);
+  columns_[column]->set_hyper(values);
+  std::copy_n(values, size, own);
+}
+
+double Columns::log_hyper_prior() const {
+  double total = 0.0;
+  for (const std::unique_ptr<Family>& family : families_) total += family->log_hyper_prior();
+  return total;
+}
+
+void Columns::draw_hyper_prior(Stream& stream) {
+  std::vector<double> values;
+  for (std::size_t column = 0; column < columns_.size(); ++column) {
+    const std::unique_ptr<Family> drawn = families_[column]->clone();
+    drawn->draw_hyper_prior(stream);
+    values.resize(drawn->hyper_size());
+    drawn->get_hyper(values.data());
+    set_hyper(column, values.data());
   }
 }
 

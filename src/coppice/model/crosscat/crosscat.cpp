@@ -19,7 +19,8 @@ ModelEntry crosscat_entry() {
       .check_given = crosscat::check_given,
       .views = crosscat::views_of,
       .independent_columns = true,
-      .predicts_new_cells = true};
+      .predicts_new_cells = true,
+      .abilities = [](const ParameterValues&) { return ChainAbilities{.learns_hyper = true}; }};
 }
 
 }  // namespace coppice

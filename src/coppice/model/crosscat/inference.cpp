@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <span>
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
@@ -14,6 +16,8 @@ namespace coppice::crosscat {
 namespace {
 
 constexpr StateHeader kStateHeader("crca", 2);
+/// With learned hyper-parameters before the views.
+constexpr StateHeader kLearnedStateHeader("crca", 3);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
@@ -44,17 +48,23 @@ class CrossSampler final : public Inference {
  public:
   explicit CrossSampler(const Problem& problem)
       : options_(problem.parameters),
-        columns_(*problem.family, *problem.rows),
+        family_(problem.family),
+        rows_(problem.rows),
         ladder_(options_.temperatures),
         traces_(trace_table(problem.parameters)) {
-    for (std::size_t r = 0; r < ladder_.size(); ++r)
-      replicas_.emplace_back(columns_, options_, ladder_.power(r));
+    for (std::size_t r = 0; r < ladder_.size(); ++r) {
+      columns_.push_back(std::make_unique<Columns>(*family_, *rows_));
+      replicas_.emplace_back(*columns_.back(), options_, ladder_.power(r));
+    }
     begin_single();
   }
 
   void init(const StreamName& name) override {
     ladder_.clear_counts();
+    std::vector<double> first(hyper_size());
+    family_->get_hyper(first.data());
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      replicas_[r].set_hyper(first);
       Stream stream(name, Purpose::initialize, r);
       replicas_[r].draw_prior(stream);
     }
@@ -71,21 +81,22 @@ class CrossSampler final : public Inference {
       }
       // Repeated scans and moves must not use the same numbers again.
       std::uint64_t index = r * kStreamsOfReplica;
-      for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += columns_.count())
+      for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += family_->width())
         state.row_sweep(name, index);
       index = r * kStreamsOfReplica;
-      for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += columns_.count())
+      for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += family_->width())
         state.split_merge(name, index);
       if (options_.learns()) {
         Stream stream(name, Purpose::concentration, r);
         state.update_concentrations(stream);
       }
+      state.update_hyper(name, r * kStreamsOfReplica);
     }
     ladder_.exchange(
         name,
         [&](std::size_t r) {
           return (ladder_.power(r) - ladder_.power(r + 1)) *
-                 (replicas_[r + 1].log_joint() - replicas_[r].log_joint());
+                 (replicas_[r + 1].log_tempered() - replicas_[r].log_tempered());
         },
         [&](std::size_t r) { replicas_[r].exchange(replicas_[r + 1]); });
   }
@@ -96,7 +107,9 @@ class CrossSampler final : public Inference {
 
   double log_joint() const override { return cold().log_joint(); }
   double log_joint_from_scratch() const override {
-    State fresh(columns_, options_, 1.0);
+    Columns columns(*family_, *rows_);
+    State fresh(columns, options_, 1.0);
+    fresh.set_hyper(cold().hyper());
     fresh.set_concentrations(cold().concentrations());
     fresh.set(cold().views());
     return fresh.log_joint();
@@ -129,22 +142,24 @@ class CrossSampler final : public Inference {
   std::string payload() const override {
     ByteWriter writer;
     cold().views().save(writer);
+    writer.put(cold().hyper().data(), hyper_size());
     return writer.take();
   }
 
   std::string save() const override {
     ByteWriter writer;
-    kStateHeader.write(writer);
+    header().write(writer);
     for (const State& replica : replicas_) writer.put(replica.counts());
     for (const State& replica : replicas_) writer.put(replica.concentrations());
     ladder_.save(writer);
+    for (const State& replica : replicas_) writer.put(replica.hyper().data(), hyper_size());
     for (const State& replica : replicas_) replica.views().save(writer);
     return writer.take();
   }
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    kStateHeader.check(reader);
+    header().check(reader);
     std::vector<MoveCounts> counts(replicas_.size());
     reader.get(counts.data(), counts.size());
     std::vector<Concentrations> concentrations(replicas_.size());
@@ -153,12 +168,15 @@ class CrossSampler final : public Inference {
       for (const double value : {values.rows, values.columns}) check_concentration(value);
     TemperingLadder ladder = ladder_;
     ladder.load(reader);
+    std::vector<double> hyper(replicas_.size() * hyper_size());
+    reader.get(hyper.data(), hyper.size());
     std::vector<Views> views;
     for (std::size_t r = 0; r < replicas_.size(); ++r)
-      views.push_back(Views::load(reader, columns_.count(), columns_.rows()));
+      views.push_back(Views::load(reader, family_->width(), rows_->size()));
     reader.end();
     ladder_ = ladder;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      replicas_[r].set_hyper(std::span(hyper).subspan(r * hyper_size(), hyper_size()));
       replicas_[r].set_concentrations(concentrations[r]);
       replicas_[r].set(views[r]);
       replicas_[r].set_counts(counts[r]);
@@ -167,6 +185,8 @@ class CrossSampler final : public Inference {
 
   void draw_prior(const StreamName& name) override {
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Stream hyper(name, Purpose::prior_hyper, r);
+      replicas_[r].draw_hyper_prior(hyper);
       Stream stream(name, Purpose::prior_shape, r);
       replicas_[r].draw_prior(stream);
     }
@@ -175,20 +195,24 @@ class CrossSampler final : public Inference {
   void draw_data(const StreamName& name, Rows& rows) override {
     Stream stream(name, Purpose::prior_data);
     draw_cells(
-        cold().views(), [&](std::size_t column) -> const Family& { return columns_.family(column); }, stream,
-        rows);
-    columns_.data_changed();
+        cold().views(), [&](std::size_t column) -> const Family& { return columns_.front()->family(column); },
+        stream, rows);
+    for (const std::unique_ptr<Columns>& columns : columns_) columns->data_changed();
     rebuild();
   }
 
  private:
   const State& cold() const { return replicas_.front(); }
+  std::size_t hyper_size() const { return cold().hyper().size(); }
+  const StateHeader& header() const { return hyper_size() != 0 ? kLearnedStateHeader : kStateHeader; }
   void begin_single() {
-    for (State& replica : replicas_) replica.set({Labels(columns_.count(), 0), {Labels(columns_.rows(), 0)}});
+    for (State& replica : replicas_) replica.set({Labels(family_->width(), 0), {Labels(rows_->size(), 0)}});
   }
 
   Options options_;
-  Columns columns_;
+  const Family* family_;  // from which learning begins
+  const Rows* rows_;
+  std::vector<std::unique_ptr<Columns>> columns_;  // of each replica
   TemperingLadder ladder_;
   std::vector<State> replicas_;
   TraceTable<Figures> traces_;
@@ -205,18 +229,27 @@ std::unique_ptr<Inference> make_inference(const Problem& problem) {
 std::size_t chain_bytes(const Problem& problem) {
   const Options options(problem.parameters);
   const std::size_t cells = problem.rows->size() * problem.family->width() * sizeof(double);
-  // The columns one by one with the log density of every cell, and for each replica the statistics of its
+  // For each replica the columns one by one with the log density of every cell, and the statistics of its
   // views, each of which has room for all columns.
   constexpr std::size_t kViews = 8;
-  return 2 * cells +
-         options.temperatures.size() * kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16);
+  return options.temperatures.size() *
+         (2 * cells + kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16));
 }
 
 Views views_of(const Problem& problem, std::string_view payload) {
   ByteReader reader(payload);
   Views views = Views::load(reader, problem.family->width(), problem.rows->size());
+  reader.take(problem.family->hyper_size() * sizeof(double));
   reader.end();
   return views;
+}
+
+std::vector<double> hyper_of(const Problem& problem, std::string_view payload) {
+  ByteReader reader(payload);
+  Views::load(reader, problem.family->width(), problem.rows->size());
+  std::vector<double> values(problem.family->hyper_size());
+  reader.get(values.data(), values.size());
+  return values;
 }
 
 }  // namespace coppice::crosscat

@@ -13,5 +13,7 @@ std::vector<TraceInfo> traces(const ParameterValues& parameters);
 std::unique_ptr<Inference> make_inference(const Problem& problem);
 std::size_t chain_bytes(const Problem& problem);
 Views views_of(const Problem& problem, std::string_view payload);
+/// The learned values of a draw, one column after the other; empty if none is learned.
+std::vector<double> hyper_of(const Problem& problem, std::string_view payload);
 
 }  // namespace coppice::crosscat

@@ -37,9 +37,10 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
       alpha_rows_ = traces[alpha_rows_trace_];
       alpha_columns_ = traces[alpha_columns_trace_];
     }
-    const Family& family = *problem_->family;
+    const Family& family = this->family();
     const Rows& rows = *problem_->rows;
     views_ = views_of(*problem_, payload);
+    set_hyper(hyper_of(*problem_, payload));
     if (!std::equal(labels.begin(), labels.end(), views_.rows[views_.largest()].begin()))
       fail(ErrorCode::bad_data, "the run file is damaged: the clusters of a draw are not those of its views");
     first_.assign(1, 0);
@@ -112,7 +113,7 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
     for (std::size_t view = 0; view < views_.count(); ++view) {
       weigh_clusters(nothing.data(), view, terms);
       const std::size_t component = first_[view] + draw_from_logs(stream, terms);
-      draw_member(*problem_->family, component == first_[view + 1] ? empty_.data() : stats(component), stream,
+      draw_member(family(), component == first_[view + 1] ? empty_.data() : stats(component), stream,
                   drawn.data());
       for (std::size_t cell = 0; cell < width; ++cell)
         if (static_cast<std::size_t>(views_.columns[cell]) == view) row[cell] = drawn[cell];
@@ -128,7 +129,7 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
  private:
   /// Log weights of the clusters of a view and of a new one there, for the row's cells in the view.
   void weigh_clusters(const double* row, std::size_t view, std::vector<double>& terms) const {
-    const Family& family = *problem_->family;
+    const Family& family = this->family();
     const double log_all = std::log(static_cast<double>(problem_->rows->size()) + alpha_rows_);
     std::vector<double> masked(family.width());
     mask(row, view, masked);

@@ -24,7 +24,7 @@ void add(MoveCount& total, const MoveCount& more) {
 
 }  // namespace
 
-State::State(const Columns& table, const Options& options, double power)
+State::State(Columns& table, const Options& options, double power)
     : table_(&table),
       options_(options),
       power_(power),
@@ -86,7 +86,11 @@ Views State::views() const {
 
 void State::exchange(State& other) {
   const Views mine = views();
-  set(other.views());
+  const Views others = other.views();
+  const std::vector<double> own_hyper(hyper().begin(), hyper().end());
+  set_hyper(other.hyper());
+  other.set_hyper(own_hyper);
+  set(others);
   other.set(mine);
   const Concentrations own = concentrations();
   set_concentrations(other.concentrations());
@@ -277,13 +281,21 @@ void State::update_concentrations(Stream& stream) {
         stream, column_prior_->alpha(), power_, {1.0, views, static_cast<double>(table_->count())}));
 }
 
+void State::update_hyper(const StreamName& name, std::uint64_t first_index) {
+  if (hyper().empty()) return;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    Stream stream(name, Purpose::hyper, first_index + v);
+    views_[v]->update_hyper(*table_, power_, stream);
+  }
+}
+
 void State::draw_prior(Stream& stream) {
   row_prior_->set_alpha(options_.alpha_rows.draw_prior(stream));
   column_prior_->set_alpha(options_.alpha_columns.draw_prior(stream));
   set(draw_views(*column_prior_, table_->count(), *row_prior_, table_->rows(), stream));
 }
 
-double State::log_joint() const {
+double State::log_tempered() const {
   std::vector<std::uint32_t> sizes;
   double total = 0.0;
   for (const std::unique_ptr<View>& view : views_) {

@@ -1,10 +1,12 @@
-// The state of one replica: a partition of the columns into views, and in each view a partition of the rows
-// with its statistics. The target is (prior times likelihood) to a power; the prior is that of the
-// concentrations too, where they are learned.
+// The state of one replica: a partition of the columns into views, in each view a partition of the rows with
+// its statistics, and the hyper-parameters of each column, where they are learned. The target is (prior times
+// likelihood) to a power; the prior is that of the concentrations too, where they are learned. The prior of
+// the hyper-parameters is the same at every power.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "coppice/base/rng.hpp"
@@ -26,12 +28,16 @@ struct MoveCounts {
 
 class State {
  public:
-  State(const Columns& table, const Options& options, double power);
+  /// The columns must outlive it, and are its own if hyper-parameters are learned.
+  State(Columns& table, const Options& options, double power);
 
   void set(const Views& views);
   /// Both must be above zero.
   void set_concentrations(const Concentrations& values);
   Concentrations concentrations() const { return {row_prior_->alpha(), column_prior_->alpha()}; }
+  /// To be followed by set(), which makes the statistics under these values.
+  void set_hyper(std::span<const double> values) { table_->set_hyper(values); }
+  std::span<const double> hyper() const { return table_->hyper(); }
   Views views() const;
   /// Orders views by their first columns, makes labels canonical and recomputes statistics.
   void rebuild() { set(views()); }
@@ -46,10 +52,16 @@ class State {
   void split_merge(const StreamName& name, std::uint64_t first_index);
   /// Those that are learned, given the partitions.
   void update_concentrations(Stream& stream);
+  /// Learned hyper-parameters of the columns given the clusters of their views; streams as in row_sweep.
+  void update_hyper(const StreamName& name, std::uint64_t first_index);
 
   void draw_prior(Stream& stream);
+  /// To be followed by set() or draw_prior().
+  void draw_hyper_prior(Stream& stream) { table_->draw_hyper_prior(stream); }
 
-  double log_joint() const;  // to the power 1
+  /// What the power is put on, to the power 1: without the prior of the hyper-parameters.
+  double log_tempered() const;
+  double log_joint() const { return log_tempered() + table_->log_hyper_prior(); }
   std::size_t count() const { return views_.size(); }
   const View& view(std::size_t index) const { return *views_[index]; }
   MoveCounts counts() const;
@@ -69,7 +81,7 @@ class State {
   std::size_t open_view();
   void retire(std::unique_ptr<View> view);
 
-  const Columns* table_;
+  Columns* table_;
   Options options_;
   double power_;
   std::unique_ptr<Crp> row_prior_, column_prior_;  // views point to the first

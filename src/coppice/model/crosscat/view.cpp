@@ -23,7 +23,9 @@ View::View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& 
       sets_(table.rows()),
       labels_(table.rows()),
       names_(table.rows()),
-      log_marginal_alone_(table.rows()) {
+      log_marginal_alone_(table.rows()),
+      before_(family_->hyper_size()),
+      after_(family_->hyper_size()) {
   // Room for the usual number of clusters: most sweeps then never allocate.
   constexpr std::size_t kUsual = 16;
   for (std::size_t row = 0; row < labels_.size(); ++row) labels_[row] = static_cast<Label>(row % kUsual);
@@ -88,9 +90,15 @@ void View::refresh() {
   // The rows are in the slots they were in, so the statistics of the columns that stay are still theirs. A
   // column that came and left again costs its counting and does no harm.
   family_->restrict_to(added_);
+  if (!before_.empty())
+    for (const std::size_t cell : added_) family_->set_cell_hyper(cell, table_->hyper(cell));
   clusters_.assign(labels_);
   family_->restrict_to(cells_);
   added_.clear();
+  sum_log_alone();
+}
+
+void View::sum_log_alone() {
   std::fill(log_marginal_alone_.begin(), log_marginal_alone_.end(), 0.0);
   for (const std::size_t cell : cells_) (*table_)[cell].add_log_alone(log_marginal_alone_);
 }
@@ -103,6 +111,18 @@ void View::gibbs(GibbsSweep& sweep, Stream& stream) {
   const double log_open = row_prior_->log_open();
   for (std::size_t row = 0; row < log_marginal_alone_.size(); ++row)
     sweep.update(clusters_, row, draw_uniform(stream), log_open + log_marginal_alone_[row]);
+}
+
+void View::update_hyper(Columns& table, double power, Stream& stream) {
+  occupied_.clear();
+  for (std::size_t slot = 0; slot < clusters_.sizes().size(); ++slot)
+    if (clusters_.sizes()[slot] != 0) occupied_.push_back(clusters_.stats(static_cast<Label>(slot)));
+  family_->get_hyper(before_.data());
+  family_->update_hyper(occupied_, stream, power);
+  family_->get_hyper(after_.data());
+  for (const std::size_t cell : cells_) table.set_hyper(cell, after_.data() + table.first_hyper(cell));
+  clusters_.rebase(before_.data());
+  sum_log_alone();
 }
 
 void View::split_merge(Stream& stream) { split_merge_.step(clusters_, log_marginal_alone_.size(), stream); }

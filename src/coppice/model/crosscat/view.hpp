@@ -40,11 +40,13 @@ class View {
   const RowSets& sets() const { return sets_; }
   std::span<const Label> labels() const { return is_stale_ ? labels_ : clusters_.labels(); }
   const Clusters& clusters() const { return clusters_; }
-  /// log p(rows' partition) + log p(cells | partition).
+  /// log p(rows' partition) + log p(cells | partition), at the columns' hyper-parameters.
   double log_joint() const;
 
   void gibbs(GibbsSweep& sweep, Stream& stream);
   void split_merge(Stream& stream);
+  /// Updates the hyper-parameters of the view's columns given the clusters, and tells the columns.
+  void update_hyper(Columns& table, double power, Stream& stream);
   const MoveCount& splits() const { return split_merge_.splits(); }
   const MoveCount& merges() const { return split_merge_.merges(); }
   void clear_counts() { split_merge_.set_counts({}, {}); }
@@ -52,6 +54,7 @@ class View {
  private:
   void take_labels(std::span<const Label> labels);
   void change_columns();
+  void sum_log_alone();
 
   const Columns* table_;
   const Crp* row_prior_;
@@ -65,6 +68,9 @@ class View {
   std::vector<std::size_t> added_;  // columns whose statistics are missing
   bool is_stale_ = false;
   std::vector<double> log_marginal_alone_;
+  // Of the update of hyper-parameters.
+  std::vector<double> before_, after_;
+  std::vector<const double*> occupied_;
 };
 
 }  // namespace coppice::crosscat

@@ -66,7 +66,7 @@ std::vector<double> held_out_density(const ModelEntry& model, const Problem& who
   const std::unique_ptr<Inference> inference = model.make_inference(problem);
   const std::unique_ptr<Predictor> predictor = model.make_predictor(problem);
   Labels labels(fold.train.size() * model.levels(problem.parameters));
-  std::vector<double> traces(model.traces(problem.parameters).size());
+  std::vector<double> traces(trace_names(model, problem).size());
   std::vector<double> weights;
   std::vector<std::vector<double>> densities(fold.held_out.size());
   // Chains of the run itself count from zero: these are far away from them.

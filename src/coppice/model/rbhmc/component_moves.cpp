@@ -87,6 +87,8 @@ void ComponentMoves::step(State& state, Stream& stream) {
   const std::size_t rows = state.rows();
   if (rows < 2) return;
   const Clusters& components = state.components();
+  family_ = &components.family();
+  pair_.use(*family_);
   const auto a = static_cast<std::uint32_t>(draw_index(stream, rows));
   const Label first = components.label(a);
   // Half of the moves try to split and half to merge, however many components there are.

@@ -45,7 +45,7 @@ class ComponentMoves {
   double log_tables(const State& state, bool merged_is_present) const;
   void write(State& state, Label slot, const Dish& dish) const;
 
-  const Family* family_;
+  const Family* family_;  // of the state that is moved
   std::vector<double> log_join_;
   RestrictedPair pair_;
   std::vector<std::uint32_t> items_, members_[2], all_;

@@ -8,7 +8,7 @@
 
 namespace coppice::rbhmc {
 
-DrawPayload read_payload(std::string_view bytes, const LevelTree& tree) {
+DrawPayload read_payload(std::string_view bytes, const LevelTree& tree, std::size_t hyper_size) {
   ByteReader reader(bytes);
   DrawPayload draw;
   draw.components = reader.get<std::uint64_t>();
@@ -33,6 +33,8 @@ DrawPayload read_payload(std::string_view bytes, const LevelTree& tree) {
     if (node != LevelTree::kRoot) take(draw.dimension, draw.eta.data() + node * draw.dimension);
     if (!tree.is_leaf(node)) take(draw.components + 1, draw.weights.data() + node * (draw.components + 1));
   }
+  draw.hyper.resize(hyper_size);
+  reader.get(draw.hyper.data(), hyper_size);
   reader.end();
   if (std::any_of(draw.weights.begin(), draw.weights.end(),
                   [](double w) { return !(w >= 0.0 && w <= 1.001); }))

@@ -1,5 +1,5 @@
 // What is kept with a draw beside its labels and traces: the component of every row, the component weights of
-// inner nodes and the discriminants, in single precision.
+// inner nodes and the discriminants, in single precision, and learned hyper-parameters.
 #pragma once
 
 #include <span>
@@ -16,6 +16,7 @@ struct DrawPayload {
   Labels component_of;
   std::vector<double> weights;  // node x (components + 1); the last one is the remainder
   std::vector<double> eta;      // node x dimension
+  std::vector<double> hyper;
 
   std::span<const double> weights_of(NodeId node) const {
     return std::span(weights).subspan(node * (components + 1), components + 1);
@@ -23,6 +24,6 @@ struct DrawPayload {
 };
 
 /// Details of the draw whose labels the tree was assigned; throws Error{bad_data} if they do not fit.
-DrawPayload read_payload(std::string_view bytes, const LevelTree& tree);
+DrawPayload read_payload(std::string_view bytes, const LevelTree& tree, std::size_t hyper_size = 0);
 
 }  // namespace coppice::rbhmc

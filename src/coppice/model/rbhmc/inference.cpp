@@ -15,6 +15,8 @@ namespace coppice::rbhmc {
 namespace {
 
 constexpr StateHeader kStateHeader("rbhm", 1);
+/// With learned hyper-parameters behind the concentrations.
+constexpr StateHeader kLearnedStateHeader("rbhm", 2);
 
 /// What is measured for the traces of a draw.
 struct Figures {
@@ -113,6 +115,7 @@ class NestedMixtureSampler final : public Inference {
     traces_.write(
         {state().log_collapsed(), state().draw_log_complete(stream), hinge, regularizer(hinge), state()},
         values);
+    state().family().hyper_traces(values.data() + traces_.size());
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -125,7 +128,7 @@ class NestedMixtureSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter bytes;
-    kStateHeader.write(bytes);
+    header().write(bytes);
     ladder_.save(bytes);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       const std::string one = replicas_[r]->save();
@@ -139,7 +142,7 @@ class NestedMixtureSampler final : public Inference {
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
     // States without a header have the chain itself last.
-    const bool chain_first = kStateHeader.check_if_there(reader);
+    const bool chain_first = header().check_if_there(reader);
     ladder_.load(reader);
     if (!chain_first) ladder_.reverse_counts();
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
@@ -197,6 +200,7 @@ class NestedMixtureSampler final : public Inference {
 
  private:
   const State& state() const { return replicas_.front()->state(); }
+  const StateHeader& header() const { return state().learns_hyper() ? kLearnedStateHeader : kStateHeader; }
   double regularizer(double hinge) const { return 2.0 * options_.penalty * hinge; }
 
   double penalty_of(std::size_t replica) const { return options_.penalty * ladder_.power(replica); }

@@ -19,11 +19,9 @@ class NestedMixturePredictor final : public StatsPredictor {
  public:
   explicit NestedMixturePredictor(const Problem& problem)
       : StatsPredictor(problem),
-        family_(problem.family),
         rows_(problem.rows),
         tree_(problem.rows->size(), problem.parameters.integer("levels")),
         empty_(problem.family->stats_size()) {
-    family_->clear(empty_.data());
     const std::vector<TraceInfo> traces = rbhmc::traces(problem.parameters);
     alpha_trace_ = trace_place(traces, "alpha");
     gamma_trace_ = trace_place(traces, "gamma");
@@ -34,14 +32,16 @@ class NestedMixturePredictor final : public StatsPredictor {
     alpha_ = traces[alpha_trace_];
     gamma_ = traces[gamma_trace_];
     tree_.assign(labels);
-    draw_ = read_payload(payload, tree_);
-    const std::size_t size = family_->stats_size();
+    draw_ = read_payload(payload, tree_, family().hyper_size());
+    set_hyper(draw_.hyper);
+    family().clear(empty_.data());
+    const std::size_t size = family().stats_size();
     stats_.resize(draw_.components * size);
-    for (std::size_t k = 0; k < draw_.components; ++k) family_->clear(stats_.data() + k * size);
+    for (std::size_t k = 0; k < draw_.components; ++k) family().clear(stats_.data() + k * size);
     counts_.assign(tree_.capacity() * draw_.components, 0.0);
     for (std::size_t row = 0; row < tree_.rows(); ++row) {
       const auto k = static_cast<std::size_t>(draw_.component_of[row]);
-      family_->add(stats_.data() + k * size, (*rows_)[row]);
+      family().add(stats_.data() + k * size, (*rows_)[row]);
       counts_[tree_.leaf(row) * draw_.components + k] += 1.0;
     }
   }
@@ -51,8 +51,8 @@ class NestedMixturePredictor final : public StatsPredictor {
   void log_weights(const double* row, std::size_t level, std::span<double> out) const override {
     const std::size_t count = draw_.components;
     std::vector<double> density(count + 1);
-    for (std::size_t k = 0; k < count; ++k) density[k] = family_->log_predictive(stats(k), row);
-    density[count] = family_->log_predictive(empty_.data(), row);
+    for (std::size_t k = 0; k < count; ++k) density[k] = family().log_predictive(stats(k), row);
+    density[count] = family().log_predictive(empty_.data(), row);
     const double top = *std::max_element(density.begin(), density.end());
     std::fill(out.begin(), out.end(), kMinusInfinity);
     if (!(top > kMinusInfinity)) return;
@@ -92,11 +92,10 @@ class NestedMixturePredictor final : public StatsPredictor {
   }
   std::size_t component_count() const override { return draw_.components; }
   const double* stats(std::size_t component) const override {
-    return stats_.data() + component * family_->stats_size();
+    return stats_.data() + component * family().stats_size();
   }
 
  private:
-  const Family* family_;
   const Rows* rows_;
   LevelTree tree_;
   DrawPayload draw_;

@@ -25,7 +25,12 @@ ModelEntry rbhmc_entry() {
               [](const Problem& problem, const Settings& given, std::uint64_t seed, std::size_t threads) {
                 return rbhmc::resolve_penalty(rbhmc_entry(), problem, given, seed, threads);
               },
-          .selections = {{"rcdll", "rcdll"}, {"cdll", "cdll"}, {"rcdll_c", "log_joint"}}};
+          .selections = {{"rcdll", "rcdll"}, {"cdll", "cdll"}, {"rcdll_c", "log_joint"}},
+          .abilities =
+              [](const ParameterValues& parameters) {
+                // Procedures without a target are there for comparison, as they were.
+                return ChainAbilities{.learns_hyper = rbhmc::inexactness_note(parameters).empty()};
+              }};
 }
 
 }  // namespace coppice

@@ -27,6 +27,7 @@ void Replica::init(const StreamName& name) {
   if (start == Start::each_alone && state_.rows() > kMostAlone)
     fail(ErrorCode::configuration, "--init each-alone is for up to {} rows, not {}", kMostAlone,
          state_.rows());
+  state_.reset_hyper();
   if (start == Start::single_path || start == Start::each_alone)
     paths_.allocate_along(state_, name, start == Start::each_alone);
   else
@@ -44,6 +45,8 @@ void Replica::draw_prior(const StreamName& name) {
   const double alpha = options.alpha.draw_prior(stream);
   const double gamma = options.gamma.draw_prior(stream);
   state_.set_concentrations(alpha, gamma, options.gamma0.draw_prior(stream));
+  Stream hyper(name, Purpose::prior_hyper);
+  state_.draw_hyper_prior(hyper);
   paths_.allocate(state_, name, true);
   Stream thetas(name, Purpose::theta);
   if (options.drawn_theta) state_.draw_thetas(thetas);
@@ -106,6 +109,13 @@ void Replica::step(const StreamName& name) {
       state_.draw_thetas(stream);
     }
     ++site;
+  }
+  if (!state_.learns_hyper()) return;
+  Stream hyper(name, Purpose::hyper);
+  state_.update_hyper(hyper);
+  if (options.drawn_theta) {
+    Stream stream(name, Purpose::theta, site);
+    state_.draw_thetas(stream);
   }
 }
 

@@ -20,7 +20,9 @@ std::vector<double> no_weight_of_joining(std::size_t rows) {
 
 State::State(const Problem& problem, const Options& options)
     : options_(options),
-      family_(problem.family),
+      initial_family_(problem.family),
+      own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
+      family_(own_family_ ? own_family_.get() : problem.family),
       data_(problem.rows),
       alpha_(options.alpha.start()),
       gamma_(options.gamma.start()),
@@ -28,18 +30,48 @@ State::State(const Problem& problem, const Options& options)
       tree_(problem.rows->size(), options.levels),
       margins_(problem, options),
       no_prior_(no_weight_of_joining(problem.rows->size())),
-      components_(*problem.family, *problem.rows, no_prior_),
+      components_(*family_, *problem.rows, no_prior_),
       log_alone_(problem.rows->size()),
       old_eta_(margins_.stride(), 0.0) {
   data_changed();
   clear();
 }
 
-void State::data_changed() {
+void State::weigh_alone() {
+  if (own_family_) return family_->log_marginals_alone(data_->cells.data(), rows(), log_alone_.data());
   std::vector<double> empty(family_->stats_size());
   family_->clear(empty.data());
   for (std::size_t row = 0; row < rows(); ++row)
     log_alone_[row] = family_->log_predictive(empty.data(), (*data_)[row]);
+}
+
+void State::reset_hyper() {
+  if (!own_family_) return;
+  std::vector<double> values(family_->hyper_size());
+  initial_family_->get_hyper(values.data());
+  own_family_->set_hyper(values.data());
+  weigh_alone();
+}
+
+void State::draw_hyper_prior(Stream& stream) {
+  if (!own_family_) return;
+  own_family_->draw_hyper_prior(stream);
+  weigh_alone();
+}
+
+void State::update_hyper(Stream& stream) {
+  occupied_.clear();
+  for (std::size_t slot = 0; slot < slots(); ++slot)
+    if (components_.sizes()[slot] != 0) occupied_.push_back(components_.stats(static_cast<Label>(slot)));
+  before_.resize(family_->hyper_size());
+  family_->get_hyper(before_.data());
+  own_family_->update_hyper(occupied_, stream);
+  components_.rebase(before_.data());
+  weigh_alone();
+}
+
+void State::data_changed() {
+  weigh_alone();
   margins_.data_changed();
   if (tree_.leaf(0) != LevelTree::kNone) {
     const Labels labels(components_.labels().begin(), components_.labels().end());

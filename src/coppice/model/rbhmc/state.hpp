@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,15 @@ class State {
     gamma_ = gamma;
     gamma0_ = gamma0;
   }
+
+  // Hyper-parameters of the components' family, where they are learned: then the state owns a family.
+  bool learns_hyper() const { return own_family_ != nullptr; }
+  const Family& family() const { return *family_; }
+  /// Back to where learning begins, or from their prior: to be followed by clear().
+  void reset_hyper();
+  void draw_hyper_prior(Stream& stream);
+  /// One update given the components, with parameters integrated out; drawn parameters are void after this.
+  void update_hyper(Stream& stream);
 
   /// Length of a weight row; cells behind the slots are zero.
   std::size_t stride() const { return stride_; }
@@ -134,7 +144,8 @@ class State {
   /// The data have changed under the same shape.
   void data_changed();
 
-  /// log p(tree) + sum over leaves log p(components in the leaf | weights above) + log marginals.
+  /// log p(tree) + sum over leaves log p(components in the leaf | weights above) + log marginals + log prior
+  /// of learned hyper-parameters.
   double log_collapsed() const;
   double log_collapsed_from_scratch() const;
   double hinge() const { return margins_.active() ? margins_.total() : margins_.total(tree_); }
@@ -151,6 +162,7 @@ class State {
   void audit() const;
 
  private:
+  void weigh_alone();
   void fit_slots();
   void new_column(Label slot, NodeId deepest, Stream& stream);
   void drop_column(Label slot);
@@ -165,7 +177,9 @@ class State {
   std::vector<Label> canonical_slots(Labels& labels) const;
 
   Options options_;
-  const Family* family_;
+  const Family* initial_family_;        // from which learning begins
+  std::unique_ptr<Family> own_family_;  // if hyper-parameters are learned
+  const Family* family_;                // the one that is in use
   const Rows* data_;
   double alpha_, gamma_, gamma0_;
   LevelTree tree_;
@@ -177,6 +191,8 @@ class State {
   std::vector<double> rest_;
   std::vector<double> thetas_;
   std::vector<double> log_alone_;
+  std::vector<const double*> occupied_;  // of update_hyper
+  std::vector<double> before_;
   AlignedVector density_, log_density_;
   std::vector<std::uint32_t> dense_slots_;
   double density_new_ = 0.0, log_density_new_ = 0.0;

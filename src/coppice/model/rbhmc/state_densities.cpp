@@ -79,7 +79,7 @@ void State::load_flat_densities() {
 }
 
 double State::log_collapsed() const {
-  double total = log_nested_crp(tree_, alpha_) + components_.log_marginal();
+  double total = log_nested_crp(tree_, alpha_) + components_.log_marginal() + family_->log_hyper_prior();
   for (const NodeId leaf : tree_.at_level(tree_.depth()))
     total += log_dirichlet_multinomial({counts(leaf), slots()}, {weights(tree_.parent(leaf)), slots()},
                                        gamma_, gamma_);
@@ -89,7 +89,7 @@ double State::log_collapsed() const {
 double State::log_collapsed_from_scratch() const {
   Clusters fresh(*family_, *data_, no_prior_);
   fresh.assign(components_.labels());
-  double total = log_nested_crp(tree_, alpha_) + fresh.log_marginal();
+  double total = log_nested_crp(tree_, alpha_) + fresh.log_marginal() + family_->log_hyper_prior();
   std::vector<double> members(slots());
   for (const NodeId leaf : tree_.at_level(tree_.depth())) {
     std::fill(members.begin(), members.end(), 0.0);

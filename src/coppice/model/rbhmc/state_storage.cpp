@@ -44,6 +44,9 @@ std::string State::save() const {
   bytes.put(alpha_);
   bytes.put(gamma_);
   bytes.put(gamma0_);
+  std::vector<double> hyper(family_->hyper_size());
+  family_->get_hyper(hyper.data());
+  bytes.put(hyper.data(), hyper.size());
   Labels components;
   const std::vector<Label> order = canonical_slots(components);
   for (const NodeId node : canonical_nodes()) {
@@ -82,7 +85,13 @@ void State::load(std::string_view bytes) {
   const auto gamma = begin.get<double>();
   const auto gamma0 = begin.get<double>();
   for (const double value : {alpha, gamma, gamma0}) check_concentration(value);
+  std::vector<double> hyper(family_->hyper_size());
+  begin.get(hyper.data(), hyper.size());
   set_concentrations(alpha, gamma, gamma0);
+  if (own_family_) {
+    own_family_->set_hyper(hyper.data());
+    weigh_alone();
+  }
   clear();
   tree_.assign(labels);
   components_.assign(components);
@@ -129,6 +138,9 @@ std::string State::payload() const {
     for (const Label slot : order) bytes.put(narrow(weights(node)[static_cast<std::size_t>(slot)]));
     bytes.put(narrow(rest_[node]));
   }
+  std::vector<double> hyper(family_->hyper_size());
+  family_->get_hyper(hyper.data());
+  bytes.put(hyper.data(), hyper.size());
   return bytes.take();
 }
 
