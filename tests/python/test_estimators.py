@@ -282,3 +282,14 @@ def test_cells_of_new_rows_are_foretold_from_the_others(estimator):
     cells = model.impute(new)
     assert [cell["row"] for cell in cells] == [0, 1, 1]
     assert [round(cell["mean"] / 8.0) for cell in cells] == [1, 0, 0]
+
+
+def test_expected_clusters_are_the_prior_of_the_concentration():
+    X, _ = blobs()
+    model = fitted(coppice.NRMMixture, X, expect_clusters=(5, 3))
+    assert model.run_.configuration["parameters"] == {"expect-clusters": "[5, 3]"}
+    assert fitted(coppice.NRMMixture, X, expect_clusters=5).run_.configuration["parameters"] == {
+        "expect-clusters": "[5]"
+    }
+    with pytest.raises(ValueError, match="give one of them"):
+        fitted(coppice.NRMMixture, X, expect_clusters=5, alpha=1.0)

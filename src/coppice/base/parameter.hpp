@@ -41,7 +41,8 @@ struct Parameter {
   double high = std::numeric_limits<double>::infinity();
   bool low_excluded = false;
   std::vector<std::string> choices = {};
-  std::size_t count = 0;  // how many numbers; 0: any
+  std::size_t count = 0;        // how many numbers; 0: any
+  std::size_t least_count = 0;  // of them, if the last may be left out; 0: all
   std::vector<ParameterAlias> aliases = {};
   std::vector<WordAlias> word_aliases = {};
 };

@@ -237,6 +237,9 @@ struct ModelEntry {
   CrossTree (*column_tree)(const Problem&, std::string_view payload) = nullptr;
   /// A lower bound on the log evidence of the data.
   double (*evidence_bound)(const Problem&) = nullptr;
+  /// The concentration of the partition of the rows (at the coarsest level), whose Gamma prior
+  /// --expect-clusters gives; empty: the model has no such setting.
+  std::string row_concentration = {};
   /// The only family it works with; empty: any.
   std::string family = {};
   /// Whether --family auto takes real columns as independent within a cluster.

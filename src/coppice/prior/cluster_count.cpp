@@ -70,6 +70,13 @@ double rate_of_mean(double shape, double mean, std::size_t rows) {
   return std::exp(root_between(excess, low, high));
 }
 
+void check_mean(std::size_t rows, double mean) {
+  if (!(mean > 1.0) || !(mean < static_cast<double>(rows)))
+    fail(ErrorCode::configuration,
+         "--expect-clusters {}: with {} rows the expected number of clusters lies between 1 and {}", mean,
+         rows, rows);
+}
+
 }  // namespace
 
 ClusterCountMoments cluster_count_moments(double alpha, std::size_t rows) {
@@ -116,11 +123,13 @@ std::vector<double> cluster_count_distribution(const GammaPrior& prior, std::siz
   return result;
 }
 
+GammaPrior match_cluster_count(std::size_t rows, double mean) {
+  check_mean(rows, mean);
+  return {1.0, rate_of_mean(1.0, mean, rows)};
+}
+
 GammaPrior match_cluster_count(std::size_t rows, double mean, double sd) {
-  if (!(mean > 1.0) || !(mean < static_cast<double>(rows)))
-    fail(ErrorCode::configuration,
-         "--expect-clusters {}: with {} rows the expected number of clusters lies between 1 and {}", mean,
-         rows, rows);
+  check_mean(rows, mean);
   // For a fixed mean the variance falls with the shape, from that of a very diffuse prior to that of a known
   // concentration.
   constexpr double kLeastLogShape = -3.0;  // 0.05

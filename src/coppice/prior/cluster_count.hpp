@@ -27,5 +27,7 @@ std::vector<double> cluster_count_distribution(const GammaPrior& prior, std::siz
 /// The prior of the concentration under which K of `rows` rows has this mean and standard deviation. Throws
 /// Error{configuration} naming the values that are possible if there is none.
 GammaPrior match_cluster_count(std::size_t rows, double mean, double sd);
+/// The exponential prior (shape 1) under which it has this mean, which there is for 1 < mean < rows.
+GammaPrior match_cluster_count(std::size_t rows, double mean);
 
 }  // namespace coppice

@@ -81,6 +81,16 @@ TEST(ClusterCount, PriorOfGivenMoments) {
   }
 }
 
+TEST(ClusterCount, PriorOfAMeanAloneIsExponential) {
+  for (const auto& [rows, mean] : {std::pair{50, 5.0}, {50, 1.01}, {50, 49.9}, {3, 2.0}, {100000, 40.0}}) {
+    const GammaPrior prior = match_cluster_count(static_cast<std::size_t>(rows), mean);
+    EXPECT_EQ(prior.shape, 1.0);
+    EXPECT_NEAR(cluster_count_moments(prior, static_cast<std::size_t>(rows)).mean, mean, 1e-6 * mean) << rows;
+  }
+  EXPECT_THROW(match_cluster_count(50, 50.0), Error);
+  EXPECT_THROW(match_cluster_count(1, 1.0), Error);
+}
+
 TEST(ClusterCount, ImpossibleMomentsAreRefused) {
   EXPECT_THROW(match_cluster_count(50, 1.0, 1.0), Error);
   EXPECT_THROW(match_cluster_count(50, 51.0, 1.0), Error);

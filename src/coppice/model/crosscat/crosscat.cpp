@@ -18,6 +18,7 @@ ModelEntry crosscat_entry() {
       .chain_bytes = crosscat::chain_bytes,
       .check_given = crosscat::check_given,
       .views = crosscat::views_of,
+      .row_concentration = "alpha-rows",
       .independent_columns = true,
       .predicts_new_cells = true};
 }

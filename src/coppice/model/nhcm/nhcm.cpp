@@ -18,6 +18,7 @@ ModelEntry nhcm_entry() {
           .chain_bytes = nhcm::chain_bytes,
           .check_given = nhcm::check_given,
           .inexactness_note = nhcm::inexactness_note,
+          .row_concentration = "alpha-clusters",
           .family = "gaussian"};
 }
 

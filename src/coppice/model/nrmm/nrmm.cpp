@@ -19,6 +19,7 @@ ModelEntry nrmm_entry() {
           .inexactness_note = nrmm::inexactness_note,
           .resolve = nrmm::explain_sampler,
           .guide = nrmm::guide_of_chain,
+          .row_concentration = "alpha",
           .supports_incremental_rows = true,
           .predicts_new_cells = true,
           .abilities = [](const ParameterValues& parameters) {
