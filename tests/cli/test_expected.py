@@ -3,6 +3,7 @@
 import json
 import sqlite3
 
+import numpy as np
 import pytest
 from conftest import blobs
 
@@ -72,5 +73,49 @@ def test_simulated_clusters_follow_what_is_expected(coppice):
         settings = ("--n", 100, "--seed", seed, "-o", "sim.csv", "--truth-out", "t.csv")
         coppice("simulate", "nrmm", "--expect-clusters", "20,5", *settings)
         lines = (coppice.folder / "t.csv").read_text().split()[1:]
-        counts.append(len(set(line.split(",")[-1] for line in lines)))
+        counts.append(len({line.split(",")[-1] for line in lines}))
     assert abs(sum(counts) / 40 - 20) < 4 * 5 / 40**0.5
+
+
+def test_summary_shows_prior_beside_posterior(coppice):
+    data = write_blobs(coppice)
+    coppice("fit", "nrmm", data, "--truth", "truth", *SHORT, "-o", "a.coppice", "--expect-clusters", "5,3")
+    (counts,) = coppice.json("summary", "a.coppice")["cluster_counts"]
+    assert counts["prior"]["mean"] == pytest.approx(5) and counts["prior"]["sd"] == pytest.approx(3)
+    assert counts["prior"]["exact"] and not counts["prior_dominates"]
+    assert counts["posterior"]["mean"] == pytest.approx(coppice.json("summary", "a.coppice")["clusters"][0])
+    shown = coppice("summary", "a.coppice").stdout
+    assert "prior          5.0     3.0       1 to 11" in shown and "The prior decides" not in shown
+
+
+def test_summary_warns_where_the_prior_decides(coppice):
+    rng = np.random.default_rng(1)
+    lines = ["x"] + [str(bit) for bit in rng.integers(0, 2, 30)]  # one bit a row says nothing about clusters
+    coppice.write("bits.csv", "\n".join(lines) + "\n")
+    fit = ("fit", "nrmm", "bits.csv", "--fix-hyper", "--chains", 2, "--warmup", 100, "--draws", 1000)
+    coppice(*fit, "-o", "a.coppice", "--expect-clusters", "5,3")
+    shown = coppice("summary", "a.coppice").stdout
+    assert len([line for line in shown.splitlines() if line.startswith("The prior decides")]) == 1
+    assert coppice.json("summary", "a.coppice")["cluster_counts"][0]["prior_dominates"]
+    coppice("report", "a.coppice", "-o", "a.html")
+    assert "The prior decides" in (coppice.folder / "a.html").read_text(encoding="utf-8")
+
+
+def test_summary_says_what_was_learned_about_each_column(coppice):
+    rng = np.random.default_rng(2)
+    lines = ["far,noise,kind"]
+    for i in range(60):
+        kind = "ab"[i % 2] if rng.random() < 0.9 else "ab"[1 - i % 2]
+        lines.append(f"{1000 * (i % 2) + 20 * rng.normal():.3f},{rng.normal():.4f},{kind}")
+    coppice.write("data.csv", "\n".join(lines) + "\n")
+    coppice("fit", "nrmm", "data.csv", "-o", "a.coppice", *SHORT)
+    columns = coppice.json("summary", "a.coppice")["column_separation"]
+    assert [column["column"] for column in columns] == ["far", "kind", "noise"]
+    far, kind, noise = columns
+    assert far["between"] > 0.95 and 0.3 < kind["between"] < 0.95 and noise["between"] < 0.2
+    assert far["overall"] > 400 and far["within"] < 150 and far["measure"] == "sd"
+    assert kind["measure"] == "difference" and 0.4 < kind["overall"] < 0.6 and far["learned"]
+    shown = coppice("summary", "a.coppice").stdout.split("What the model learned about each column:")[1]
+    assert [line.split()[0] for line in shown.splitlines()[2:5]] == ["far", "kind", "noise"]
+    coppice("report", "a.coppice", "-o", "a.html")
+    assert '"separation"' in (coppice.folder / "a.html").read_text(encoding="utf-8")

@@ -19,6 +19,9 @@ ModelEntry crosscat_entry() {
       .check_given = crosscat::check_given,
       .views = crosscat::views_of,
       .row_concentration = "alpha-rows",
+      .row_seating = [](const ParameterValues& parameters) -> std::optional<Concentration> {
+        return crosscat::Options(parameters).alpha_rows;
+      },
       .independent_columns = true,
       .predicts_new_cells = true};
 }
