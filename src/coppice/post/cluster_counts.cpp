@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kPriorRows = 2'000'000;
 constexpr std::size_t kLeastPriorDraws = 100;
 constexpr std::size_t kMostPriorDraws = 1000;
+/// Rows times clusters in them, at most: what a draw costs where every row looks at every cluster.
+constexpr double kMostPriorWork = 3e8;
 
 void count(std::vector<double>& counts, std::size_t clusters) {
   if (counts.size() < clusters) counts.resize(clusters, 0.0);
@@ -128,11 +130,13 @@ std::vector<std::vector<double>> prior_cluster_counts(const SavedRun& run) {
   const std::unique_ptr<Inference> sampler = run.model().make_inference(run.setup().problem);
   Labels labels(run.levels() * run.rows());
   const std::size_t draws = std::clamp(kPriorRows / run.rows(), kLeastPriorDraws, kMostPriorDraws);
-  for (std::size_t draw = 0; draw < draws; ++draw) {
+  double work = 0.0;
+  for (std::size_t draw = 0; draw < draws && work < kMostPriorWork; ++draw) {
     // A chain of its own: the prior's draws are not those of the fit.
     sampler->draw_prior({run.config().seed, run.config().chains, draw});
     sampler->labels(labels);
     count_levels(labels, run.rows(), counts);
+    work += static_cast<double>(run.rows()) * (1.0 + *std::max_element(labels.begin(), labels.end()));
   }
   return counts;
 }
@@ -154,7 +158,8 @@ std::vector<ClusterCounts> cluster_counts(const Analysis& analysis) {
         law_of_counts(std::move(posterior[level - 1]))));
     levels.back().level = level;
     levels.back().prior_is_exact = is_exact;
-    if (analysis.is_greedy()) levels.back().prior_dominates = false;
+    const bool is_known = is_exact || levels.back().prior.total >= static_cast<double>(kLeastPriorDraws);
+    if (analysis.is_greedy() || !is_known) levels.back().prior_dominates = false;
   }
   return levels;
 }
