@@ -157,7 +157,9 @@ def answers(name, folder):
     dummies = [numbers[:, j : j + 1] for j in range(len(header)) if np.isfinite(numbers[:, j]).mean() > 0.5]
     for j in range(len(header)):
         if np.isfinite(numbers[:, j]).mean() <= 0.5:
-            dummies += [np.array([[float(row[j] == level)] for row in rows]) for level in sorted({row[j] for row in rows})]
+            dummies += [
+                np.array([[float(row[j] == level)] for row in rows]) for level in sorted({row[j] for row in rows})
+            ]
     table = np.hstack(dummies)
     table = StandardScaler().fit_transform(np.where(np.isfinite(table), table, np.nanmean(table, axis=0)))
     k = out["classes"]
@@ -175,7 +177,9 @@ def answers(name, folder):
     peers["mclust"] = lambda: run_mclust(folder, f"{folder}/scaled.csv", "labels")
     for peer, fit_peer in peers.items():
         labels_found = fit_peer()
-        out[peer] = None if labels_found is None else [common.adjusted_rand(labels, labels_found), len(set(labels_found))]
+        out[peer] = (
+            None if labels_found is None else [common.adjusted_rand(labels, labels_found), len(set(labels_found))]
+        )
     return out
 
 
@@ -234,7 +238,12 @@ def main():
             results["answers"][name] = result
             cells = [f"{result[kind][0]:.2f} / {result[kind][1]}" if result[kind] else "-" for kind in kinds]
             r_hat = f"{result['r_hat']:.2f}" if result["r_hat"] else "-"
-            print(f"| {name} | {result['rows']} | {result['classes']} | " + " | ".join(cells) + f" | {r_hat} | {result['seconds']:.1f} |", flush=True)
+            print(
+                f"| {name} | {result['rows']} | {result['classes']} | "
+                + " | ".join(cells)
+                + f" | {r_hat} | {result['seconds']:.1f} |",
+                flush=True,
+            )
     with open(common.OUT / "real-tables.json", "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
 

@@ -352,9 +352,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         run = self.run_
         held_out = run._once("held_out", run._native.held_out)
         if held_out is None:
-            raise AttributeError(
-                "the fit has no predictions of held-out rows: calibration=0, or rows were added later"
-            )
+            raise AttributeError("the fit has no predictions of held-out rows: calibration=0, or rows were added later")
         return self._of_classes(held_out["probabilities"])
 
     def _row_table(self) -> dict[str, Any]:

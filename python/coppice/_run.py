@@ -242,6 +242,17 @@ class Run:
         """The table, rows x columns, in the units of the data or as modeled; categories as codes."""
         return self._once(("data", original), lambda: self._native.cells(original))
 
+    def cluster_counts(self) -> list[dict[str, Any]]:
+        """Prior and posterior of the number of clusters at each level: mean, sd and a 90 % interval (q05 to q95) of both,
+        their total variation, and prior_dominates if the data have hardly changed what the prior says."""
+        return self._once("cluster_counts", lambda: json.loads(self._native.cluster_counts()))
+
+    def column_separation(self) -> list[dict[str, Any]]:
+        """What the model learned about each column, the most separating first: its spread overall and within a cluster
+        (standard deviations in the units of the data; of categories how often two rows differ), and between, the share
+        of its variance that is between clusters. Empty for models with several levels or views."""
+        return self._once("column_separation", lambda: json.loads(self._native.column_separation()))
+
     def diagnostics(self) -> dict[str, Any]:
         """Verdict, trace summaries and acceptance rates."""
         return {

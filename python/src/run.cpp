@@ -2,10 +2,12 @@
 #include "run.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/out/answer_json.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/out/report_assets.hpp"
 #include "coppice/out/run_page.hpp"
@@ -418,6 +420,8 @@ void add_run(nb::module_& module) {
       .def("trace_names", [](const Run& run) { return run.analysis().run().trace_names(); })
       .def("trace_summaries", &trace_summaries)
       .def("moves", &move_list)
+      .def("cluster_counts", [](const Run& run) { return cluster_counts_json(run.analysis()).dump(); })
+      .def("column_separation", [](const Run& run) { return column_separation_json(run.analysis()).dump(); })
       .def("traces", &traces)
       .def("labels", &labels, arg("level"))
       .def("consensus", &consensus, arg("level"), arg("select"))

@@ -86,4 +86,3 @@ def test_the_largest_count_may_be_held_out(coppice):
         folds = model["log_predictive"]["folds"]
         assert len(folds) == 5 and None not in folds, model
         assert model["log_predictive"]["mean"] == pytest.approx(sum(folds) / 5)
-

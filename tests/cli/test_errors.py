@@ -62,6 +62,14 @@ def test_usage_and_configuration(coppice):
     assert "-o" in one_line(coppice("fit", "nrmm", "data.csv", code=2))
     assert "standard output" in coppice("fit", "nrmm", "data.csv", "-o", "-", code=2).stderr
     assert "give one of them" in one_line(coppice(*fit, "--alpha", 1, "--alpha-prior", "2,1", code=78))
+    expect = [*fit, "--expect-clusters"]
+    assert "give one of them" in one_line(coppice(*expect, 2, "--alpha", 1, code=78))
+    assert "give one of them" in one_line(coppice(*expect, 2, "--alpha-prior", "1,1", code=78))
+    assert "Dirichlet process" in one_line(coppice(*expect, 2, "--process", "ngg", code=78))
+    assert "1 or 2 numbers" in one_line(coppice(*expect, "2,1,1", code=2))
+    assert "lies between 1 and" in one_line(coppice(*expect, 1000, code=78))
+    assert "standard deviation can be between" in one_line(coppice(*expect, "2,50", code=78))
+    assert "is not for bhc" in one_line(coppice("fit", "bhc", *fit[2:], "--expect-clusters", 2, code=78))
     assert "no meaning" in one_line(coppice(*fit, "--sampler", "gibbs", "--split-merge-moves", 3, code=78))
     assert "sweeps" in one_line(coppice(*fit, "--draws", 10**12, "--thin", 10**9, code=2))
     coppice.write("huge.csv", "a,b\n1e300,2\n-1e300,3\n0,1\n")

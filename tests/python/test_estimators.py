@@ -282,3 +282,33 @@ def test_cells_of_new_rows_are_foretold_from_the_others(estimator):
     cells = model.impute(new)
     assert [cell["row"] for cell in cells] == [0, 1, 1]
     assert [round(cell["mean"] / 8.0) for cell in cells] == [1, 0, 0]
+
+
+def test_expected_clusters_are_the_prior_of_the_concentration():
+    X, _ = blobs()
+    model = fitted(coppice.NRMMixture, X, expect_clusters=(5, 3))
+    assert model.run_.configuration["parameters"] == {"expect-clusters": "[5, 3]"}
+    assert fitted(coppice.NRMMixture, X, expect_clusters=5).run_.configuration["parameters"] == {
+        "expect-clusters": "[5]"
+    }
+    with pytest.raises(ValueError, match="give one of them"):
+        fitted(coppice.NRMMixture, X, expect_clusters=5, alpha=1.0)
+
+
+def test_prior_and_posterior_of_the_number_of_clusters(model):
+    levels = model.run_.cluster_counts()
+    assert [entry["level"] for entry in levels] == list(range(1, model.run_.levels + 1))
+    for entry in levels:
+        for law in (entry["prior"], entry["posterior"]):
+            assert law["q05"] <= law["mean"] <= law["q95"] or law["sd"] > 0
+        assert 0 <= entry["total_variation"] <= 1
+
+
+def test_what_was_learned_about_each_column():
+    X, _ = blobs()
+    noise = np.random.default_rng(1).normal(size=(len(X), 1))
+    columns = fitted(coppice.NRMMixture, np.hstack([X, noise])).run_.column_separation()
+    shares = {entry["column"]: entry["between"] for entry in columns}
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert columns[-1]["between"] < 0.3 < columns[0]["between"]
+    assert columns[0]["within"] < columns[0]["overall"]

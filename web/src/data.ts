@@ -48,6 +48,7 @@ export interface Level {
   node_of: number[];
   posterior: [number, number][];
   prior: [number, number][];
+  warning: string; // if the prior decides; else empty
   membership: number[][];
   ambiguous: Ambiguous[];
   coclustering: { bins: number; values: string };
@@ -74,6 +75,19 @@ export interface Column {
   kind: Kind;
   levels: string[];
   strength: number;
+}
+
+// What the model learned about a column.
+export interface Separation {
+  column: string;
+  kind: Kind;
+  family: string;
+  learned: boolean;
+  transform: string;
+  measure: "sd" | "difference";
+  overall: number | null;
+  within: number | null;
+  between: number;
 }
 
 export interface Known {
@@ -140,6 +154,7 @@ export interface ReportData {
   tree: { hierarchy: boolean; sentence: string; nodes: Node[] };
   views: { views: View[]; matrix_columns: number[]; coassignment: string } | null;
   levels: Level[];
+  separation: Separation[];
   traces: Trace[];
   moves: { name: string; proposed: number; accepted: number; rate: number | null }[];
   reproduce: Reproduce;

@@ -16,6 +16,7 @@ import { levelsSection } from "./sections/levels";
 import { planeSection } from "./sections/plane";
 import { reproduceSection } from "./sections/reproduce";
 import { rowsSection } from "./sections/rows";
+import { separationSection } from "./sections/separation";
 import { treeSection } from "./sections/tree";
 import { viewsSection } from "./sections/views";
 
@@ -29,6 +30,7 @@ function start(root: HTMLElement, data: ReportData): void {
     { id: "rows", label: "Rows", make: () => rowsSection(report, state, colors) },
     { id: "coclustering", label: "Co-clustering", make: () => coclusteringSection(report, state) },
     { id: "levels", label: "Number of clusters", make: () => levelsSection(report) },
+    { id: "separation", label: "Columns", make: () => separationSection(report) },
     { id: "known", label: "Known labels", make: () => (data.known.length > 0 ? knownSection(report) : null) },
     { id: "convergence", label: "Convergence", make: () => (data.head.greedy ? null : convergenceSection(report)) },
     { id: "reproduce", label: "Reproduce", make: () => reproduceSection(data.reproduce) },

@@ -13,6 +13,7 @@
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/family/adopt_kinds.hpp"
+#include "coppice/model/expected_clusters.hpp"
 #include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
@@ -68,6 +69,12 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
     const bool known = std::any_of(tables.begin(), tables.end(), [&](const std::vector<Parameter>* table) {
       return find_parameter(*table, name) != nullptr;
     });
+    if (!known && name == kExpectClusters)
+      fail(ErrorCode::configuration,
+           "--{} is not for {}: it gives the prior of one learned concentration of the rows, which nrmm, "
+           "nhcm and "
+           "crosscat have",
+           name, model);
     if (!known) fail(ErrorCode::usage, "--{} is not a parameter of {}", name, model);
   }
 }

@@ -7,6 +7,7 @@
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/column_json.hpp"
 #include "coppice/app/preflight.hpp"
+#include "coppice/app/text_table.hpp"
 #include "coppice/data/kinds/decide.hpp"
 #include "coppice/data/kinds/histogram.hpp"
 #include "coppice/data/load.hpp"
@@ -27,16 +28,6 @@ std::size_t width_of(std::string_view text) {
 
 std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, width_of(text)), ' ');
-}
-
-std::string bars_of(const std::vector<std::size_t>& counts) {
-  constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  if (counts.empty()) return {};
-  const std::size_t most = std::max<std::size_t>(1, *std::max_element(counts.begin(), counts.end()));
-  std::string bars;
-  for (const std::size_t count : counts)
-    bars += count == 0 ? " " : kBlocks[std::min<std::size_t>(7, 8 * count / (most + 1))];
-  return bars;
 }
 
 /// What is said beside the kind: family, scale, spike, rounding, unit.

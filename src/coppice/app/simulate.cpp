@@ -10,6 +10,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/data/bananas.hpp"
 #include "coppice/family/plan.hpp"
+#include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/hierarchy.hpp"
 #include "coppice/run/config.hpp"
@@ -100,8 +101,11 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const FamilyPlan plan = plan_family(like, {}, arguments.family(), settings);
   check_family(model, plan);
   Rows rows = encode(plan, like);
-  const Problem problem{plan.family.get(), &rows,
-                        ParameterValues(model.parameters, arguments.parameters.values(model.parameters))};
+  const Settings given = arguments.parameters.values(model.parameters);
+  check_expected_clusters(given, model.row_concentration);
+  const Problem problem{
+      plan.family.get(), &rows,
+      ParameterValues(model.parameters, with_expected_clusters(model, given, arguments.rows()))};
   const std::unique_ptr<Inference> inference = model.make_inference(problem);
   const StreamName name{arguments.seed, 0, 0};
   inference->draw_prior(name);

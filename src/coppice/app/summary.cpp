@@ -10,6 +10,7 @@
 #include "coppice/app/views_text.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/data/text.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/out/hierarchy_json.hpp"
@@ -59,6 +60,12 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
                          move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
+}
+
+ordered_json counts_json(const std::vector<ClusterCounts>& counts) {
+  ordered_json list = ordered_json::array();
+  for (const ClusterCounts& level : counts) list.push_back(to_json(level));
+  return list;
 }
 
 std::string join_names(const std::vector<std::string>& names, std::size_t width) {
@@ -191,6 +198,60 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
   print_clusters(analysis, estimate, profiles, context, text);
 }
 
+/// One character for every number of clusters that either law has nine times in ten, or for a few numbers.
+std::string count_bars(const CountLaw& law, const ClusterCounts& counts) {
+  constexpr std::size_t kMostBars = 40;
+  const std::size_t low = std::min(counts.prior.low, counts.posterior.low);
+  const std::size_t numbers = std::max(counts.prior.high, counts.posterior.high) - low + 1;
+  const std::size_t width = (numbers + kMostBars - 1) / kMostBars;
+  std::vector<std::size_t> bars((numbers + width - 1) / width, 0);
+  for (std::size_t i = 0; i < numbers && low - 1 + i < law.shares.size(); ++i)
+    bars[i / width] += static_cast<std::size_t>(std::lround(1e6 * law.shares[low - 1 + i]));
+  while (bars.size() > 1 && bars.back() == 0) bars.pop_back();
+  return bars_of(bars);
+}
+
+/// Prior and posterior of the number of clusters, one below the other.
+std::string counts_text(const ClusterCounts& counts, const Context& context) {
+  const std::size_t low = std::min(counts.prior.low, counts.posterior.low);
+  const std::size_t high = std::max(counts.prior.high, counts.posterior.high);
+  std::string text = context.bold(
+      fmt::format("{:<11}{:>7}{:>8}{:>14}  {} to {}\n", "clusters", "mean", "sd", "in 90 %", low, high));
+  const auto add = [&](const char* name, const CountLaw& law) {
+    text += fmt::format("{:<11}{:>7.1f}{:>8.1f}{:>14}  {}\n", name, law.mean, law.sd,
+                        fmt::format("{} to {}", law.low, law.high), count_bars(law, counts));
+  };
+  add("prior", counts.prior);
+  add("posterior", counts.posterior);
+  if (counts.prior_dominates)
+    text += counts.warning() + " Give --expect-clusters or a prior that you can defend.\n";
+  return text;
+}
+
+/// How strongly each column separates the clusters; of many columns the first ones.
+std::string separation_text(const std::vector<ColumnSeparation>& columns, const Context& context) {
+  constexpr std::size_t kMostLines = 20;
+  if (columns.empty()) return {};
+  TextTable table({16, 10, 12, 10, 10, 10});
+  table.add({"column", "kind", "modeled as", "overall", "within", "between"});
+  for (const ColumnSeparation& column : columns) {
+    if (&column - columns.data() == kMostLines) break;
+    table.add({text::display(column.name, 30), std::string(kind_name(column.kind)),
+               column.family + (column.is_log ? ", log" : ""), short_number(column.overall),
+               short_number(column.within), fmt::format("{:.0f} %", 100.0 * column.between)});
+  }
+  std::string text = "\nWhat the model learned about each column:\n" + table.text(context);
+  if (columns.size() > kMostLines)
+    text += fmt::format("and {} more columns, which separate the clusters less (--json has all)\n",
+                        columns.size() - kMostLines);
+  return text + context.dim(
+                    "overall, within a cluster: standard deviations in the units of the data; of categories "
+                    "how often two "
+                    "rows differ.\nbetween: the share of the column's variance that is between clusters (0: "
+                    "it does not "
+                    "separate them).\n");
+}
+
 /// The one level of a flat model.
 void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
@@ -206,12 +267,17 @@ void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, c
   const Consensus estimate = analysis.consensus(1, selecting.selection());
   const std::vector<ClusterProfile> profiles =
       profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  const std::vector<ClusterCounts> counts = cluster_counts(analysis);
   answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  answer["cluster_counts"] = counts_json(counts);
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
   if (const TraceSummary* trace = analysis.clusters_trace(1))
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
-  text += "\n";
+  text += "\n\n" + counts_text(counts.front(), context) + "\n";
   print_consensus(analysis, estimate, profiles, selecting.selection(), context, text);
+  const std::vector<ColumnSeparation> columns = column_separation(analysis);
+  for (const ColumnSeparation& column : columns) answer["column_separation"].push_back(to_json(column));
+  text += separation_text(columns, context);
 }
 
 /// All levels of a hierarchy at a glance, the tree to report, and how tight its nodes are.
@@ -221,8 +287,10 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
   const SavedRun& run = analysis.run();
   const RunHierarchy hierarchy = run_hierarchy(analysis, selection);
   const std::vector<double> means = analysis.mean_clusters();
-  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>10}{:>12}{:>11}\n", "level", "clusters",
-                                          "in 90 %", "reported", "largest", "uncertain"));
+  const std::vector<ClusterCounts> counts = cluster_counts(analysis);
+  answer["cluster_counts"] = counts_json(counts);
+  text += "\n" + context.bold(fmt::format("{:>5}{:>10}{:>12}{:>12}{:>10}{:>12}{:>11}\n", "level", "clusters",
+                                          "in 90 %", "prior 90 %", "reported", "largest", "uncertain"));
   answer["pairwise_uncertainty"] = ordered_json::array();
   for (std::size_t level = 1; level <= run.levels(); ++level) {
     const Consensus estimate = analysis.consensus(level, selection);
@@ -235,14 +303,19 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
     const TraceSummary* trace = analysis.clusters_trace(level);
     const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
     const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
-    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>10}{:>12}{:>11}\n", level, means[level - 1],
+    const CountLaw& prior = counts[level - 1].prior;
+    text += fmt::format("{:>5}{:>10.1f}{:>12}{:>12}{:>10}{:>12}{:>11}\n", level, means[level - 1],
                         trace == nullptr ? "-" : fmt::format("{:.0f} to {:.0f}", trace->q05, trace->q95),
-                        estimate.clusters, fmt::format("{} rows", largest), short_number(uncertainty));
+                        fmt::format("{} to {}", prior.low, prior.high), estimate.clusters,
+                        fmt::format("{} rows", largest), short_number(uncertainty));
   }
   text += context.dim(
-      "clusters: mean of the draws, and a 90 % interval. uncertain: pairwise uncertainty, the mean over "
+      "clusters: mean of the draws, and a 90 % interval, beside that of the prior alone. uncertain: pairwise "
+      "uncertainty, the mean over "
       "pairs of rows of "
       "4 p (1 - p),\nwhere p is how often they share a cluster (0: every pair is certain).\n");
+  for (const ClusterCounts& level : counts)
+    if (level.prior_dominates) text += fmt::format("Level {}: {}\n", level.level, level.warning());
   HierarchyView view;
   view.lines = 40;
   text += "\n" + hierarchy_text(hierarchy, run, view, context);

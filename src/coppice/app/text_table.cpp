@@ -22,4 +22,14 @@ std::string TextTable::text(const Context& context) const {
   return all;
 }
 
+std::string bars_of(const std::vector<std::size_t>& counts) {
+  constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (counts.empty()) return {};
+  const std::size_t most = std::max<std::size_t>(1, *std::max_element(counts.begin(), counts.end()));
+  std::string bars;
+  for (const std::size_t count : counts)
+    bars += count == 0 ? " " : kBlocks[std::min<std::size_t>(7, 8 * count / (most + 1))];
+  return bars;
+}
+
 }  // namespace coppice::app

@@ -24,4 +24,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// A small histogram, one character for each count.
+std::string bars_of(const std::vector<std::size_t>& counts);
+
 }  // namespace coppice::app

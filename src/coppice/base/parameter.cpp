@@ -47,14 +47,20 @@ std::string describe_range(const Parameter& parameter) {
     case Parameter::Type::numbers:
       break;
   }
-  return parameter.count == 0 ? "numbers" + range_words(parameter)
-                              : fmt::format("{} numbers{}", parameter.count, range_words(parameter));
+  if (parameter.count == 0) return "numbers" + range_words(parameter);
+  const std::string fewer = parameter.least_count == 0 ? "" : fmt::format("{} or ", parameter.least_count);
+  return fmt::format("{}{} numbers{}", fewer, parameter.count, range_words(parameter));
 }
 
 namespace {
 
 bool is_choice(const Parameter& parameter, const std::string& word) {
   return std::find(parameter.choices.begin(), parameter.choices.end(), word) != parameter.choices.end();
+}
+
+bool has_right_count(const Parameter& parameter, std::size_t count) {
+  if (parameter.count == 0 || count == parameter.count) return true;
+  return parameter.least_count != 0 && count >= parameter.least_count && count < parameter.count;
 }
 
 const ParameterAlias* alias_of(const Parameter& parameter, std::string_view name) {
@@ -136,7 +142,7 @@ void check_parameter(const Parameter& parameter, const Setting& value) {
     }
     case Parameter::Type::numbers:
       good = (number || value.shape == Setting::Shape::vector) &&
-             (parameter.count == 0 || parameter.count == value.numbers.size()) &&
+             has_right_count(parameter, value.numbers.size()) &&
              std::all_of(value.numbers.begin(), value.numbers.end(),
                          [&](double v) { return in_range(parameter, v); });
       break;

@@ -43,6 +43,7 @@ struct Parameter {
   bool low_excluded = false;                              // whether `low` itself is not allowed
   std::vector<std::string> choices = {};                  // the words that are allowed
   std::size_t count = 0;                                  // how many numbers; 0: any
+  std::size_t least_count = 0;                            // of them, if the last may be left out; 0: all
   std::vector<ParameterAlias> aliases = {};               // earlier names
   std::vector<WordAlias> word_aliases = {};               // earlier words of a choice
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "coppice/family/family.hpp"
 #include "coppice/family/inputs.hpp"
 #include "coppice/family/rows.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/shape/cross_tree.hpp"
 #include "coppice/shape/dendrogram.hpp"
 #include "coppice/shape/partition.hpp"
@@ -247,6 +249,12 @@ struct ModelEntry {
   CrossTree (*column_tree)(const Problem&, std::string_view payload) = nullptr;
   /// A lower bound on the log evidence of the data.
   double (*evidence_bound)(const Problem&) = nullptr;
+  /// The concentration of the partition of the rows (at the coarsest level), whose Gamma prior
+  /// --expect-clusters gives; empty: the model has no such setting.
+  std::string row_concentration = {};
+  /// The Chinese restaurant process that alone seats the rows at the coarsest level, by its concentration;
+  /// nothing with settings under which that is another law. Null: it always is.
+  std::optional<Concentration> (*row_seating)(const ParameterValues&) = nullptr;
   /// The only family it works with; empty: any.
   std::string family = {};
   /// Whether --family auto models real columns as independent within a cluster.

@@ -65,6 +65,43 @@ ordered_json to_json(const Trait& trait) {
           {"level", trait.level}};
 }
 
+ordered_json to_json(const ClusterCounts& counts) {
+  const auto of = [](const CountLaw& law) {
+    return ordered_json{{"mean", law.mean}, {"sd", law.sd}, {"q05", law.low}, {"q95", law.high}};
+  };
+  ordered_json prior = of(counts.prior);
+  prior["exact"] = counts.prior_is_exact;
+  return {{"level", counts.level},
+          {"prior", prior},
+          {"posterior", of(counts.posterior)},
+          {"total_variation", counts.total_variation},
+          {"prior_dominates", counts.prior_dominates}};
+}
+
+ordered_json to_json(const ColumnSeparation& column) {
+  return {{"column", column.name},
+          {"kind", kind_name(column.kind)},
+          {"family", column.family},
+          {"learned", column.is_learned},
+          {"transform", column.is_log ? "log" : ""},
+          {"measure", column.kind == Kind::category || column.kind == Kind::binary ? "difference" : "sd"},
+          {"overall", column.overall},
+          {"within", column.within},
+          {"between", column.between}};
+}
+
+ordered_json cluster_counts_json(const Analysis& analysis) {
+  ordered_json list = ordered_json::array();
+  for (const ClusterCounts& level : cluster_counts(analysis)) list.push_back(to_json(level));
+  return list;
+}
+
+ordered_json column_separation_json(const Analysis& analysis) {
+  ordered_json list = ordered_json::array();
+  for (const ColumnSeparation& column : column_separation(analysis)) list.push_back(to_json(column));
+  return list;
+}
+
 ordered_json to_json(const Scores& scores) {
   return {{"f_measure", scores.f_measure},
           {"pairwise_f", scores.pairwise_f},

@@ -4,6 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "coppice/post/analysis.hpp"
+#include "coppice/post/cluster_counts.hpp"
+#include "coppice/post/column_separation.hpp"
 #include "coppice/post/label_scores.hpp"
 #include "coppice/post/scores.hpp"
 
@@ -19,6 +21,12 @@ nlohmann::ordered_json moves_json(const SavedRun& run);
 nlohmann::ordered_json to_json(const TraceSummary& trace);
 nlohmann::ordered_json to_json(const Trait& trait);
 nlohmann::ordered_json to_json(const Scores& scores);
+nlohmann::ordered_json to_json(const ClusterCounts& counts);
+nlohmann::ordered_json to_json(const ColumnSeparation& column);
+/// Of every level.
+nlohmann::ordered_json cluster_counts_json(const Analysis& analysis);
+/// Of every column, the most separating first.
+nlohmann::ordered_json column_separation_json(const Analysis& analysis);
 nlohmann::ordered_json to_json(const LabelScores& scores);
 
 }  // namespace coppice

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -11,6 +10,7 @@
 #include "coppice/out/base64.hpp"
 #include "coppice/out/report_parts.hpp"
 #include "coppice/post/binned_coclustering.hpp"
+#include "coppice/post/cluster_counts.hpp"
 #include "coppice/post/known_labels.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/report_tree.hpp"
@@ -47,6 +47,7 @@ class Collector {
             {"tree", tree()},
             {"views", views()},
             {"levels", levels()},
+            {"separation", column_separation_json(analysis_)},
             {"traces", traces()},
             {"moves", moves_json(run_)},
             {"reproduce", report_reproduce(run_)}};
@@ -247,44 +248,25 @@ class Collector {
     return {{"bins", bins}, {"values", base64_of(std::span<const std::uint16_t>(values))}};
   }
 
-  /// counts[level - 1][number of clusters] over draws from the prior.
-  std::vector<std::map<std::size_t, std::size_t>> prior_clusters(std::size_t draws) const {
-    std::vector<std::map<std::size_t, std::size_t>> counts(run_.levels());
-    const std::unique_ptr<Inference> sampler = run_.model().make_inference(run_.setup().problem);
-    Labels labels(run_.levels() * run_.rows());
-    for (std::size_t draw = 0; draw < draws; ++draw) {
-      // A chain of its own: the prior's draws are not those of the fit.
-      sampler->draw_prior({run_.config().seed, run_.config().chains, draw});
-      sampler->labels(labels);
-      count_clusters(labels, counts);
-    }
-    return counts;
-  }
-
-  void count_clusters(std::span<const Label> labels,
-                      std::vector<std::map<std::size_t, std::size_t>>& counts) const {
-    for (std::size_t level = 1; level <= run_.levels(); ++level) {
-      const auto part = level_of(labels, run_.rows(), level);
-      ++counts[level - 1][static_cast<std::size_t>(*std::max_element(part.begin(), part.end())) + 1];
-    }
-  }
-
-  static ordered_json counts_json(const std::map<std::size_t, std::size_t>& counts) {
+  /// [number of clusters, share] where there is any to speak of.
+  static ordered_json shares_json(const CountLaw& law) {
+    constexpr double kLeast = 1e-5;
     ordered_json list = ordered_json::array();
-    for (const auto& [clusters, count] : counts) list.push_back({clusters, count});
+    for (std::size_t i = 0; i < law.shares.size(); ++i)
+      if (law.shares[i] >= kLeast) list.push_back({i + 1, brief(law.shares[i])});
+    return list;
+  }
+
+  /// [number of clusters, draws].
+  static ordered_json draws_json(const CountLaw& law) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t i = 0; i < law.shares.size(); ++i)
+      if (law.shares[i] > 0.0) list.push_back({i + 1, std::lround(law.shares[i] * law.total)});
     return list;
   }
 
   ordered_json levels() const {
-    std::vector<std::map<std::size_t, std::size_t>> posterior(run_.levels());
-    if (analysis_.is_greedy()) {
-      const LabelMatrix drawn = analysis_.partitions(1, kLabelBudget);
-      for (std::size_t draw = 0; draw < drawn.draws(); ++draw) count_clusters(drawn[draw], posterior);
-    } else {
-      run_.for_each_draw(0, [&](const SavedDraw& saved) { count_clusters(saved.labels, posterior); });
-    }
-    const std::size_t prior_draws = std::clamp<std::size_t>(2'000'000 / run_.rows(), 100, 1000);
-    const std::vector<std::map<std::size_t, std::size_t>> prior = prior_clusters(prior_draws);
+    const std::vector<ClusterCounts> counts = cluster_counts(analysis_);
     ordered_json list = ordered_json::array();
     for (std::size_t l = 0; l < tree_.levels.size(); ++l) {
       const ReportLevel& level = tree_.levels[l];
@@ -293,8 +275,9 @@ class Collector {
       list.push_back({{"level", l + 1},
                       {"clusters", level.estimate.clusters},
                       {"node_of", level.node_of},
-                      {"posterior", counts_json(posterior[l])},
-                      {"prior", counts_json(prior[l])},
+                      {"posterior", draws_json(counts[l].posterior)},
+                      {"prior", shares_json(counts[l].prior)},
+                      {"warning", counts[l].warning()},
                       {"membership", memberships(rows)},
                       {"ambiguous", ambiguous(rows)},
                       {"coclustering", coclustering(draws)}});

@@ -70,6 +70,63 @@ double rate_of_mean(double shape, double mean, std::size_t rows) {
   return std::exp(root_between(excess, low, high));
 }
 
+/// Rows whose clusters are counted one by one.
+constexpr std::size_t kRowsOneByOne = 4000;
+
+/// One more row, which opens a cluster with probability `opens`; the last entry collects what is beyond.
+void add_row(std::vector<double>& counts, double opens) {
+  const std::size_t most = counts.size();
+  if (most > 1) counts[most - 1] += counts[most - 2] * opens;
+  for (std::size_t k = most - 1; k-- > 0;)
+    counts[k] = counts[k] * (1.0 - opens) + (k > 0 ? counts[k - 1] * opens : 0.0);
+}
+
+/// The same for many rows at once: they open a number of clusters of this mean and variance, which is below
+/// the mean; binomial.
+void add_rows(std::vector<double>& counts, double mean, double variance) {
+  if (!(mean > 0.0)) return;
+  const double squares = std::max(mean - variance, 1e-12 * mean);  // of the probabilities, summed
+  const double trials = std::max(std::ceil(mean), std::round(mean * mean / squares));
+  const double share = std::min(mean / trials, 1.0 - 1e-12);
+  const std::size_t most = counts.size();
+  std::vector<double> opened(most, 0.0);
+  double log_p = trials * std::log1p(-share);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < most && static_cast<double>(k) <= trials; ++k) {
+    opened[k] = std::exp(log_p);
+    sum += opened[k];
+    log_p += std::log((trials - static_cast<double>(k)) / (static_cast<double>(k) + 1.0)) + std::log(share) -
+             std::log1p(-share);
+  }
+  opened[most - 1] += std::max(0.0, 1.0 - sum);
+  std::vector<double> all(most, 0.0);
+  for (std::size_t k = 0; k < most; ++k)
+    for (std::size_t more = 0; more < most; ++more)
+      all[std::min(k + more, most - 1)] += counts[k] * opened[more];
+  counts = std::move(all);
+}
+
+/// Row i opens a cluster with probability alpha / (alpha + i), independently of the rows before it.
+std::vector<double> counts_given(double alpha, std::size_t rows, std::size_t most) {
+  std::vector<double> counts(most, 0.0);
+  counts[0] = 1.0;
+  for (std::size_t row = 1; row < std::min(rows, kRowsOneByOne); ++row)
+    add_row(counts, alpha / (alpha + static_cast<double>(row)));
+  if (rows > kRowsOneByOne) {
+    const ClusterCountMoments all = cluster_count_moments(alpha, rows);
+    const ClusterCountMoments first = cluster_count_moments(alpha, kRowsOneByOne);
+    add_rows(counts, all.mean - first.mean, all.variance - first.variance);
+  }
+  return counts;
+}
+
+void check_mean(std::size_t rows, double mean) {
+  if (!(mean > 1.0) || !(mean < static_cast<double>(rows)))
+    fail(ErrorCode::configuration,
+         "--expect-clusters {}: with {} rows the expected number of clusters lies between 1 and {}", mean,
+         rows, rows);
+}
+
 }  // namespace
 
 ClusterCountMoments cluster_count_moments(double alpha, std::size_t rows) {
@@ -92,23 +149,19 @@ ClusterCountMoments cluster_count_moments(const GammaPrior& prior, std::size_t r
 }
 
 std::vector<double> cluster_count_distribution(const GammaPrior& prior, std::size_t rows, std::size_t most) {
+  return cluster_count_distribution(Concentration(prior.shape / prior.rate, prior), rows, most);
+}
+
+std::vector<double> cluster_count_distribution(const Concentration& concentration, std::size_t rows,
+                                               std::size_t most) {
   most = std::clamp<std::size_t>(most, 1, rows);
-  // Row i opens a cluster with probability alpha / (alpha + i), independently of the rows before it.
-  const Quadrature quadrature(prior);
+  if (!concentration.is_learned()) return counts_given(concentration.start(), rows, most);
+  const Quadrature quadrature(concentration.prior());
   std::vector<double> result(most, 0.0);
-  std::vector<double> of_alpha(most);
   for (std::size_t a = 0; a < quadrature.alphas.size(); ++a) {
     if (quadrature.weights[a] < 1e-9) continue;
-    const double alpha = quadrature.alphas[a];
-    std::fill(of_alpha.begin(), of_alpha.end(), 0.0);
-    of_alpha[0] = 1.0;
-    for (std::size_t row = 1; row < rows; ++row) {
-      const double opens = alpha / (alpha + static_cast<double>(row));
-      if (most > 1) of_alpha[most - 1] += of_alpha[most - 2] * opens;
-      for (std::size_t k = most - 1; k-- > 0;)
-        of_alpha[k] = of_alpha[k] * (1.0 - opens) + (k > 0 ? of_alpha[k - 1] * opens : 0.0);
-    }
-    for (std::size_t k = 0; k < most; ++k) result[k] += quadrature.weights[a] * of_alpha[k];
+    const std::vector<double> given = counts_given(quadrature.alphas[a], rows, most);
+    for (std::size_t k = 0; k < most; ++k) result[k] += quadrature.weights[a] * given[k];
   }
   double total = 0.0;
   for (const double p : result) total += p;
@@ -116,11 +169,13 @@ std::vector<double> cluster_count_distribution(const GammaPrior& prior, std::siz
   return result;
 }
 
+GammaPrior match_cluster_count(std::size_t rows, double mean) {
+  check_mean(rows, mean);
+  return {1.0, rate_of_mean(1.0, mean, rows)};
+}
+
 GammaPrior match_cluster_count(std::size_t rows, double mean, double sd) {
-  if (!(mean > 1.0) || !(mean < static_cast<double>(rows)))
-    fail(ErrorCode::configuration,
-         "--expect-clusters {}: with {} rows the expected number of clusters lies between 1 and {}", mean,
-         rows, rows);
+  check_mean(rows, mean);
   // For a fixed mean the variance falls with the shape, from that of a very diffuse prior to that of a known
   // concentration.
   constexpr double kLeastLogShape = -3.0;  // 0.05

@@ -21,11 +21,18 @@ struct ClusterCountMoments {
 ClusterCountMoments cluster_count_moments(double alpha, std::size_t rows);
 ClusterCountMoments cluster_count_moments(const GammaPrior& prior, std::size_t rows);
 
-/// p(K = 1), ..., p(K = most); the last entry is p(K >= most). O(rows * most).
+/// p(K = 1), ..., p(K = most); the last entry is p(K >= most). O(min(rows, 4000) * most): beyond 4000 rows
+/// the clusters that the others open are binomial with their mean and variance, which changes no probability
+/// by more than 1e-4.
 std::vector<double> cluster_count_distribution(const GammaPrior& prior, std::size_t rows, std::size_t most);
+/// The same for a concentration that is fixed or learned.
+std::vector<double> cluster_count_distribution(const Concentration& concentration, std::size_t rows,
+                                               std::size_t most);
 
 /// The prior of the concentration under which K of `rows` rows has this mean and standard deviation. Throws
 /// Error{configuration} naming the values that are possible if there is none.
 GammaPrior match_cluster_count(std::size_t rows, double mean, double sd);
+/// The exponential prior (shape 1) under which it has this mean, which there is for 1 < mean < rows.
+GammaPrior match_cluster_count(std::size_t rows, double mean);
 
 }  // namespace coppice

@@ -29,7 +29,7 @@ const std::vector<std::string>& weights_of(const FamilyEntry& entry) {
                                                                                                     : none;
 }
 
-/// Those that nobody gave and that no other family in use has for something else.
+/// Those that were not given and that no other family in use has for something else.
 std::vector<std::string> open_weights(const RunConfig& config, const Codebook& codebook,
                                       const FamilyPlan& plan) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// The weight that the prior of a binary, binomial or category column gives each value, where nobody gave it
+// The weight that the prior of a binary, binomial or category column gives each value, where none was given
 // and the model has a lower bound of the evidence to go by: columns that are nearly constant within clusters
 // ask for a small one, which the default hides.
 #pragma once

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coppice/family/spread_ties.hpp"
+#include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_prior_weight.hpp"
@@ -40,17 +41,22 @@ Settings in_order_of_cells(Settings given, const std::vector<std::size_t>& order
   return given;
 }
 
-/// What was given, over what the run was made with.
-Settings parameters_of(const RunContents& contents, const RunConfig& config) {
-  Settings parameters = contents.effective ? contents.effective->parameters : Settings();
-  for (const auto& [name, value] : config.parameters) parameters.insert_or_assign(name, value);
-  return parameters;
+/// What was given, under present names, over what the run was made with.
+Settings parameters_of(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
+  Settings parameters =
+      contents.effective ? with_present_names(model.parameters, contents.effective->parameters) : Settings();
+  for (const auto& [name, value] : with_present_names(model.parameters, config.parameters)) {
+    // What else is learned because of --expect-clusters is not among what was given.
+    if (name == "learn" && parameters.contains(name) && parameters.contains(kExpectClusters)) continue;
+    parameters.insert_or_assign(name, value);
+  }
+  return with_expected_clusters(model, std::move(parameters), contents.table.rows());
 }
 
 ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
   if (model.abilities == nullptr) return {};
   ChainAbilities abilities =
-      model.abilities(ParameterValues(model.parameters, parameters_of(contents, config)));
+      model.abilities(ParameterValues(model.parameters, parameters_of(model, contents, config)));
   abilities.learns_hyper &= config.hyper == kLearnedHyper;
   return abilities;
 }
@@ -81,11 +87,10 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   check_family(*setup->model, setup->plan);
   setup->rows = encode(setup->plan, table);
   spread_ties(setup->plan, table, setup->rows);
-  setup->problem = {setup->plan.family.get(), &setup->rows,
-                    ParameterValues(setup->model->parameters,
-                                    in_order_of_cells(with_present_names(setup->model->parameters,
-                                                                         parameters_of(contents, config)),
-                                                      setup->plan.order))};
+  setup->problem = {
+      setup->plan.family.get(), &setup->rows,
+      ParameterValues(setup->model->parameters,
+                      in_order_of_cells(parameters_of(*setup->model, contents, config), setup->plan.order))};
   const bool learns = setup->model->learns_labels();
   if (learns && contents.labels.columns.empty())
     fail(ErrorCode::configuration,
@@ -108,7 +113,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
 }
 
 EffectiveConfig effective_config(const RunContents& contents, const ProblemSetup& setup) {
-  return {ParameterValues(setup.model->parameters, parameters_of(contents, contents.config)).settings(),
+  return {ParameterValues(setup.model->parameters, parameters_of(*setup.model, contents, contents.config))
+              .settings(),
           setup.plan.blocks};
 }
 
@@ -129,6 +135,10 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
   const bool has_weight = choose_prior_weight(contents, bound_under);
   const bool has_chosen = has_share || has_weight;
   if (has_chosen) set_up_again();
+  if (std::string note =
+          expected_clusters_note(*setup->model, setup->problem.parameters, contents.table.rows());
+      !note.empty())
+    config.notes.push_back(std::move(note));
   if (!setup->model->resolves_settings()) return has_chosen;
   Resolution resolution = setup->model->resolve(
       setup->problem, with_present_names(setup->model->parameters, config.parameters), config.seed, threads);

@@ -92,6 +92,21 @@ TEST(Parameter, RefusalsNameTheValueAndWhatIsAllowed) {
   EXPECT_EQ(refusal("weights", "[[1]]"), "--weights takes numbers >= 0, not [[1]]");
 }
 
+TEST(Parameter, TheLastNumberMayBeOptional) {
+  const Parameter parameter{.name = "range",
+                            .type = Parameter::Type::numbers,
+                            .fallback = "",
+                            .help = "",
+                            .low = 0.0,
+                            .count = 2,
+                            .least_count = 1};
+  EXPECT_EQ(describe_range(parameter), "1 or 2 numbers >= 0");
+  EXPECT_EQ(parse_parameter(parameter, "3").numbers, std::vector<double>({3.0}));
+  EXPECT_EQ(parse_parameter(parameter, "3,4").numbers, std::vector<double>({3.0, 4.0}));
+  EXPECT_THROW(parse_parameter(parameter, "3,4,5"), Error);
+  EXPECT_THROW(parse_parameter(parameter, ""), Error);
+}
+
 TEST(Parameter, NumbersMustBeFinite) {
   // Infinity passes every lower bound and turns into NaN inside a model.
   EXPECT_EQ(refusal("offset", "inf"), "--offset takes a number, not inf");

@@ -68,6 +68,26 @@ TEST(ClusterCount, DistributionAndMomentsAgree) {
   }
 }
 
+/// Of many rows most are counted at once.
+TEST(ClusterCount, DistributionOfManyRows) {
+  for (const GammaPrior prior : {GammaPrior{1.0, 1.0}, GammaPrior{40.0, 4.0}}) {
+    const std::size_t rows = 30000;
+    const ClusterCountMoments moments = cluster_count_moments(prior, rows);
+    const std::vector<double> distribution = cluster_count_distribution(prior, rows, 300);
+    double mean = 0.0;
+    double second = 0.0;
+    for (std::size_t k = 1; k <= distribution.size(); ++k) {
+      mean += static_cast<double>(k) * distribution[k - 1];
+      second += static_cast<double>(k * k) * distribution[k - 1];
+    }
+    EXPECT_NEAR(mean, moments.mean, 1e-4 * moments.mean);
+    EXPECT_NEAR(second - mean * mean, moments.variance, 1e-3 * moments.variance);
+  }
+  const std::vector<double> fixed = cluster_count_distribution(Concentration(2.0), 7, 7);
+  const std::vector<double> exact = enumerated(2.0, 7);
+  for (std::size_t k = 0; k < 7; ++k) EXPECT_NEAR(fixed[k], exact[k], 1e-12) << k;
+}
+
 TEST(ClusterCount, PriorOfGivenMoments) {
   const GammaPrior known = match_cluster_count(50, 5.0, std::sqrt(10.0));
   EXPECT_NEAR(known.shape, 1.408, 0.002);
@@ -79,6 +99,16 @@ TEST(ClusterCount, PriorOfGivenMoments) {
     EXPECT_NEAR(moments.mean, mean, 1e-6 * mean) << rows;
     EXPECT_NEAR(std::sqrt(moments.variance), sd, 1e-6 * sd) << rows;
   }
+}
+
+TEST(ClusterCount, PriorOfAMeanAloneIsExponential) {
+  for (const auto& [rows, mean] : {std::pair{50, 5.0}, {50, 1.01}, {50, 49.9}, {3, 2.0}, {100000, 40.0}}) {
+    const GammaPrior prior = match_cluster_count(static_cast<std::size_t>(rows), mean);
+    EXPECT_EQ(prior.shape, 1.0);
+    EXPECT_NEAR(cluster_count_moments(prior, static_cast<std::size_t>(rows)).mean, mean, 1e-6 * mean) << rows;
+  }
+  EXPECT_THROW(match_cluster_count(50, 50.0), Error);
+  EXPECT_THROW(match_cluster_count(1, 1.0), Error);
 }
 
 TEST(ClusterCount, ImpossibleMomentsAreRefused) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "coppice/base/error.hpp"
+#include "coppice/prior/cluster_count.hpp"
 #include "support/small_run.hpp"
 
 namespace coppice::test {
@@ -54,6 +55,68 @@ std::string refusal(ErrorCode code, Action&& action) {
 
 bool contains(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
+}
+
+/// The settings that a run is made with.
+const Settings& effective_parameters(const SavedRun& run) { return run.contents().effective->parameters; }
+
+TEST(FitService, ExpectedClustersBecomeThePriorOfTheConcentration) {
+  const ScratchFolder folder;
+  FitRequest request = small_request();
+  request.output = folder.file("run.coppice");
+  request.parameters = {{"expect-clusters", Setting::vector({2.5, 1.2})}};
+  Fit fit = Fit::begin(request);
+  EXPECT_TRUE(contains(fit.config().notes.front(), "--expect-clusters 2.5,1.2: alpha ~ Gamma("));
+  fit.run();
+  const SavedRun run(request.output);
+  EXPECT_EQ(run.config().parameters, request.parameters) << "what was typed";
+  const GammaPrior prior = match_cluster_count(6, 2.5, 1.2);
+  const Setting matched = Setting::vector({prior.shape, prior.rate});
+  EXPECT_EQ(effective_parameters(run).at("alpha-prior"), matched);
+  EXPECT_EQ(run.setup().problem.parameters.settings().at("alpha-prior"), matched);
+  // The same as if the prior had been given.
+  FitRequest given = small_request();
+  given.output = folder.file("given.coppice");
+  given.parameters = {{"alpha-prior", matched}};
+  Fit::begin(given).run();
+  EXPECT_EQ(SavedRun(given.output).traces(), run.traces());
+}
+
+TEST(FitService, ExpectedClustersAreLearnedBesideWhatElseIs) {
+  const ScratchFolder folder;
+  FitRequest request = small_request("crosscat");
+  request.output = folder.file("run.coppice");
+  request.parameters = {{"expect-clusters", Setting::vector({2.0})},
+                        {"learn", {Setting::Shape::text, {}, 0, "alpha-columns"}}};
+  Fit::begin(request).run();
+  ResumeRequest more{.path = request.output, .draws = DrawTarget{5, true}};
+  Fit::resume(more).run();
+  const SavedRun run(request.output);
+  EXPECT_EQ(run.setup().problem.parameters.choice("learn"), "alpha-columns,alpha-rows");
+  EXPECT_EQ(run.config().parameters.at("learn").text, "alpha-columns");
+  EXPECT_EQ(effective_parameters(run).at("alpha-rows-prior").numbers,
+            run.setup().problem.parameters.numbers("alpha-rows-prior"));
+  const auto alpha = std::find(run.trace_names().begin(), run.trace_names().end(), "alpha_rows");
+  ASSERT_NE(alpha, run.trace_names().end());
+}
+
+TEST(FitService, ExpectedClustersContradictWhatElseGivesTheConcentration) {
+  const Setting expected = Setting::vector({2.0});
+  const auto refused = [&](const std::string& model, Settings settings) {
+    FitRequest request = small_request(model);
+    settings.emplace("expect-clusters", expected);
+    request.parameters = std::move(settings);
+    return refusal(ErrorCode::configuration, [&] { Fit::begin(request); });
+  };
+  const auto text = [](const char* word) { return Setting{Setting::Shape::text, {}, 0, word}; };
+  EXPECT_TRUE(contains(refused("nrmm", {{"alpha", Setting::number(1)}}), "--alpha fixes"));
+  EXPECT_TRUE(contains(refused("nrmm", {{"alpha-prior", Setting::vector({1, 1})}}), "--alpha-prior"));
+  EXPECT_TRUE(contains(refused("nrmm", {{"process", text("ngg")}}), "Dirichlet process"));
+  EXPECT_TRUE(contains(refused("crosscat", {{"alpha-rows", Setting::number(1)}}), "--alpha-rows fixes"));
+  EXPECT_TRUE(contains(refused("nhcm", {}), "--nesting nested"));
+  EXPECT_TRUE(contains(
+      refused("nhcm", {{"nesting", text("nested")}, {"alpha-clusters-prior", Setting::vector({1, 1})}}),
+      "--alpha-clusters-prior"));
 }
 
 TEST(FitService, WritesARunFromAFile) {

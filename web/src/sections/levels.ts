@@ -45,7 +45,8 @@ function levelFigure(report: Report, level: Level, several: boolean): HTMLElemen
   const sentence =
     `The most frequent number is ${mode.clusters} (${percent(mode.share)} ${report.draws}); nine in ten have ${quantile(posterior, 0.05)} to ` +
     `${quantile(posterior, 0.95)}. The prior alone (line) expects ${mean(prior).toFixed(1)}, nine times in ten ` +
-    `${quantile(prior, 0.05)} to ${quantile(prior, 0.95)}. Reported: ${level.clusters}.`;
+    `${quantile(prior, 0.05)} to ${quantile(prior, 0.95)}. Reported: ${level.clusters}.` +
+    (level.warning === "" ? "" : ` ${level.warning}`);
   const drawing = chart({
     title,
     description: sentence,
@@ -82,7 +83,7 @@ function levelFigure(report: Report, level: Level, several: boolean): HTMLElemen
     body: h("div", {}, drawing),
     drawings: () => [drawing],
     rows: function* () {
-      yield ["clusters", report.data.head.greedy ? "share_of_partitions" : "share_of_draws", "share_of_prior_draws"];
+      yield ["clusters", report.data.head.greedy ? "share_of_partitions" : "share_of_draws", "share_of_prior"];
       const all = new Map<number, [number, number]>();
       for (const { clusters, share } of posterior) all.set(clusters, [share, 0]);
       for (const { clusters, share } of prior) all.set(clusters, [all.get(clusters)?.[0] ?? 0, share]);

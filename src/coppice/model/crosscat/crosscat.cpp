@@ -18,6 +18,10 @@ ModelEntry crosscat_entry() {
       .chain_bytes = crosscat::chain_bytes,
       .check_given = crosscat::check_given,
       .views = crosscat::views_of,
+      .row_concentration = "alpha-rows",
+      .row_seating = [](const ParameterValues& parameters) -> std::optional<Concentration> {
+        return crosscat::Options(parameters).alpha_rows;
+      },
       .independent_columns = true,
       .predicts_new_cells = true,
       .abilities = [](const ParameterValues&) { return ChainAbilities{.learns_hyper = true}; }};

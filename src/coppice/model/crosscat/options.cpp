@@ -1,6 +1,7 @@
 #include "coppice/model/crosscat/options.hpp"
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/tempering.hpp"
 
@@ -20,6 +21,8 @@ std::vector<Parameter> parameter_table() {
        false,
        {"alpha-rows", "alpha-columns"}},
       prior_row("alpha-rows-prior", "1,1", "shape and rate of the Gamma prior of alpha-rows, if learned"),
+      expected_clusters_row("mean and standard deviation of the number of row clusters of a view, from which "
+                            "alpha-rows-prior follows [shape 1 without the second]"),
       prior_row("alpha-columns-prior", "1,1",
                 "shape and rate of the Gamma prior of alpha-columns, if learned"),
       temperatures_row(
@@ -66,6 +69,7 @@ Options::Options(const ParameterValues& parameters)
 }
 
 void check_given(const Settings& given) {
+  check_expected_clusters(given, "alpha-rows");
   const auto moves = given.find("split-merge-moves");
   if (moves == given.end() || moves->second.numbers != std::vector<double>{0.0}) return;
   for (const char* name : {"split-merge-scans", "split-merge-launch"})

@@ -18,6 +18,12 @@ ModelEntry nhcm_entry() {
           .chain_bytes = nhcm::chain_bytes,
           .check_given = nhcm::check_given,
           .inexactness_note = nhcm::inexactness_note,
+          .row_concentration = "alpha-clusters",
+          .row_seating = [](const ParameterValues& parameters) -> std::optional<Concentration> {
+            const nhcm::Options options(parameters);
+            if (options.nesting != TwoLevelCrp::Nesting::nested) return std::nullopt;
+            return options.alpha_clusters;
+          },
           .family = "gaussian"};
 }
 

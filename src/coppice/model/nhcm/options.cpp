@@ -1,6 +1,7 @@
 #include "coppice/model/nhcm/options.hpp"
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::nhcm {
@@ -39,6 +40,9 @@ std::vector<Parameter> parameter_table() {
       {"learn", Type::words, "", "what is learned, starting from the values above", 0, 0, false, kLearned},
       prior_row("alpha-clusters-prior", "1,1",
                 "shape and rate of the Gamma prior of alpha-clusters, if learned"),
+      expected_clusters_row(
+          "mean and standard deviation of the number of clusters, from which alpha-clusters-prior "
+          "follows; needs --nesting nested [shape 1 without the second]"),
       prior_row("alpha-subclusters-prior", "1,1",
                 "shape and rate of the Gamma prior of alpha-subclusters, if learned"),
       prior_row("spread-prior", "1.5,0.5", "shape and rate of the Gamma prior of the spread, if learned"),
@@ -55,9 +59,15 @@ std::vector<Parameter> parameter_table() {
 
 void check_given(const Settings& given) {
   const ParameterValues values(parameter_table(), given);
+  check_expected_clusters(given, "alpha-clusters");
   for (const std::string& name : kLearned)
     if (given.contains(name + "-prior") && !learns(values, name))
       fail(ErrorCode::configuration, "--{}-prior needs --learn {}", name, name);
+  if (given.contains(kExpectClusters) && values.choice("nesting") != "nested")
+    fail(
+        ErrorCode::configuration,
+        "--expect-clusters needs --nesting nested: with --nesting global the number of clusters also depends "
+        "on the number of sub-clusters");
   if (learns(values, "spread") && values.real("spread") < kLeastSpread)
     fail(ErrorCode::configuration, "--learn spread needs a --spread of at least {} to start from",
          kLeastSpread);

@@ -3,6 +3,7 @@
 #include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/nrmm/predictor.hpp"
+#include "coppice/model/nrmm/process.hpp"
 
 namespace coppice {
 
@@ -19,6 +20,8 @@ ModelEntry nrmm_entry() {
           .inexactness_note = nrmm::inexactness_note,
           .resolve = nrmm::explain_sampler,
           .guide = nrmm::guide_of_chain,
+          .row_concentration = "alpha",
+          .row_seating = nrmm::row_seating,
           .supports_incremental_rows = true,
           .predicts_new_cells = true,
           .abilities = [](const ParameterValues& parameters) {

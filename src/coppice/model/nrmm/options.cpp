@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/parameter_rows.hpp"
 
 namespace coppice::nrmm {
@@ -77,6 +78,9 @@ std::vector<Parameter> parameter_table() {
        true,
        {},
        2},
+      expected_clusters_row(
+          "mean and standard deviation of the number of clusters, from which the prior of alpha follows "
+          "[shape 1 without the second]"),
       {"sigma", Type::real, "", "discount of ngg; learned under --sigma-prior if not given", 0.0, 0.999999,
        true},
       {"sigma-prior",
@@ -134,6 +138,12 @@ void check_given(const Settings& given) {
   if (has("alpha") && has("alpha-prior"))
     fail(ErrorCode::configuration,
          "--alpha fixes the concentration and --alpha-prior learns it: give one of them");
+  check_expected_clusters(given, "alpha");
+  if (has(kExpectClusters) && text("process", "dp") == "ngg")
+    fail(ErrorCode::configuration,
+         "--expect-clusters is for the Dirichlet process; with --process ngg the discount matters as much: "
+         "give "
+         "--alpha-prior and --sigma-prior");
   if (has("sigma") && has("sigma-prior"))
     fail(ErrorCode::configuration,
          "--sigma fixes the discount and --sigma-prior learns it: give one of them");

@@ -5,7 +5,6 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/model/parameter_rows.hpp"
-#include "coppice/prior/concentration.hpp"
 #include "coppice/prior/crp.hpp"
 #include "coppice/prior/ngg.hpp"
 
@@ -112,6 +111,11 @@ class GeneralizedGammaProcess final : public Process {
 }  // namespace
 
 bool is_ngg(const ParameterValues& parameters) { return parameters.choice("process") == "ngg"; }
+
+std::optional<Concentration> row_seating(const ParameterValues& parameters) {
+  if (is_ngg(parameters)) return std::nullopt;
+  return alpha_of(parameters);
+}
 
 std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows) {
   if (is_ngg(parameters)) return std::make_unique<GeneralizedGammaProcess>(parameters, rows);

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "coppice/base/parameter.hpp"
 #include "coppice/base/rng.hpp"
+#include "coppice/prior/concentration.hpp"
 #include "coppice/prior/product_partition.hpp"
 #include "coppice/shape/partition.hpp"
 
@@ -41,6 +43,8 @@ class Process {
 
 /// Begins at the given values or at the means of their priors.
 std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows);
+/// The concentration of the Dirichlet process; nothing for another process.
+std::optional<Concentration> row_seating(const ParameterValues& parameters);
 /// Whether the process is the normalized generalized gamma process, which has a discount and u too.
 bool is_ngg(const ParameterValues& parameters);
 
