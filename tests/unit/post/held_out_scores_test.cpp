@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/base/math.hpp"
 #include "coppice/post/fold_scores.hpp"
 #include "small_run.hpp"
 
