@@ -70,7 +70,7 @@ def test_usage_and_configuration(coppice):
     assert "lies between 1 and" in one_line(coppice(*expect, 1000, code=78))
     assert "standard deviation can be between" in one_line(coppice(*expect, "2,50", code=78))
     assert "is not for bhc" in one_line(coppice("fit", "bhc", *fit[2:], "--expect-clusters", 2, code=78))
-    assert "no meaning" in one_line(coppice(*fit, "--sampler", "gibbs", "--split-merge-moves", 3, code=78))
+    assert "does not apply" in one_line(coppice(*fit, "--sampler", "gibbs", "--split-merge-moves", 3, code=78))
     assert "sweeps" in one_line(coppice(*fit, "--draws", 10**12, "--thin", 10**9, code=2))
     coppice.write("huge.csv", "a,b\n1e300,2\n-1e300,3\n0,1\n")
     assert "'a'" in one_line(coppice("fit", "nrmm", "huge.csv", "-o", "r.coppice", code=65))

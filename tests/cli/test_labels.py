@@ -53,8 +53,8 @@ def test_fit_predict_score_profile(coppice):
     assert summary["model"] == "bnmc" and summary["labels"] == 4 and summary["exact"] is False
     for question in (["impute"], ["tree"], ["export", "--what", "coclustering"]):
         answer = coppice(question[0], "r.coppice", *question[1:], code=78).stderr
-        assert "learned labels" in answer and len(answer.splitlines()) == 1
-    assert "learned labels" in coppice("compare", "r.coppice", "r.coppice", code=78).stderr
+        assert "classifier" in answer and len(answer.splitlines()) == 1
+    assert "classifier" in coppice("compare", "r.coppice", "r.coppice", code=78).stderr
 
 
 def test_sparse_files_and_label_files_say_the_same(coppice):

@@ -59,7 +59,7 @@ def test_update_refuses_what_it_cannot_do(coppice):
     coppice("update", "run.coppice", "new.csv", "--time-limit", "soon", code=2)
     coppice.write("run.coppice.part", "left over")
     result = coppice("update", "run.coppice", "new.csv", code=74)
-    assert "not finished" in result.stderr
+    assert "unfinished update" in result.stderr
     (coppice.folder / "run.coppice.part").unlink()
     coppice(
         "fit",
