@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "coppice/app/output_files.hpp"
+
 namespace coppice::app::CLI {
 
 Option* Option::required() {
@@ -137,7 +139,12 @@ Option* App::add_flag_callback(const std::string& names, std::function<void()> r
 void App::set_version_flag(const std::string& name, const std::string& text) {
   keep(library_->set_version_flag(name, text));
 }
-void App::callback(std::function<void()> run) { library_->callback(std::move(run)); }
+void App::callback(std::function<void()> run) {
+  library_->callback([this, run = std::move(run)] {
+    check_outputs(*this);
+    run();
+  });
+}
 void App::footer(const std::string& text) { library_->footer(text); }
 void App::require_subcommand(int count) { library_->require_subcommand(count); }
 void App::fallthrough() { library_->fallthrough(); }

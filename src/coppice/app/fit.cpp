@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/output_files.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/running.hpp"
 #include "coppice/base/error.hpp"
@@ -104,6 +105,8 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
     fail(ErrorCode::usage,
          "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
   if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
+  // A configuration file may have named the data.
+  check_outputs({arguments.output}, {arguments.data, arguments.reading.labels_file});
   arguments.running.seconds();  // throws now, not after the data were read
   const ModelEntry& model = model_by_name(arguments.model);
   FitRequest request = request_of(arguments, model);

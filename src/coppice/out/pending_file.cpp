@@ -29,6 +29,11 @@ PendingFile::PendingFile(const fs::path& target) : target_(target), resolved_(ta
   if (target.empty()) fail(ErrorCode::cannot_write, "cannot write a file without a name");
   std::error_code ignored;
   if (fs::is_symlink(target, ignored)) {
+    // In a folder that others can write to, a link may have been put there to have another file replaced.
+    struct stat link{};
+    if (::lstat(target.c_str(), &link) == 0 && link.st_uid != ::geteuid())
+      fail(ErrorCode::cannot_write, "cannot write {}: it is a symbolic link of another user",
+           target.string());
     const fs::path real = fs::weakly_canonical(target, ignored);
     if (!ignored) resolved_ = real;
   }
