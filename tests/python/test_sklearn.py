@@ -2,10 +2,9 @@
 
 import pytest
 from conftest import ALL, short
-
-import coppice
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import coppice
 
 # Without a penalty, siblings of the nested mixture may share a component: what its first level then is on three blobs
 # depends on where a short chain happens to be.
