@@ -173,3 +173,20 @@ def test_columns_of_bits_that_are_called_a_class_are_asked_about(coppice):
     coppice.write("bits.csv", "x,class\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(12)))
     note = coppice("fit", "nrmm", "bits.csv", "--chains", 1, "--warmup", 2, "--draws", 2, "-o", "bits.coppice").stderr
     assert "--truth class" in note
+
+
+def test_deep_toml_is_refused(coppice):
+    coppice.write("d.csv", "x,y\n1.5,2\n2.5,3\n3.5,5\n")
+    coppice.write("deep.toml", "a = " + "[" * 100_000)
+    for flags in (("--codebook", "deep.toml"), ("--config", "deep.toml")):
+        error = coppice("fit", "nrmm", "d.csv", *flags, "-o", "r.coppice", code=65).stderr
+        assert "deep.toml:1" in error and "nested too deeply" in error and len(error.splitlines()) == 1
+
+
+def test_flags_as_people_write_them(coppice):
+    coppice.write("d.csv", "x,y,z\n" + "".join(f"{i}.5,{i % 3}.25,{i * i}.5\n" for i in range(12)))
+    short = ("--chains", 1, "--warmup", 2, "--draws", 2, "-q")
+    coppice("fit", "nrmm", "d.csv", "--alpha", ".3", "--drop", "y,z", *short, "-o", "r.coppice")
+    summary = coppice.json("summary", "r.coppice")
+    assert summary["columns"] == 1
+    assert "'w'" in coppice("fit", "nrmm", "d.csv", "--drop", "y,w", *short, "-o", "s.coppice", code=78).stderr

@@ -94,7 +94,9 @@ void DataFlags::add_to(CLI::App& command) {
       ->group(group);
   command.add_option("--labels-file", labels_file, "file with these columns, for the same rows")
       ->group(group);
-  command.add_option("--drop", drop, "column to leave out")->allow_extra_args(false)->group(group);
+  command.add_option("--drop", drop, "column to leave out; several with commas")
+      ->allow_extra_args(false)
+      ->group(group);
   command
       .add_option("--keep-column", keep,
                   "column to keep although it would be left out: an identifier, or a copy of another column "
@@ -268,6 +270,9 @@ ConfigPlaces apply_config_file(CLI::App& command, const std::string& path) {
   if (const std::size_t stray = find_stray_character(text); stray != std::string::npos)
     fail(ErrorCode::bad_data, "{}:{}: non-ASCII letters must be quoted", path,
          1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(stray), '\n'));
+  if (const std::size_t deep = find_deep_nesting(text); deep != std::string::npos)
+    fail(ErrorCode::bad_data, "{}:{}: nested too deeply", path,
+         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(deep), '\n'));
   const toml::parse_result result = toml::parse(text);
   if (!result) refuse(path, result.error().source(), result.error().description());
   ConfigPlaces places;

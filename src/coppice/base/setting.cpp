@@ -57,12 +57,34 @@ std::string quote(std::string_view text) {
   return out + "\"";
 }
 
+/// TOML does not know .3, which people write for 0.3.
+std::string with_leading_zeros(std::string_view toml) {
+  std::string out;
+  char quote = 0;
+  for (std::size_t i = 0; i < toml.size(); ++i) {
+    const char c = toml[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '.' && i + 1 < toml.size() && toml[i + 1] >= '0' && toml[i + 1] <= '9' &&
+               (i == 0 || std::string_view(" [,+-").find(toml[i - 1]) != std::string_view::npos)) {
+      out += '0';
+    }
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace
 
 Setting parse_setting(std::string_view toml) {
-  const std::string document = fmt::format("value = {}", toml);
+  const std::string document = fmt::format("value = {}", with_leading_zeros(toml));
   if (find_stray_character(document) != std::string_view::npos)
     fail(ErrorCode::usage, "'{}' is not a TOML value: non-ASCII letters must be quoted", toml);
+  if (find_deep_nesting(document) != std::string_view::npos)
+    fail(ErrorCode::usage,
+         "the value is nested too deeply (a number, an array, a matrix or a \"text\" is expected)");
   const toml::parse_result result = toml::parse(document);
   const toml::node* node = result ? result.table().get("value") : nullptr;
   if (node == nullptr || result.table().size() != 1)

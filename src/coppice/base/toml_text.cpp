@@ -6,6 +6,7 @@
 namespace coppice {
 namespace {
 
+constexpr std::size_t kMostLevels = 64;
 constexpr std::string_view kWhitespace = " \t\n\v\f\r";
 
 class Scanner {
@@ -13,7 +14,20 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text), at_(text.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
 
   std::size_t find_stray() {
-    while (at_ < text_.size() && stray_ == std::string_view::npos) {
+    scan();
+    return stray_;
+  }
+  std::size_t find_deep() {
+    scan();
+    return deep_;
+  }
+
+ private:
+  enum class Place { key, value, after_value };
+
+  /// Up to the first finding.
+  void scan() {
+    while (at_ < text_.size() && stray_ == std::string_view::npos && deep_ == std::string_view::npos) {
       const char c = text_[at_];
       if (beyond_ascii(at_))
         stray_ = at_;
@@ -25,19 +39,19 @@ class Scanner {
         scan_key(c);
       else
         scan_value(c);
+      if (open_.size() > kMostLevels || parts_ > kMostLevels) deep_ = at_;
     }
-    return stray_;
   }
-
- private:
-  enum class Place { key, value, after_value };
 
   bool beyond_ascii(std::size_t i) const {
     return i < text_.size() && static_cast<unsigned char>(text_[i]) >= 0x80;
   }
 
   void skip_whitespace(char c) {
-    if (c == '\n' && open_.empty()) place_ = Place::key;
+    if (c == '\n' && open_.empty()) {
+      place_ = Place::key;
+      parts_ = 0;
+    }
     ++at_;
   }
 
@@ -46,7 +60,11 @@ class Scanner {
       scan_text(c);
       return;
     }
-    if (c == '=') place_ = Place::value;
+    if (c == '.') ++parts_;
+    if (c == '=') {
+      place_ = Place::value;
+      parts_ = 0;
+    }
     if (c == '}') close();
     ++at_;
   }
@@ -104,12 +122,15 @@ class Scanner {
   std::string_view text_;
   std::size_t at_;
   Place place_ = Place::key;
-  std::string open_;  // the brackets around the place, outermost first
+  std::string open_;       // the brackets around the place, outermost first
+  std::size_t parts_ = 0;  // dots of the key
   std::size_t stray_ = std::string_view::npos;
+  std::size_t deep_ = std::string_view::npos;
 };
 
 }  // namespace
 
 std::size_t find_stray_character(std::string_view text) { return Scanner(text).find_stray(); }
+std::size_t find_deep_nesting(std::string_view text) { return Scanner(text).find_deep(); }
 
 }  // namespace coppice

@@ -292,6 +292,8 @@ Codebook parse_codebook(std::string_view text, const std::string& file_name) {
          "{}:{}: value '{}' begins with a letter that TOML allows only in quotes; put it in quotes",
          file_name, line_of(text, stray),
          text::display(text.substr(stray, text.substr(stray).find('\n')), 20));
+  if (const std::size_t deep = find_deep_nesting(text); deep != std::string_view::npos)
+    fail(ErrorCode::bad_data, "{}:{}: nested too deeply for a codebook", file_name, line_of(text, deep));
   const toml::parse_result result = toml::parse(text, file_name);
   if (!result) {
     const toml::source_position where = result.error().source().begin;

@@ -131,9 +131,20 @@ void Roles::assign(RawTable& raw, const ReadOptions& options) {
   const auto is_wanted = [&](const std::string& name) {
     return !options.as_in_a_fit || positions.contains(name);
   };
-  for (const std::string& name : options.drop)
+  const auto drop = [&](const std::string& name) {
     if (is_wanted(name))
       if (const auto column = claim(name, "--drop")) raw.columns[*column].want = Want::nothing;
+  };
+  for (const std::string& name : options.drop) {
+    // A comma may belong to the name of a column; otherwise it separates names.
+    std::size_t begin = 0;
+    while (!positions.contains(name) && name.find(',', begin) != std::string::npos) {
+      const std::size_t end = name.find(',', begin);
+      drop(name.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    drop(name.substr(begin));
+  }
   if (!options.id.empty() && (positions.contains(options.id) || !options.id_may_be_absent)) {
     if (options.as_in_a_fit && !positions.contains(options.id))
       fail(ErrorCode::configuration, "{}: there is no column '{}' of row names; {}", raw.file,

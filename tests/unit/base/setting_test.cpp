@@ -124,5 +124,13 @@ TEST(Setting, RefusesBadAssignments) {
   EXPECT_TRUE(settings.empty());
 }
 
+TEST(Setting, NumbersMayBeginWithTheirPoint) {
+  EXPECT_EQ(parse_setting(".3"), parse_setting("0.3"));
+  EXPECT_EQ(parse_setting("-.5e2"), parse_setting("-50.0"));
+  EXPECT_EQ(parse_setting("[1, .25,.5]"), parse_setting("[1, 0.25, 0.5]"));
+  EXPECT_EQ(parse_setting("\" .3\"").text, " .3");
+  EXPECT_THROW(parse_setting("."), Error);
+}
+
 }  // namespace
 }  // namespace coppice

@@ -30,6 +30,19 @@ TEST(TomlText, StrayCharactersAreFound) {
     EXPECT_EQ(find_stray_character(text), text.find("é")) << text;
 }
 
+TEST(TomlText, DeepNestingIsFoundBeforeItIsParsed) {
+  const std::string many(100'000, '[');
+  std::string tables;
+  std::string dots = "a";
+  for (int i = 0; i < 100'000; ++i) tables += "{a=", dots += ".a";
+  for (const std::string& text : {"a = " + many, "a = " + tables, dots + " = 1", "[" + dots + "]"})
+    EXPECT_NE(find_deep_nesting(text), std::string::npos) << text.substr(0, 20);
+  EXPECT_THROW(parse_setting(many), Error);
+  for (const std::string text :
+       {"a = [[1, 2], [3, 4]]", "a = \"[[[[\" # [[[", "a.b.c = {d = [1]}\n[e.f]\ng = 1.5"})
+    EXPECT_EQ(find_deep_nesting(text), std::string::npos) << text;
+}
+
 TEST(TomlText, QuotesInsideAWordBeginNoText) {
   for (const std::string text : {"a = 0i[\"é\"]", "a = 0\"é\"", "a = 1.'é'", "a = b={\"é\"}",
                                  "a = [1, 2\"é\"]", "a = {b = 1=\"é\"}", "a = \"x\"y\"é\""})
