@@ -18,7 +18,7 @@ TEST_P(LearnedCrosscat, AgreesWithEnumerationAndGridsOfHyperParameters) {
   for (const std::uint64_t seed : test_seeds()) {
     const Agreement agreement = compare_learned_cross(GetParam(), law, fixture, seed, scaled(100'000));
     EXPECT_TRUE(agreement.holds()) << agreement;
-    EXPECT_GT(agreement.checks, 30u);
+    EXPECT_GT(agreement.checks, 20u);  // fewer states are checked in shorter chains
   }
 }
 
