@@ -151,7 +151,7 @@ def answers(name, folder):
     summary = common.coppice("summary", run, "--json", parse="json")
     found = [row[1] for row in common.coppice("export", run, "--what", "consensus", "--to", "csv", parse="csv")[1:]]
     out["default"] = [common.adjusted_rand(labels, found), len(set(found))]
-    out["r_hat"] = max((t["r_hat"] for t in summary["traces"] if t.get("r_hat")), default=None)
+    out["r_hat"] = max((t["rhat"] for t in summary["traces"] if t.get("rhat")), default=None)
     out["trusted"] = summary.get("trusted")
     numbers = np.array([[float(cell) if is_number(cell) else np.nan for cell in row] for row in rows])
     dummies = [numbers[:, j : j + 1] for j in range(len(header)) if np.isfinite(numbers[:, j]).mean() > 0.5]
@@ -176,7 +176,10 @@ def answers(name, folder):
     common.write_table(f"{folder}/scaled.csv", [f"x{j}" for j in range(table.shape[1])], table.tolist())
     peers["mclust"] = lambda: run_mclust(folder, f"{folder}/scaled.csv", "labels")
     for peer, fit_peer in peers.items():
-        labels_found = fit_peer()
+        try:
+            labels_found = fit_peer()
+        except ValueError:  # the peer gives up on this table
+            labels_found = None
         out[peer] = (
             None if labels_found is None else [common.adjusted_rand(labels, labels_found), len(set(labels_found))]
         )
