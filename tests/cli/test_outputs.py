@@ -62,6 +62,7 @@ def test_two_outputs_are_two_files(coppice):
     error = coppice("simulate", "nrmm", "-o", "x.csv", "--truth-out", "./x.csv", code=2).stderr
     assert "written twice" in error
     assert not (coppice.folder / "x.csv").exists()
+    coppice("simulate", "nrmm", "-o", "/dev/null", "--truth-out", "/dev/null")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")

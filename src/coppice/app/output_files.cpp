@@ -19,9 +19,10 @@ bool is_file(const std::string& path) {
   return !path.empty() && path != "-" && fs::is_regular_file(path, ignored);
 }
 
-/// Whether both paths lead to one file, which need not be there yet.
+/// Whether both paths lead to one file, which need not be there yet. Devices can be written twice.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
+  if (fs::exists(a, ignored) && !is_file(a)) return false;
   if (fs::equivalent(a, b, ignored)) return true;
   const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
   const fs::path second = fs::weakly_canonical(fs::absolute(b, ignored), ignored);

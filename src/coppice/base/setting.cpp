@@ -65,13 +65,14 @@ std::string with_leading_zeros(std::string_view toml) {
     const char c = toml[i];
     if (quote != 0) {
       if (c == quote) quote = 0;
+      if (c == '\\' && quote == '"' && i + 1 < toml.size()) out += toml[i++];
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '.' && i + 1 < toml.size() && toml[i + 1] >= '0' && toml[i + 1] <= '9' &&
                (i == 0 || std::string_view(" [,+-").find(toml[i - 1]) != std::string_view::npos)) {
       out += '0';
     }
-    out += c;
+    out += toml[i];
   }
   return out;
 }

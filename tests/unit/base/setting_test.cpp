@@ -129,6 +129,7 @@ TEST(Setting, NumbersMayBeginWithTheirPoint) {
   EXPECT_EQ(parse_setting("-.5e2"), parse_setting("-50.0"));
   EXPECT_EQ(parse_setting("[1, .25,.5]"), parse_setting("[1, 0.25, 0.5]"));
   EXPECT_EQ(parse_setting("\" .3\"").text, " .3");
+  EXPECT_EQ(parse_setting("\"a\\\" .3\"").text, "a\" .3");
   EXPECT_THROW(parse_setting("."), Error);
 }
 
