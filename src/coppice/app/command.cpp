@@ -141,7 +141,14 @@ void App::set_version_flag(const std::string& name, const std::string& text) {
 }
 void App::callback(std::function<void()> run) {
   library_->callback([this, run = std::move(run)] {
-    check_outputs(*this);
+    // Whatever is not an output and names an existing file is an input.
+    std::vector<std::string> outputs;
+    std::vector<std::string> inputs;
+    for (const ::CLI::Option* option : std::as_const(*library_).get_options()) {
+      std::vector<std::string>& files = is_output(option->get_lnames()) ? outputs : inputs;
+      files.insert(files.end(), option->results().begin(), option->results().end());
+    }
+    check_outputs(outputs, inputs);
     run();
   });
 }

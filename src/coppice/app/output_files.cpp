@@ -29,13 +29,6 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return !first.empty() && first == second;
 }
 
-bool is_output(const CLI::Option& option) {
-  const std::vector<std::string>& names = option.get_lnames();
-  return std::any_of(kOutputOptions.begin(), kOutputOptions.end(), [&](const char* output) {
-    return std::find(names.begin(), names.end(), output) != names.end();
-  });
-}
-
 }  // namespace
 
 void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
@@ -53,14 +46,10 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
   }
 }
 
-void check_outputs(const CLI::App& command) {
-  std::vector<std::string> outputs;
-  std::vector<std::string> inputs;
-  for (const CLI::Option* option : command.get_options()) {
-    std::vector<std::string>& files = is_output(*option) ? outputs : inputs;
-    files.insert(files.end(), option->results().begin(), option->results().end());
-  }
-  check_outputs(outputs, inputs);
+bool is_output(const std::vector<std::string>& option_names) {
+  return std::any_of(kOutputOptions.begin(), kOutputOptions.end(), [&](const char* output) {
+    return std::find(option_names.begin(), option_names.end(), output) != option_names.end();
+  });
 }
 
 }  // namespace coppice::app
