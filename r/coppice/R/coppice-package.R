@@ -1,0 +1,3 @@
+#' @keywords internal
+#' @useDynLib coppice, .registration = TRUE
+"_PACKAGE"

@@ -1,0 +1,4 @@
+library(testthat)
+library(coppice)
+
+test_check("coppice")
