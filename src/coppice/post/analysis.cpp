@@ -5,48 +5,107 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/post/chain_agreement.hpp"
 #include "coppice/post/row_trees.hpp"
 #include "coppice/post/views.hpp"
 
 namespace coppice {
 
-Analysis::Analysis(const std::string& path) : run_(path) {
+Analysis::Analysis(const std::string& path, ShownRows shown) : run_(path, shown) {
   const std::size_t draws = run_.draws_per_chain();
   if (draws == 0)
-    fail(ErrorCode::bad_data,
-         "{}: not every chain of the run has draws yet; continue with: coppice resume {}", path, path);
+    fail(ErrorCode::stopped, "{}: not every chain of the run has draws yet; continue with: coppice resume {}",
+         path, path);
   for (std::size_t trace = 0; trace < run_.trace_names().size(); ++trace)
     traces_.push_back(summarize_trace(run_.trace_names()[trace], run_.traces()[trace]));
-  verdict_ = is_classifier() ? classifier_verdict()
-             : is_greedy()   ? greedy_verdict()
-                             : judge(traces_, run_.config().chains, draws, inexactness_note().empty());
+}
+
+const Verdict& Analysis::verdict() const {
+  if (!verdict_)
+    verdict_ = is_classifier()                        ? classifier_verdict()
+               : is_greedy()                          ? greedy_verdict()
+               : run_.config().end == kEndSketch      ? sketch_verdict()
+                                                      : chains_verdict();
+  return *verdict_;
+}
+
+Verdict Analysis::sketch_verdict() const {
+  Verdict verdict;
+  verdict.sentence =
+      fmt::format("A sketch: {} draws of each of {} chains, too few to know whether the chains agree; for an "
+                  "answer to rely on, continue with: coppice resume {}.",
+                  run_.draws_per_chain(), run_.config().chains, run_.file().path());
+  return verdict;
+}
+
+const std::vector<PartitionDraws>& Analysis::partition_draws() const {
+  if (!partition_draws_) partition_draws_ = coppice::partition_draws(run_);
+  return *partition_draws_;
+}
+
+const std::vector<PartitionDiagnostic>& Analysis::partition_diagnostics() const {
+  if (!partition_diagnostics_) partition_diagnostics_ = diagnose_partitions(run_, partition_draws());
+  return *partition_diagnostics_;
+}
+
+Verdict Analysis::chains_verdict() const {
+  std::vector<TraceSummary> partitions;
+  for (const PartitionDiagnostic& entry : partition_diagnostics()) partitions.push_back(entry.summary);
+  Evidence evidence;
+  evidence.traces = traces_;
+  evidence.partitions = partitions;
+  evidence.chains = run_.config().chains;
+  evidence.draws = run_.draws_per_chain();
+  evidence.warmup = run_.config().warmup;
+  evidence.exact = inexactness_note().empty();
+  evidence.file = run_.file().path();
+  Verdict verdict = judge(evidence);
+  if (verdict.trusted) note_diffuse(verdict);
+  return verdict;
+}
+
+void Analysis::note_diffuse(Verdict& verdict) const {
+  double least = 1.0;  // of all levels or views; one that is decided is an answer
+  for (const PartitionDraws& draws : partition_draws())
+    if (!draws.of_columns) least = std::min(least, undecided_pairs(draws));
+  verdict.is_diffuse = least > 0.5 && !partition_draws().empty();
+  if (verdict.is_diffuse)
+    verdict.sentence += fmt::format(
+        " Converged, but the grouping is uncertain: most pairs are undecided ({:.0f} % of the pairs that may "
+        "belong together are together in 10 to 90 % of the draws).",
+        std::floor(100.0 * least));
 }
 
 Verdict Analysis::classifier_verdict() const {
-  if (!run_.complete())
-    return {false, "Not finished: scores are not calibrated yet; continue with: coppice resume.", ""};
-  return {true, "One fit, finished; judge it on held-out rows: coppice score RUN TEST.csv.", ""};
+  const std::string& path = run_.file().path();
+  Verdict verdict;
+  verdict.trusted = run_.complete();
+  verdict.sentence =
+      verdict.trusted
+          ? fmt::format("One fit, finished; judge it on held-out rows: coppice score {} TEST.csv.", path)
+          : fmt::format("Not finished: scores are not calibrated yet; continue with: coppice resume {}.", path);
+  return verdict;
 }
 
 Verdict Analysis::greedy_verdict() const {
-  if (!run_.complete())
-    return {false,
-            fmt::format(
-                "Not finished: {} so far, each with its own probabilities; continue with: coppice resume.",
-                trees_so_far()),
-            ""};
-  return {true,
-          has_column_tree()
-              ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
-              : "One greedy tree, finished: a point estimate, with no chains to compare.",
-          ""};
+  Verdict verdict;
+  verdict.trusted = run_.complete();
+  verdict.sentence =
+      !verdict.trusted
+          ? fmt::format("Not finished: {} so far, each with its own probabilities; continue with: coppice "
+                        "resume {}.",
+                        trees_so_far(), run_.file().path())
+      : has_column_tree() ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
+                          : "One greedy tree, finished: a point estimate, with no chains to compare.";
+  return verdict;
 }
 
 std::string Analysis::trees_so_far() const {
-  return has_column_tree() ? fmt::format("{} trees over columns", cross_tree().columns.roots().size())
-                           : fmt::format("{} trees", row_tree().roots().size());
+  return has_column_tree() ? counted(cross_tree().columns.roots().size(), "tree") + " over columns"
+                           : counted(row_tree().roots().size(), "tree");
 }
 
 const CrossTree& Analysis::cross_tree() const {
@@ -69,16 +128,40 @@ const Dendrogram& Analysis::row_tree() const {
   return *row_tree_;
 }
 
-Consensus Analysis::consensus(std::size_t level, Selection selection) const {
+const Consensus& Analysis::consensus(std::size_t level, const EstimateRequest& request) const {
+  const auto known = estimates_.find({level, request});
+  if (known != estimates_.end()) return known->second;
+  return estimates_.emplace(std::pair(level, request), make_consensus(level, request)).first->second;
+}
+
+Consensus Analysis::make_consensus(std::size_t level, const EstimateRequest& request) const {
+  const Selection selection = request.selection;
+  const bool is_flat = !is_greedy() && run_.levels() == 1 && selection.is_by_loss();
+  if (!request.is_plain() && !is_flat)
+    fail(ErrorCode::configuration,
+         "--clusters and --cost-ratio are for the point estimate of flat models ({} has {}); use --level",
+         run_.model().name, is_greedy() ? "a tree" : "levels");
   ConsensusOptions options;
   options.loss = loss_of(selection);
+  options.join_cost = 2.0 * request.cost_ratio / (1.0 + request.cost_ratio);
+  options.max_clusters = request.most_clusters;
   options.threads = 0;
   if (is_greedy()) return tree_consensus(row_tree(), run_.labels(level)[0]);
-  if (run_.levels() == 1 && selection.is_by_loss())
-    return coppice::consensus(run_.labels(level, options.label_budget), options);
+  if (is_flat) return coppice::consensus(run_.labels(level, options.label_budget), options);
   run_.check_level(level);
   const std::span<const Label> labels = hierarchy(selection).level(level);
   return assess(tree_draws().levels[level - 1], Labels(labels.begin(), labels.end()), options);
+}
+
+std::optional<BallBounds> Analysis::ball_bounds(std::size_t level, const EstimateRequest& request) const {
+  if (is_greedy() || is_classifier() || !request.is_plain()) return std::nullopt;
+  const Consensus& estimate = consensus(level, request);
+  constexpr std::size_t kMostLabels = 20'000'000;
+  const LabelMatrix draws = run_.labels(level, kMostLabels);
+  const std::vector<double> distances = losses(draws, estimate.labels, loss_of(request.selection));
+  // Of a large run other draws are looked at than made the radius; one of them is within it all the same.
+  const double radius = std::max(estimate.ball_radius, *std::min_element(distances.begin(), distances.end()));
+  return coppice::ball_bounds(draws, distances, radius);
 }
 
 LabelMatrix Analysis::partitions(std::size_t level, std::size_t most_labels) const {
@@ -145,7 +228,8 @@ std::vector<double> Analysis::mean_clusters() const {
 }
 
 double Analysis::seconds() const {
-  double total = 0.0;
+  if (const std::optional<double> elapsed = run_.file().elapsed()) return *elapsed;
+  double total = 0.0;  // of a run that was made before it was kept
   for (std::size_t chain = 0; chain < run_.config().chains; ++chain)
     total += run_.file().status(chain).seconds;
   return total;
@@ -157,13 +241,16 @@ std::string selection_words(Selection selection) {
   return "the draw with the highest " + selection.name();
 }
 
-std::string partition_sentence(const Consensus& estimate, Selection selection) {
+std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request) {
   if (std::isnan(estimate.expected_loss))
     return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
+  std::string how = selection_words(request.selection);
+  if (request.cost_ratio != 1.0) how += fmt::format(", joining costs {} times separating", request.cost_ratio);
+  if (request.most_clusters > 0) how += fmt::format(", at most {} clusters", request.most_clusters);
   return fmt::format(
-      "Point estimate ({}): {} clusters, expected {} {:.3f}; 95 % of the draws are within {:.3f}.",
-      selection_words(selection), estimate.clusters, loss_of(selection) == Loss::binder ? "loss" : "VI",
-      estimate.expected_loss, estimate.ball_radius);
+      "Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how,
+      counted(estimate.clusters, "cluster"),
+      loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss, estimate.ball_radius);
 }
 
 std::vector<std::string> column_names(const SavedRun& run) {

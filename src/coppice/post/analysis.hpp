@@ -9,26 +9,48 @@
 #include <vector>
 
 #include "coppice/post/consensus.hpp"
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/post/modes.hpp"
+#include "coppice/post/partition_diagnostics.hpp"
 #include "coppice/post/profile.hpp"
 #include "coppice/post/select_hierarchy.hpp"
 #include "coppice/post/verdict.hpp"
+#include "coppice/run/diagnostics.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/cross_tree.hpp"
 
 namespace coppice {
 
+/// Which partition is wanted: by which loss or trace, at which costs, with how many clusters.
+struct EstimateRequest {
+  Selection selection = Selection::vi;
+  /// What joining two rows that belong apart costs, beside separating two that belong together.
+  double cost_ratio = 1.0;
+  std::size_t most_clusters = 0;  // 0: as many as there are
+
+  EstimateRequest() = default;
+  EstimateRequest(Selection given) : selection(given) {}  // NOLINT(google-explicit-constructor)
+  bool is_plain() const { return cost_ratio == 1.0 && most_clusters == 0; }
+  auto operator<=>(const EstimateRequest&) const = default;
+};
+
 class Analysis {
  public:
-  /// Opens the run; throws Error{bad_data} if it has no draws yet.
-  explicit Analysis(const std::string& path);
+  /// Opens the run; throws Error{stopped} if it has no draws yet.
+  explicit Analysis(const std::string& path, ShownRows shown = ShownRows::sample);
 
   const SavedRun& run() const { return run_; }
   const std::vector<TraceSummary>& traces() const { return traces_; }
-  const Verdict& verdict() const { return verdict_; }
+  /// Whether the run can be trusted; needs the labels of the draws, which are read for the first question.
+  const Verdict& verdict() const;
+  /// The draws' partitions that convergence is judged by, and the diagnostics of who is with whom.
+  const std::vector<PartitionDraws>& partition_draws() const;
+  const std::vector<PartitionDiagnostic>& partition_diagnostics() const;
   /// The partition to report at a level: of a flat model the consensus, of a hierarchy its selected tree's
-  /// clusters there, so that levels are nested. Large data use a subset of draws.
-  Consensus consensus(std::size_t level, Selection selection) const;
+  /// clusters there, so that levels are nested. Large data use a subset of draws. Kept for the next question.
+  /// Error{configuration} for other costs or a number of clusters where there is no flat model's consensus.
+  const Consensus& consensus(std::size_t level, const EstimateRequest& request) const;
+  /// The extremes of the estimate's credible ball; none if it has no radius (greedy models).
+  std::optional<BallBounds> ball_bounds(std::size_t level, const EstimateRequest& request) const;
   /// The selected tree, and the draws it summarizes; both are cached.
   const SelectedHierarchy& hierarchy(Selection selection) const;
   const TreeDraws& tree_draws() const;
@@ -59,14 +81,23 @@ class Analysis {
   double seconds() const;
 
  private:
+  Consensus make_consensus(std::size_t level, const EstimateRequest& request) const;
+  Verdict chains_verdict() const;
+  /// Says so if a run that converged leaves most pairs undecided.
+  void note_diffuse(Verdict& verdict) const;
   Verdict classifier_verdict() const;
   Verdict greedy_verdict() const;
+  /// Of the first draws of a run, made in a second or two.
+  Verdict sketch_verdict() const;
   /// Trees that a fit which was stopped has so far, over what it merges.
   std::string trees_so_far() const;
 
   SavedRun run_;
   std::vector<TraceSummary> traces_;
-  Verdict verdict_;
+  mutable std::optional<Verdict> verdict_;
+  mutable std::optional<std::vector<PartitionDraws>> partition_draws_;
+  mutable std::optional<std::vector<PartitionDiagnostic>> partition_diagnostics_;
+  mutable std::map<std::pair<std::size_t, EstimateRequest>, Consensus> estimates_;
   mutable std::optional<TreeDraws> tree_draws_;
   mutable std::map<Selection, SelectedHierarchy> hierarchies_;
   mutable std::optional<Dendrogram> row_tree_;
@@ -76,7 +107,7 @@ class Analysis {
 /// "least expected variation of information", "the draw of highest rcdll".
 std::string selection_words(Selection selection);
 /// Which partition of a flat model it is, and how far the draws are from it.
-std::string partition_sentence(const Consensus& estimate, Selection selection);
+std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request);
 /// Moves of all chains together.
 std::vector<MoveStatistics> total_moves(const SavedRun& run);
 /// Of the table as it was modeled.

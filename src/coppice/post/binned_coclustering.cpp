@@ -4,7 +4,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 namespace {

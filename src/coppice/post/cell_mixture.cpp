@@ -55,9 +55,38 @@ double NumberComponent::density(double x) const {
   return std::exp(log_peak + log_fall);
 }
 
+NumberComponent::Partial NumberComponent::below(double x) const {
+  constexpr double kNearlyNormal = 200.0;  // degrees of freedom from which on differences would lose digits
+  const double z = (x - mean) / scale;
+  double part = 0.0;  // expectations of the standardized number and of its square
+  double square = 0.0;
+  double share = 0.0;
+  if (dof >= kNearlyNormal) {
+    share = normal_cdf(z);
+    part = -std::exp(-0.5 * (z * z + kLog2Pi));
+    square = share + z * part;
+  } else if (dof > 2.0) {
+    // t^2 = dof ((1 + t^2 / dof) - 1), and the first of these makes it a t density with dof - 2.
+    const boost::math::students_t law(dof);
+    share = boost::math::cdf(law, z);
+    part = -(dof + z * z) / (dof - 1.0) * boost::math::pdf(law, z);
+    square =
+        dof * ((dof - 1.0) / (dof - 2.0) *
+                   boost::math::cdf(boost::math::students_t(dof - 2.0), z * std::sqrt((dof - 2.0) / dof)) -
+               share);
+  } else {
+    return {-kInfinity, kInfinity};
+  }
+  return {mean * share + scale * part,
+          mean * mean * share + 2.0 * mean * scale * part + scale * scale * square};
+}
+
 CellMixture::CellMixture(std::span<const NumberComponent> components, std::span<const MixturePart> parts,
-                         const Encoding& encoding)
-    : components_(components), parts_(parts), encoding_(encoding) {
+                         const Encoding& encoding, double least)
+    : components_(components),
+      parts_(parts),
+      encoding_(encoding),
+      least_(encoding.log || encoding.counts ? -kInfinity : least) {
   for (const MixturePart& part : parts_) {
     total_ += part.weight;
     spike_ += part.weight * of(part).spike;
@@ -75,6 +104,36 @@ CellMixture::CellMixture(std::span<const NumberComponent> components, std::span<
     if (std::isinf(of(part).scale)) boundless_ += weight;
   }
   sd_ = std::sqrt((within + between) / numbers_);
+  if (least_ > -kInfinity) cut_off();
+}
+
+void CellMixture::cut_off() {
+  constexpr double kNegligible = 1e-9;
+  double density = 0.0;
+  below_ = cdf(least_, density);
+  if (!(below_ > kNegligible)) {
+    below_ = 0.0;
+    return;
+  }
+  if (below_ > 1.0 - kNegligible) {  // nothing is left but the end itself
+    mean_ = least_;
+    sd_ = 0.0;
+    return;
+  }
+  NumberComponent::Partial gone;
+  for (const MixturePart& part : parts_) {
+    const NumberComponent::Partial own = of(part).below(least_);
+    gone.first += part_weight(part) / numbers_ * own.first;
+    gone.second += part_weight(part) / numbers_ * own.second;
+  }
+  if (!std::isfinite(gone.second) || !std::isfinite(sd_)) {
+    // No variance, so the middle stands for the mean.
+    mean_ = number_quantile(0.5);
+    return;
+  }
+  const double second = (sd_ * sd_ + mean_ * mean_ - gone.second) / (1.0 - below_);
+  mean_ = std::max(least_, (mean_ - gone.first) / (1.0 - below_));
+  sd_ = std::sqrt(std::max(0.0, second - mean_ * mean_));
 }
 
 double CellMixture::mean() const {
@@ -99,7 +158,10 @@ double CellMixture::quantile(double p) const {
   if (encoding_.log) place = place > 0.0 ? std::log(place) : -kInfinity;
   double density = 0.0;
   const double share = spike_ / total_;
-  const double below = numbers_ <= 0.0 || std::isinf(place) ? 0.0 : cdf(place, density) * (1.0 - share);
+  const double part = numbers_ <= 0.0 || std::isinf(place)
+                          ? 0.0
+                          : std::max(0.0, cdf(place, density) - below_) / (1.0 - below_);
+  const double below = part * (1.0 - share);
   if (p > below && p <= below + share) return *encoding_.spike;
   if (share >= 1.0) return *encoding_.spike;
   return encoding_.decode(number_quantile((p <= below ? p : p - share) / (1.0 - share)));
@@ -107,6 +169,8 @@ double CellMixture::quantile(double p) const {
 
 /// Newton's method inside a bracket that halves where Newton leaves it.
 double CellMixture::number_quantile(double p) const {
+  if (below_ > 1.0 - 1e-9) return least_;
+  p = below_ + p * (1.0 - below_);
   // A normal of infinite variance has half its mass at either end.
   if (0.5 * boundless_ >= p * numbers_) return -kInfinity;
   if (0.5 * boundless_ >= (1.0 - p) * numbers_) return kInfinity;
@@ -130,7 +194,7 @@ double CellMixture::number_quantile(double p) const {
     const double next = x - excess / density;
     x = next > low && next < high ? next : 0.5 * (low + high);
   }
-  return x;
+  return std::max(x, least_);
 }
 
 double CellMixture::cdf(double x, double& density) const {

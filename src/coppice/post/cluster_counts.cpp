@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coppice/model/prior_counts.hpp"
 #include "coppice/prior/cluster_count.hpp"
 
 namespace coppice {
@@ -16,6 +17,8 @@ constexpr std::size_t kLeastPriorDraws = 100;
 constexpr std::size_t kMostPriorDraws = 1000;
 /// Rows times clusters in them, at most: what a draw costs where every row looks at every cluster.
 constexpr double kMostPriorWork = 3e8;
+/// Clusters in all draws, where their number is drawn alone.
+constexpr std::size_t kMostCountedClusters = 1'000'000;
 
 void count(std::vector<double>& counts, std::size_t clusters) {
   if (counts.size() < clusters) counts.resize(clusters, 0.0);
@@ -128,12 +131,26 @@ std::string ClusterCounts::warning() const {
 std::vector<std::vector<double>> prior_cluster_counts(const SavedRun& run) {
   std::vector<std::vector<double>> counts(run.levels());
   const std::unique_ptr<Inference> sampler = run.model().make_inference(run.setup().problem);
+  // A chain of its own: the prior's draws are not those of the fit.
+  const auto name_of = [&](std::size_t draw) {
+    return StreamName{run.config().seed, run.config().chains, draw};
+  };
+  if (const auto* counter = dynamic_cast<const PriorCounts*>(sampler.get()); counter != nullptr) {
+    std::size_t clusters = 0;
+    for (std::size_t draw = 0;
+         draw < kLeastPriorDraws || (draw < kMostPriorDraws && clusters < kMostCountedClusters); ++draw) {
+      Stream stream(name_of(draw), Purpose::prior_shape);
+      const std::size_t drawn = counter->draw_prior_count(stream);
+      count(counts[0], drawn);
+      clusters += drawn;
+    }
+    return counts;
+  }
   Labels labels(run.levels() * run.rows());
   const std::size_t draws = std::clamp(kPriorRows / run.rows(), kLeastPriorDraws, kMostPriorDraws);
   double work = 0.0;
   for (std::size_t draw = 0; draw < draws && work < kMostPriorWork; ++draw) {
-    // A chain of its own: the prior's draws are not those of the fit.
-    sampler->draw_prior({run.config().seed, run.config().chains, draw});
+    sampler->draw_prior(name_of(draw));
     sampler->labels(labels);
     count_levels(labels, run.rows(), counts);
     work += static_cast<double>(run.rows()) * (1.0 + *std::max_element(labels.begin(), labels.end()));

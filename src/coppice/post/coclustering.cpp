@@ -7,7 +7,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 #include "coppice/post/vector_width.hpp"
 
 namespace coppice {

@@ -8,7 +8,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/post/coclustering.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 #include "coppice/post/descent.hpp"
 #include "coppice/post/draw_bound.hpp"
 #include "coppice/post/draw_set.hpp"
@@ -26,6 +26,13 @@ constexpr double kDescentWork = 1.5e10;    // table cells read in all descents t
 constexpr double kMoreStartsWork = 2.5e8;  // no further start once this much is used
 constexpr double kSmallWork = 2e6;  // as long as no more was used, further starts cost nothing anyone notices
 constexpr double kBoundWork = 8e9;  // row pairs read to exclude draws by their lower bound
+// A draw whose loss to that many representative draws is so many standard errors above the best one is not
+// compared with all of them, which would take time in proportion to the square of the number of draws.
+constexpr std::size_t kSampleSizes[] = {32, 128, 512, 2048};
+constexpr double kStandardErrors = 6.0;
+// With more draws starts are improved on so many of them, evenly spaced, and only the best one on all.
+constexpr std::size_t kManyDraws = 8192;
+constexpr std::size_t kDrawsOfStarts = 2048;
 constexpr std::size_t kTableCells = 12'000'000;  // of a descent and of the linkage cuts: 150 MB at most
 
 struct Candidate {
@@ -41,13 +48,51 @@ Candidate make_candidate(Labels labels, ExpectedLoss& loss) {
   return candidate;
 }
 
+/// Draws at evenly spaced quantiles of the weights, each with how often it was met: their average estimates
+/// that over all draws without bias, however unequal the weights are.
+class RepresentativeDraws {
+ public:
+  RepresentativeDraws(const DrawSet& draws, std::size_t count) : count_(static_cast<double>(count)) {
+    double mass = 0.0;
+    std::size_t t = 0;
+    for (std::size_t d = 0; d < draws.size() && t < count; ++d) {
+      mass += draws.weight(d);
+      std::size_t times = 0;
+      while (t < count && (static_cast<double>(t) + 0.5) / count_ <= mass + 1e-12) {
+        ++times;
+        ++t;
+      }
+      if (times > 0) chosen_.emplace_back(d, static_cast<double>(times));
+    }
+  }
+
+  /// Whether the expected loss of the labels is surely above the limit.
+  bool is_above(double limit, ExpectedLoss& loss, std::span<const Label> labels, std::size_t clusters) const {
+    const double own = loss.own(labels, clusters);
+    double sum = 0.0;
+    double squares = 0.0;
+    for (const auto& [d, times] : chosen_) {
+      const double value = loss.to_draw(labels, clusters, own, d);
+      sum += times * value;
+      squares += times * value * value;
+    }
+    const double mean = sum / count_;
+    const double variance = std::max(squares / count_ - mean * mean, 0.0);
+    return mean - kStandardErrors * std::sqrt(variance / count_) > limit;
+  }
+
+ private:
+  double count_;
+  std::vector<std::pair<std::size_t, double>> chosen_;
+};
+
 class Search {
  public:
   Search(const LabelMatrix& given, const DrawSet& draws, const ConsensusOptions& options)
       : given_(given),
         draws_(draws),
         options_(options),
-        loss_(draws, options.loss),
+        loss_(draws, options.loss, options.join_cost),
         descent_(loss_, options.max_clusters, kTableCells) {}
 
   Consensus run() {
@@ -124,8 +169,8 @@ class Search {
     }
   }
 
-  void improve(Candidate candidate) {
-    candidate.clusters = descent_.improve(candidate.labels, options_.sweeps, work_);
+  void improve(Candidate candidate, Descent& descent) {
+    candidate.clusters = descent.improve(candidate.labels, options_.sweeps, work_);
     candidate.loss = loss_(candidate.labels, candidate.clusters);
     if (best_.labels.empty() || candidate.loss < best_.loss) best_ = std::move(candidate);
   }
@@ -134,29 +179,49 @@ class Search {
     std::stable_sort(candidates_.begin(), candidates_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
     best_ = candidates_.front();
+    if (draws_.size() > kManyDraws) {
+      const DrawSet some(given_, kDrawsOfStarts);
+      ExpectedLoss loss(some, options_.loss);
+      Descent descent(loss, options_.max_clusters, kTableCells);
+      descend(descent);
+      improve(best_, descent_);
+    } else {
+      descend(descent_);
+    }
+    candidates_.clear();
+  }
+
+  void descend(Descent& descent) {
     for (std::size_t c = 0; c < candidates_.size() && work_ > 0.0; ++c) {
       const double used = kDescentWork - work_;
       if (used > kMoreStartsWork || (c >= options_.descents && used > kSmallWork)) break;
       if (c > 0 && candidates_[c].labels == candidates_[c - 1].labels) continue;
-      improve(candidates_[c]);
+      improve(candidates_[c], descent);
     }
-    candidates_.clear();
   }
 
   // No draw may be better than the answer. Those that a lower bound does not exclude are evaluated.
   void check_excluded_draws() {
     const auto n = static_cast<double>(draws_.rows());
     if (counts_.empty() || draws_.draws_used() != given_.draws() || given_.draws() > 65535) return;
+    if (options_.join_cost != 1.0) return;  // the bound is that of equal costs
     if (n > 65534.0 || n * n * static_cast<double>(draws_.size()) > kBoundWork) return;
     const Candidate found = best_;
+    std::vector<RepresentativeDraws> samples;
+    for (const std::size_t size : kSampleSizes)
+      if (draws_.size() > 2 * size) samples.emplace_back(draws_, size);
     for (const std::size_t d : draws_below_bound(draws_, counts_, given_.draws(), options_.loss, found.labels,
                                                  found.clusters, found.loss * (1.0 - 1e-9) - 1e-12)) {
       if (!is_allowed(draws_.clusters(d))) continue;
       const auto labels = draws_[d];
+      if (std::any_of(samples.begin(), samples.end(), [&](const RepresentativeDraws& sample) {
+            return sample.is_above(best_.loss, loss_, labels, draws_.clusters(d));
+          }))
+        continue;
       if (loss_(labels, draws_.clusters(d), best_.loss) >= best_.loss) continue;
       Candidate candidate = make_candidate(Labels(labels.begin(), labels.end()), loss_);
       result_.best_draw_loss = std::min(result_.best_draw_loss, candidate.loss);
-      improve(std::move(candidate));
+      improve(std::move(candidate), descent_);
     }
   }
 
@@ -221,9 +286,21 @@ void check_options(const ConsensusOptions& options) {
   if (!(options.credibility > 0.0 && options.credibility <= 1.0)) {
     fail(ErrorCode::usage, "consensus: a credibility of {} is not in (0, 1]", options.credibility);
   }
+  if (!(options.join_cost > 0.0 && options.join_cost < 2.0))
+    fail(ErrorCode::usage, "consensus: a cost of joining of {} is not in (0, 2)", options.join_cost);
 }
 
 }  // namespace
+
+std::vector<bool> unassigned_rows(const Consensus& estimate) {
+  const std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
+  std::vector<bool> unassigned(estimate.labels.size(), false);
+  if (estimate.clusters < 2) return unassigned;
+  for (std::size_t row = 0; row < unassigned.size(); ++row)
+    unassigned[row] = sizes[static_cast<std::size_t>(estimate.labels[row])] == 1 &&
+                      estimate.row_confidence[row] < 0.5;
+  return unassigned;
+}
 
 Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options) {
   if (draws.rows == 0 || draws.draws() == 0) fail(ErrorCode::usage, "consensus: there are no draws");
@@ -238,7 +315,7 @@ Consensus assess(const LabelMatrix& draws, Labels labels, const ConsensusOptions
     fail(ErrorCode::usage, "consensus: {} labels for {} rows", labels.size(), draws.rows);
   check_options(options);
   const DrawSet set(draws, std::max<std::size_t>(options.label_budget / draws.rows, 1));
-  ExpectedLoss loss(set, options.loss);
+  ExpectedLoss loss(set, options.loss, options.join_cost);
   Consensus result;
   result.best_draw_loss = result.best_linkage_loss = std::numeric_limits<double>::quiet_NaN();
   result.labels = std::move(labels);

@@ -1,7 +1,9 @@
 // The point estimate: the partition that minimizes the posterior expected loss, estimated by the average over
 // the draws,
 //   VI (Meila 2007; Wade and Ghahramani 2018): E[H(c) + H(draw) - 2 I(c, draw)], in nats, or
-//   Binder (1978), equal costs: E[2 * pairs in disagreement] / n^2.
+//   Binder (1978): E[2 * pairs in disagreement] / n^2,
+// with equal costs, or with a cost b of joining what a draw separates and 2 - b of separating what it joins
+// (the generalized losses of Dahl, Johnson and Mueller 2022): b H(draw | c) + (2 - b) H(c | draw).
 // Both are exact averages over the draws; the Jensen lower bound of the VI from the co-clustering matrix
 // serves only to screen candidates. Candidates are the draws and the average-linkage cuts of 1 -
 // co-clustering; the best few are improved by moving one row at a time to the cluster (or to a new one) that
@@ -27,6 +29,7 @@ namespace coppice {
 /// What is estimated, and how much work goes into it.
 struct ConsensusOptions {
   Loss loss = Loss::vi;            // whose posterior expectation is minimized
+  double join_cost = 1.0;          // above 0, below 2; more than 1 gives more and smaller clusters
   double credibility = 0.95;       // of the credible ball
   std::size_t matrix_rows = 5000;  // above this many rows no n x n matrix is made and no linkage is cut
   std::size_t max_clusters = 0;    // of the estimate; 0: no limit
@@ -49,6 +52,10 @@ struct Consensus {
   std::vector<double> row_confidence;
   std::size_t draws_used = 0;  // for the losses
 };
+
+/// Rows that cannot be placed: singletons of the estimate that are singletons in less than half of the draws,
+/// so that no cluster takes them and they are not clusters either.
+std::vector<bool> unassigned_rows(const Consensus& estimate);
 
 /// Computes the point estimate. Error{usage} if there are no rows or no draws.
 Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options = {});

@@ -61,7 +61,9 @@ FitRequest fit_request(const CrossvalidationRequest& request, const Contender& c
   fit.model = contender.model->name;
   fit.parameters = contender.parameters;
   fit.run_length = request.run_length;
-  for (const auto& [name, value] : kFoldRunLength) fit.run_length.try_emplace(name, Setting::number(value));
+  for (const auto& [name, value] : kFoldRunLength)
+    if (!fit.run_length.contains("until") || std::string_view(name) == "chains")
+      fit.run_length.try_emplace(name, Setting::number(value));
   if (contender.model->runs_once())
     std::erase_if(fit.run_length, [](const auto& setting) { return setting.first != "seed"; });
   fit.family = request.family;

@@ -27,12 +27,12 @@ std::vector<double> loss_terms(Loss loss, std::size_t rows) {
   return terms;
 }
 
-ExpectedLoss::ExpectedLoss(const DrawSet& draws, Loss loss)
-    : draws_(draws), terms_(loss_terms(loss, draws.rows())) {
+ExpectedLoss::ExpectedLoss(const DrawSet& draws, Loss loss, double join_cost)
+    : draws_(draws), terms_(loss_terms(loss, draws.rows())), join_cost_(join_cost) {
   own_of_draw_.resize(draws.size());
   for (std::size_t d = 0; d < draws.size(); ++d) {
     own_of_draw_[d] = own(draws[d], draws.clusters(d));
-    constant_ += draws.weight(d) * own_of_draw_[d];
+    constant_ += (2.0 - join_cost) * draws.weight(d) * own_of_draw_[d];
   }
 }
 
@@ -47,7 +47,7 @@ double ExpectedLoss::own(std::span<const Label> labels, std::size_t clusters) co
 double ExpectedLoss::to_draw(std::span<const Label> labels, std::size_t clusters, double own_loss,
                              std::size_t d) {
   const double overlap = counter_.sum_over_cells(labels, clusters, draws_[d], draws_.clusters(d), terms_);
-  return std::max(own_loss + own_of_draw_[d] - 2.0 * overlap, 0.0);
+  return std::max(join_cost_ * own_loss + (2.0 - join_cost_) * own_of_draw_[d] - 2.0 * overlap, 0.0);
 }
 
 double ExpectedLoss::operator()(std::span<const Label> labels, std::size_t clusters, double limit) {
@@ -85,7 +85,7 @@ std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const
   for (const Label label : labels) ++sizes[static_cast<std::size_t>(label)];
 
   double current = loss.constant();
-  for (const std::size_t size : sizes) current += terms[size];
+  for (const std::size_t size : sizes) current += loss.join_cost() * terms[size];
   for (std::size_t k = 0; k < count; ++k) {
     for (std::size_t line = 0; line < lines; ++line)
       current -= 2.0 * weight[line] * terms[overlaps[k * lines + line]];
@@ -105,7 +105,7 @@ std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const
       change += weight[line] * (terms[both] - terms[kept[line]] - terms[gone[line]]);
       kept[line] = both;
     }
-    current += terms[sizes[a] + sizes[b]] - terms[sizes[a]] - terms[sizes[b]] - 2.0 * change;
+    current += loss.join_cost() * (terms[sizes[a] + sizes[b]] - terms[sizes[a]] - terms[sizes[b]]) - 2.0 * change;
     sizes[a] += sizes[b];
     result[clusters - 1] = current;
   }
@@ -117,9 +117,11 @@ Descent::Descent(const ExpectedLoss& loss, std::size_t max_clusters, std::size_t
       terms_(loss.terms()),
       max_clusters_(max_clusters == 0 ? draws_.rows() : max_clusters),
       max_cells_(max_cells),
+      join_cost_(loss.join_cost()),
       line_weight_(draws_.all_clusters()) {
   gains_.resize(draws_.rows());
   for (std::size_t x = 0; x < draws_.rows(); ++x) gains_[x] = terms_[x + 1] - terms_[x];
+  for (const double gain : gains_) size_gains_.push_back(join_cost_ * gain);
   for (std::size_t d = 0; d < draws_.size(); ++d) {
     std::fill_n(line_weight_.begin() + static_cast<std::ptrdiff_t>(draws_.offset(d)), draws_.clusters(d),
                 draws_.weight(d));
@@ -211,12 +213,12 @@ bool Descent::sweep(Labels& labels, double& work) {
       for (std::size_t d = 0; d < count; ++d) {
         stay += draws_.weight(d) * gains_[counts_[row[d] * width_ + from] - 1];
       }
-      const double cost_here = gains_[sizes_[from] - 1] - 2.0 * stay;
+      const double cost_here = size_gains_[sizes_[from] - 1] - 2.0 * stay;
       double best_cost = cost_here - kLeastGain;
       std::size_t best = from;
       for (std::size_t k = 0; k < slots_; ++k) {
         if (k == from) continue;
-        const double cost = gains_[sizes_[k]] - 2.0 * sums[k];
+        const double cost = size_gains_[sizes_[k]] - 2.0 * sums[k];
         if (cost < best_cost) {
           best_cost = cost;
           best = k;
@@ -247,8 +249,8 @@ void Descent::costs(std::size_t row, std::size_t from, std::vector<double>& cost
   for (std::size_t d = 0; d < lines.size(); ++d)
     stay += draws_.weight(d) * gains_[counts_[lines[d] * width_ + from] - 1];
   for (std::size_t k = 0; k < slots_; ++k)
-    costs[k] = (k == from                   ? gains_[sizes_[k] - 1]
-                : sizes_[k] < gains_.size() ? gains_[sizes_[k]]
+    costs[k] = (k == from                   ? size_gains_[sizes_[k] - 1]
+                : sizes_[k] < gains_.size() ? size_gains_[sizes_[k]]
                                             : 0.0) -
                2.0 * (k == from ? stay : costs[k]);
 }
@@ -299,8 +301,8 @@ bool Descent::merge_best_pair(Labels& labels, double& work) {
     for (std::size_t b = a + 1; b < used.size(); ++b) {
       const std::size_t size_a = sizes_[used[a]];
       const std::size_t size_b = sizes_[used[b]];
-      const double total =
-          terms_[size_a + size_b] - terms_[size_a] - terms_[size_b] + change[a * used.size() + b];
+      const double total = join_cost_ * (terms_[size_a + size_b] - terms_[size_a] - terms_[size_b]) +
+                           change[a * used.size() + b];
       if (total < best) {
         best = total;
         best_a = used[a];

@@ -2,7 +2,8 @@
 // With f(x) = x log x / n (VI) or x^2 / n^2 (Binder), sizes n_k of the partition, m_dl of draw d and n_dkl of
 // their overlaps,
 //   expected loss = sum_k f(n_k) + E_d[sum_l f(m_dl) - 2 sum_kl f(n_dkl)],
-// so the row i with label l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)],
+// (with unequal costs the first sum counts b and the second 2 - b times, so that joining members of different
+// clusters of a draw costs b / (2 - b) times as much as separating members of one), so the row i with label l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)],
 // where g(x) = f(x + 1) - f(x). All g are kept in a table with the clusters of the partition side by side,
 // one line for each cluster of each draw: one row's costs for all clusters are the sum of as many lines as
 // there are draws.
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 #include "coppice/post/draw_set.hpp"
 #include "coppice/post/linkage.hpp"
 #include "coppice/post/loss.hpp"
@@ -28,11 +29,13 @@ std::vector<double> loss_terms(Loss loss, std::size_t rows);
 /// Exact expected losses under a set of draws.
 class ExpectedLoss {
  public:
-  ExpectedLoss(const DrawSet& draws, Loss loss);
+  /// `join_cost` is b above, 1 for equal costs.
+  ExpectedLoss(const DrawSet& draws, Loss loss, double join_cost = 1.0);
 
   const DrawSet& draws() const { return draws_; }
   std::span<const double> terms() const { return terms_; }
-  /// The part that does not depend on the partition: E_d[sum_l f(m_dl)].
+  double join_cost() const { return join_cost_; }
+  /// The part that does not depend on the partition: (2 - b) E_d[sum_l f(m_dl)].
   double constant() const { return constant_; }
   /// Sum of f over the cluster sizes of a canonical partition.
   double own(std::span<const Label> labels, std::size_t clusters) const;
@@ -45,6 +48,7 @@ class ExpectedLoss {
  private:
   const DrawSet& draws_;
   std::vector<double> terms_;
+  double join_cost_;
   std::vector<double> own_of_draw_;
   double constant_ = 0.0;
   PairCounter counter_;
@@ -87,9 +91,11 @@ class Descent {
 
   const DrawSet& draws_;
   std::span<const double> terms_;
-  std::vector<double> gains_;  // g(x)
+  std::vector<double> gains_;       // g(x)
+  std::vector<double> size_gains_;  // b g(x): of the sizes of the partition's own clusters
   std::size_t max_clusters_;
   std::size_t max_cells_;
+  double join_cost_;
   std::size_t width_ = 0;  // clusters side by side, a multiple of 8
   std::size_t slots_ = 0;  // of them usable
   std::vector<std::size_t> sizes_;

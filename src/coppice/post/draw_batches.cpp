@@ -23,7 +23,7 @@ std::size_t evenly_spaced_draws(const SavedRun& run, std::size_t most) {
 void for_each_batch(const SavedRun& run, std::size_t most, std::size_t threads,
                     const std::function<void(std::span<const TakenDraw>)>& visit) {
   if (run.draws_per_chain() == 0)
-    fail(ErrorCode::usage, "{}: the run has no draws yet; continue with coppice resume", run.file().path());
+    fail(ErrorCode::stopped, "{}: the run has no draws yet; continue with coppice resume", run.file().path());
   struct Slot {
     std::unique_ptr<Predictor> predictor;
     std::vector<Label> labels;

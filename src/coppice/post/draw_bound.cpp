@@ -7,7 +7,7 @@
 
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/lanes.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 #include "coppice/post/vector_width.hpp"
 
 namespace coppice {

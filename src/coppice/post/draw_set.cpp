@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 

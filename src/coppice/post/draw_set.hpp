@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coppice/shape/partition.hpp"
+#include "coppice/shape/spaced.hpp"
 
 namespace coppice {
 
@@ -44,10 +45,5 @@ class DrawSet {
   std::vector<Entry> entries_;
   std::vector<Labels> copies_;
 };
-
-/// Index t of `count` evenly spaced picks out of `total` (count <= total).
-inline std::size_t spaced(std::size_t t, std::size_t count, std::size_t total) {
-  return (2 * t + 1) * total / (2 * count);
-}
 
 }  // namespace coppice

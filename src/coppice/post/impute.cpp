@@ -14,6 +14,7 @@
 #include "coppice/model/registry.hpp"
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
+#include "coppice/post/least_values.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
 
@@ -47,7 +48,11 @@ class CellCollector {
  public:
   /// `new_rows`: the rows of the cells if they are not those of the run; null if they are.
   CellCollector(const SavedRun& run, std::vector<ImputedCell>& cells, std::size_t draws, const Rows* new_rows)
-      : run_(run), cells_(cells), new_rows_(new_rows), place_(run.table().columns.size()) {
+      : run_(run),
+        cells_(cells),
+        new_rows_(new_rows),
+        least_(least_values(run)),
+        place_(run.table().columns.size()) {
     if (new_rows_ != nullptr) log_scale_.assign(new_rows_->size(), kMinusInfinity);
     const std::vector<std::size_t>& order = run.setup().plan.order;
     for (std::size_t j = 0; j < order.size(); ++j) place_[order[j]] = j;
@@ -100,7 +105,7 @@ class CellCollector {
       return;
     }
     const Encoding& encoding = run_.setup().plan.encodings[place_[cell.column]];
-    const CellMixture mixture(components_, parts_[number_[k]], encoding);
+    const CellMixture mixture(components_, parts_[number_[k]], encoding, least_[cell.column]);
     cell.mean = units.location(mixture.mean());
     cell.sd = units.spread(mixture.sd());
     const std::vector<double>& mass = mass_[number_[k]];
@@ -299,6 +304,7 @@ class CellCollector {
   const SavedRun& run_;
   std::vector<ImputedCell>& cells_;
   const Rows* new_rows_;
+  std::vector<double> least_;      // of each column of the table
   std::vector<double> log_scale_;  // of each new row: log p(what it has) under the best draw so far
   std::size_t taken_ = 0;
   std::vector<std::size_t> place_;                  // encoded cell of each column of the table

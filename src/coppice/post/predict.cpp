@@ -7,7 +7,7 @@
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/data/transform.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/units.hpp"
 

@@ -7,6 +7,8 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/post/cell_mixture.hpp"
+#include "coppice/post/learned_values.hpp"
+#include "coppice/post/least_values.hpp"
 #include "coppice/post/trait_words.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/run/plan_without_chain.hpp"
@@ -18,7 +20,8 @@ constexpr std::size_t kMostExemplars = 5;
 constexpr std::size_t kLeastNameTraits = 2;
 constexpr std::size_t kMostNameTraits = 3;
 constexpr double kNameShare =
-    0.25;  // of the strongest divergence: a third trait is worth naming from here on
+    0.25;                           // of the strongest divergence: a third trait is worth naming from here on
+constexpr double kElsewhere = 0.5;  // standard deviations of the others between the means
 constexpr double kLeastDivergence = 0.01;  // nats; below it a column is the same inside and outside
 
 /// Rows of each cluster, ascending.
@@ -94,6 +97,7 @@ struct ColumnModel {
   std::size_t place;  // encoded cell
   Encoding encoding;
   OriginalUnits units;
+  double least;  // number, in the units of the table
 
   double location(double number) const { return units.location(encoding.decode(number)); }
   double spread(double variance) const { return encoding.log ? kMissing : units.spread(std::sqrt(variance)); }
@@ -103,7 +107,7 @@ struct ColumnModel {
     constexpr double kTail = 0.05;
     const NumberComponent component(predictive);
     const MixturePart whole{0, 1.0};
-    const CellMixture mixture({&component, 1}, {&whole, 1}, encoding);
+    const CellMixture mixture({&component, 1}, {&whole, 1}, encoding, least);
     if (!entry->is_discrete())
       return {units.location(mixture.quantile(kTail)), units.location(mixture.quantile(1.0 - kTail))};
     Range range;
@@ -150,7 +154,10 @@ Trait make_trait(const Column& column, const ColumnModel& model, const double* i
     const NormalDivergence parts =
         divergence_of_normals(inside.mean, inside.variance, outside.mean, outside.variance);
     trait.divergence = parts.means + parts.variances;
-    by_spread = parts.variances > parts.means;
+    // A tight cluster is less varied than all others together in any column; where it lies says more.
+    const bool is_elsewhere =
+        std::abs(inside.mean - outside.mean) >= kElsewhere * std::sqrt(outside.variance);
+    by_spread = parts.variances > parts.means && !is_elsewhere;
   }
   if (model.encoding.spike) {
     trait.inside_spike = inside.spike;
@@ -254,7 +261,7 @@ void name_clusters(std::vector<ClusterProfile>& profiles) {
     const std::size_t length = name_length(profile);
     profile.name = length > 0             ? name_of(profile, length)
                    : profiles.size() == 1 ? "all rows"
-                                          : "like the others";
+                                          : "no distinguishing column";
   }
   for (std::size_t traits = kLeastNameTraits + 1; traits <= 2 * kMostNameTraits; ++traits) {
     std::vector<bool> shared(profiles.size());
@@ -303,17 +310,19 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
   const FamilyPlan& plan = apart ? *apart : run.setup().plan;
   const Rows rows_apart = apart ? encode(*apart, table) : Rows();
   const Rows& rows = apart ? rows_apart : run.setup().rows;
-  ClusterStatistics statistics(*plan.family, rows, members);
+  const std::unique_ptr<Family> family = family_as_learned(run, plan);
+  ClusterStatistics statistics(*family, rows, members);
   const std::vector<std::vector<std::size_t>> present = count_present(table, members);
   std::vector<std::size_t> present_in_all(table.columns.size());
   for (const std::vector<std::size_t>& counts : present)
     for (std::size_t j = 0; j < counts.size(); ++j) present_in_all[j] += counts[j];
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), table);
+  const std::vector<double> least = least_values(run);
   std::vector<ColumnModel> models(table.columns.size());
   for (std::size_t place = 0; place < plan.order.size(); ++place) {
     const std::size_t j = plan.order[place];
-    models[j] = {&family_of(plan, j), plan.family.get(), place, plan.encodings[place], units[j]};
+    models[j] = {&family_of(plan, j), family.get(), place, plan.encodings[place], units[j], least[j]};
   }
   std::vector<bool> varies;
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
@@ -338,10 +347,11 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
     std::stable_sort(profile.traits.begin(), profile.traits.end(),
                      [](const Trait& a, const Trait& b) { return a.divergence > b.divergence; });
     if (with_examples)
-      choose_examples(profile, members[c], typicality(*plan.family, rows, members[c], statistics.inside(c)));
+      choose_examples(profile, members[c], typicality(*family, rows, members[c], statistics.inside(c)));
     profiles.push_back(std::move(profile));
   }
   name_clusters(profiles);
+  for (ClusterProfile& profile : profiles) profile.words = profile.name;
   if (most_traits > 0)
     for (ClusterProfile& profile : profiles)
       profile.traits.resize(std::min(profile.traits.size(), most_traits));

@@ -24,7 +24,8 @@ struct ClusterProfile {
   Label cluster = 0;          // its number
   std::size_t size = 0;       // number of rows
   double confidence = 0.0;    // mean of its rows' confidence; NaN if none was given
-  std::string name;           // its two or three strongest traits; more where two clusters would share a name
+  std::string words;          // its two or three strongest traits; more where two clusters would share them
+  std::string name;           // the same, or what a user called it (cluster_names.hpp)
   std::vector<Trait> traits;  // strongest first
   /// The rows with the highest predictive density under the cluster's other rows, best first.
   std::vector<std::uint32_t> exemplars;

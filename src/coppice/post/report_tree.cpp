@@ -1,5 +1,8 @@
 #include "coppice/post/report_tree.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,9 +38,14 @@ class Builder {
       take_hierarchy(run_hierarchy(analysis_, selection));
     else
       join_clusters(selection);
+    for (std::size_t level = 1; level <= tree_.levels.size(); ++level)
+      for (std::size_t cluster = 0; cluster < tree_.levels[level - 1].node_of.size(); ++cluster)
+        tree_.nodes[tree_.levels[level - 1].node_of[cluster]].addresses.push_back(
+            {level, static_cast<Label>(cluster)});
     lay_out();
     describe_siblings();
     describe_levels();
+    name_joins();
     return std::move(tree_);
   }
 
@@ -57,6 +65,7 @@ class Builder {
       entry.exact = hierarchy.support[node.id].exact;
       entry.sure = hierarchy.support[node.id].overlap;
       entry.name = hierarchy.captions[node.id].name;
+      entry.words = hierarchy.captions[node.id].words;
       tree_.nodes.push_back(std::move(entry));
       rows_.push_back(node.rows);
     }
@@ -280,25 +289,56 @@ class Builder {
       std::vector<ClusterProfile> profiles = profile_groups(run_, groups, 0);
       for (std::size_t c = 0; c < children.size(); ++c) {
         ReportNode& child = tree_.nodes[children[c]];
-        if (child.name.empty()) child.name = profiles[c].name;
         child.against_siblings = strongest(std::move(profiles[c].traits));
       }
     }
   }
 
+  /// Single rows that cannot be placed are not clusters with a character of their own.
+  void name_unassigned(const ReportLevel& level) {
+    if (analysis_.is_greedy()) return;
+    const std::vector<bool> unassigned = unassigned_rows(level.estimate);
+    for (std::size_t row = 0; row < unassigned.size(); ++row)
+      if (unassigned[row])
+        tree_.nodes[level.node_of[static_cast<std::size_t>(level.estimate.labels[row])]].name =
+            "unassigned: " + run_.table().row_ids[row];
+  }
+
   void describe_levels() {
     for (std::size_t level = 1; level <= tree_.levels.size(); ++level) {
       const ReportLevel& entry = tree_.levels[level - 1];
-      std::vector<ClusterProfile> profiles =
-          profile_clusters(run_, entry.estimate.labels, entry.estimate.row_confidence, 0);
+      name_unassigned(entry);
+      std::vector<ClusterProfile> profiles = profile_level(run_, level, entry.estimate, 0);
       for (ClusterProfile& profile : profiles) {
         ReportNode& node = tree_.nodes[entry.node_of[static_cast<std::size_t>(profile.cluster)]];
         // A node that spans levels is described once.
         if (!node.exemplars.empty()) continue;
+        if (node.name.empty()) {
+          node.name = std::move(profile.name);
+          node.words = std::move(profile.words);
+        }
         node.against_all = strongest(std::move(profile.traits));
         node.exemplars = std::move(profile.exemplars);
         node.outliers = std::move(profile.outliers);
       }
+    }
+  }
+
+  /// A join is called by the clusters below it: "clusters 2, 5".
+  void name_joins() {
+    constexpr std::size_t kMostNumbers = 6;
+    std::vector<std::vector<Label>> below(tree_.nodes.size());
+    for (std::size_t n = tree_.nodes.size(); n-- > 0;) {  // children come after their parents
+      ReportNode& node = tree_.nodes[n];
+      if (!node.addresses.empty()) below[n] = {node.addresses.front().cluster};
+      for (const std::size_t child : node.children)
+        if (node.addresses.empty()) below[n].insert(below[n].end(), below[child].begin(), below[child].end());
+      if (!node.name.empty()) continue;
+      std::sort(below[n].begin(), below[n].end());
+      const std::size_t shown = std::min(below[n].size(), kMostNumbers);
+      node.name = fmt::format("clusters {}", fmt::join(below[n].begin(), below[n].begin() + shown, ", "));
+      if (shown < below[n].size()) node.name += fmt::format(" and {} more", below[n].size() - shown);
+      node.words = node.name;
     }
   }
 

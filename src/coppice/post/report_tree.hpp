@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coppice/post/analysis.hpp"
+#include "coppice/post/cluster_names.hpp"
 #include "coppice/post/profile.hpp"
 
 namespace coppice {
@@ -24,7 +25,10 @@ struct ReportNode {
   double height = 0.0;  // of a join of clusters: the share of draws in which rows of its parts are apart
   double exact = 0.0;   // share of draws with exactly this cluster; NaN if it is not known
   double sure = 0.0;    // of clusters: mean overlap with the most similar cluster, or co-clustering; 0 to 1
-  std::string name;
+  /// The clusters that it is, coarsest first; none of the root and of joins.
+  std::vector<ClusterAddress> addresses;
+  std::string name;                                  // of a join: the numbers of its clusters
+  std::string words;                                 // what distinguishes it, whatever its name
   std::vector<Trait> against_siblings, against_all;  // strongest first
   std::vector<std::uint32_t> exemplars, outliers;    // rows of the table
 };

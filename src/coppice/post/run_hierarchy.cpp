@@ -2,25 +2,39 @@
 
 #include <fmt/format.h>
 
-#include "coppice/post/profile.hpp"
+#include "coppice/post/cluster_names.hpp"
 
 namespace coppice {
 namespace {
 
-/// Names by id: every set of siblings is described by itself.
-std::vector<NodeCaption> caption_nodes(const SavedRun& run, const Hierarchy& full,
-                                       const std::vector<NodeSupport>& support) {
+/// By id. The clusters of a level stand in the order of their numbers.
+std::vector<NodeCaption> caption_nodes(const SavedRun& run, const SelectedHierarchy& selected,
+                                       const Hierarchy& full, const std::vector<NodeSupport>& support) {
   std::vector<NodeCaption> captions(full.nodes.size());
-  for (const HierarchyNode& node : full.nodes)
-    captions[node.id] = {"", support[node.id].exact, support[node.id].overlap};
-  captions.front().name = "all rows";
+  std::vector<std::vector<ClusterName>> names(full.levels + 1);
+  std::vector<Label> next(full.levels + 1, 0);
+  for (std::size_t level = 1; level <= full.levels; ++level)
+    names[level] = name_level(run, level, selected.level(level));
   for (const HierarchyNode& node : full.nodes) {
-    if (node.children.size() == 1) captions[node.children.front()].name = captions[node.id].name;
-    if (node.children.size() < 2) continue;
-    std::vector<std::vector<std::uint32_t>> groups;
-    for (const std::size_t child : node.children) groups.push_back(full.nodes[child].rows);
-    const std::vector<ClusterProfile> profiles = profile_groups(run, groups, 1);
-    for (std::size_t c = 0; c < profiles.size(); ++c) captions[node.children[c]].name = profiles[c].name;
+    NodeCaption& caption = captions[node.id];
+    caption.exact = support[node.id].exact;
+    caption.overlap = support[node.id].overlap;
+    if (node.level == 0) {
+      caption.name = caption.words = "all rows";
+      continue;
+    }
+    const Label cluster = next[node.level]++;
+    const ClusterName& name = names[node.level][static_cast<std::size_t>(cluster)];
+    caption.number = cluster_number(run, {node.level, cluster});
+    caption.name = name.name;
+    caption.words = name.words;
+  }
+  // The same rows have the same words, though other clusters of their level may need more to be told apart.
+  for (const HierarchyNode& node : full.nodes) {
+    if (node.children.size() != 1) continue;
+    NodeCaption& below = captions[node.children.front()];
+    if (below.name == below.words) below.name = captions[node.id].words;
+    below.words = captions[node.id].words;
   }
   return captions;
 }
@@ -44,7 +58,7 @@ RunHierarchy run_hierarchy(const Analysis& analysis, Selection selection) {
   answer.full = make_hierarchy(answer.selected.labels, answer.selected.rows);
   answer.shown = presentation_tree(answer.full);
   answer.support = node_support(answer.full, analysis.tree_draws());
-  answer.captions = caption_nodes(analysis.run(), answer.full, answer.support);
+  answer.captions = caption_nodes(analysis.run(), answer.selected, answer.full, answer.support);
   return answer;
 }
 

@@ -1,5 +1,5 @@
-// The hierarchy of a run with all that is shown of it: which tree, how sure each node is, and what tells a
-// node from its siblings.
+// The hierarchy of a run with all that is shown of it: which tree, how sure each node is, and what each node
+// is called.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct RunHierarchy {
   Hierarchy full;
   Hierarchy shown;                    // the presentation tree
   std::vector<NodeSupport> support;   // by node id, as are the captions
-  std::vector<NodeCaption> captions;  // named by traits against the other rows below the parent
+  std::vector<NodeCaption> captions;  // with the names of cluster_names.hpp
 };
 
 /// Which tree it is, and how far the draws are from it.

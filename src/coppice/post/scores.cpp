@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coppice/base/error.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 

@@ -12,7 +12,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 #include "coppice/post/tree_descent.hpp"
 
 namespace coppice {

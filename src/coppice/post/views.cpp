@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
@@ -15,6 +16,11 @@ namespace {
 
 /// Labels of rows that are kept in memory for the clusters of one view.
 constexpr std::size_t kMostLabels = 20'000'000;
+
+/// Columns above which the matrix of all pairs is made only if it is asked for, and above which not even
+/// then.
+constexpr std::size_t kWidestMatrix = 5'000;
+constexpr std::size_t kWidestExport = 12'000;
 
 std::size_t draws_used(const SavedRun& run) {
   return std::max<std::size_t>(kMostLabels / std::max<std::size_t>(run.rows(), 1), run.config().chains);
@@ -48,7 +54,7 @@ LabelMatrix column_labels(const SavedRun& run) {
   return matrix;
 }
 
-/// Each view's columns, and their cohesion.
+/// The cohesion of views from the matrix.
 void describe(ReportedViews& report) {
   for (ReportedView& view : report.views) {
     double sum = 0.0;
@@ -60,6 +66,30 @@ void describe(ReportedViews& report) {
         pairs += 1.0;
       }
     view.cohesion = pairs > 0.0 ? sum / pairs : report.partition.row_confidence[view.columns.front()];
+  }
+}
+
+/// The same from the draws: of a view's columns each draw counts those in one view, so that no matrix is
+/// needed.
+void describe(ReportedViews& report, const LabelMatrix& draws) {
+  std::vector<double> members(draws.rows);  // of each view of a draw
+  for (ReportedView& view : report.views) {
+    if (view.columns.size() == 1) {
+      view.cohesion = report.partition.row_confidence[view.columns.front()];
+      continue;
+    }
+    double ordered_pairs = 0.0;
+    for (std::size_t d = 0; d < draws.draws(); ++d) {
+      const std::span<const Label> labels = draws[d];
+      for (const std::size_t column : view.columns) {
+        double& count = members[static_cast<std::size_t>(labels[column])];
+        ordered_pairs += 2.0 * count;
+        count += 1.0;
+      }
+      for (const std::size_t column : view.columns) members[static_cast<std::size_t>(labels[column])] = 0.0;
+    }
+    const auto size = static_cast<double>(view.columns.size());
+    view.cohesion = ordered_pairs / (size * (size - 1.0) * static_cast<double>(draws.draws()));
   }
 }
 
@@ -104,7 +134,36 @@ ReportedViews views_of_tree(const SavedRun& run) {
 std::vector<double> column_coassignment(const SavedRun& run) {
   require_views(run);
   if (run.model().has_column_tree()) return TreePosterior(cross_tree_of(run).columns).coclustering();
+  if (run.table().columns.size() > kWidestExport)
+    fail(ErrorCode::configuration,
+         "the matrix of {} columns would take {} GB; coppice views shows which of them belong together",
+         run.table().columns.size(),
+         run.table().columns.size() * run.table().columns.size() * sizeof(double) >> 30);
   return coclustering(column_labels(run), 0);
+}
+
+std::vector<double> column_coassignment(const SavedRun& run, std::span<const std::size_t> columns) {
+  require_views(run);
+  const auto chosen = [&](const auto& value_of) {
+    std::vector<double> matrix;
+    for (const std::size_t a : columns)
+      for (const std::size_t b : columns) matrix.push_back(value_of(a, b));
+    return matrix;
+  };
+  if (run.model().has_column_tree()) {
+    const std::vector<double> all = TreePosterior(cross_tree_of(run).columns).coclustering();
+    const std::size_t width = run.table().columns.size();
+    return chosen([&](std::size_t a, std::size_t b) { return all[a * width + b]; });
+  }
+  LabelMatrix labels;
+  labels.rows = columns.size();
+  for_each_views(run, [&](const Labels& of_column, const Views&) {
+    Labels some;
+    for (const std::size_t column : columns) some.push_back(of_column[column]);
+    canonicalize(some);
+    labels.push_back(some);
+  });
+  return coclustering(labels, 0);
 }
 
 ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) {
@@ -116,7 +175,7 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
   ReportedViews report;
   report.columns = run.table().columns.size();
   const LabelMatrix columns = column_labels(run);
-  report.coassignment = coclustering(columns, threads);
+  if (report.columns <= kWidestMatrix) report.coassignment = coclustering(columns, threads);
   report.partition = consensus(columns, options);
   report.views = views_of(report.partition.labels);
   sort_by_columns(report.views);
@@ -132,7 +191,7 @@ ReportedViews report_views(const SavedRun& run, Loss loss, std::size_t threads) 
     }
   });
   for (std::size_t v = 0; v < report.views.size(); ++v) report.views[v].rows = consensus(rows[v], options);
-  describe(report);
+  describe(report, columns);
   return report;
 }
 

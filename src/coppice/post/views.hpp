@@ -27,9 +27,10 @@ struct ReportedView {
 
 struct ReportedViews {
   std::size_t columns = 0;
-  std::vector<double> coassignment;  // columns x columns, row by row: in one view
-  Consensus partition;               // of the columns
-  std::vector<ReportedView> views;   // by decreasing number of columns
+  /// columns x columns, row by row: in one view. Empty for more than 5,000 columns.
+  std::vector<double> coassignment;
+  Consensus partition;              // of the columns
+  std::vector<ReportedView> views;  // by decreasing number of columns
 };
 
 /// Error{configuration} if the model has no views.
@@ -41,7 +42,9 @@ std::vector<std::string> column_names(const SavedRun& run, const ReportedView& v
 std::vector<ClusterProfile> profile_view(const SavedRun& run, const ReportedView& view,
                                          std::size_t most_traits);
 
-/// The matrix alone.
+/// The matrix alone, of at most 12,000 columns; Error{configuration} for more.
 std::vector<double> column_coassignment(const SavedRun& run);
+/// That of some columns.
+std::vector<double> column_coassignment(const SavedRun& run, std::span<const std::size_t> columns);
 
 }  // namespace coppice

@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include "coppice/base/error.hpp"
-#include "coppice/run/blob.hpp"
+#include "coppice/data/zstd_frame.hpp"
 
 namespace coppice {
 namespace {
 
-constexpr std::size_t kLimit = std::size_t{1} << 36;
+// A block is at most so many sweeps.
+constexpr std::size_t kMostDraws = 100;
 
 struct Address {
   std::uint64_t chain = 0, block = 0, first = 0, count = 0, width = 0;
@@ -18,6 +19,14 @@ struct Address {
 
 Address address_of(const DrawBlock& block, std::size_t width) {
   return {block.chain, block.block, block.first, block.count, width};
+}
+
+/// The bytes of a block whose draws have at most `most` bytes each.
+std::string block_bytes(std::string_view blob, const DrawBlock& block, std::size_t most) {
+  if (block.count > kMostDraws)
+    fail(ErrorCode::bad_data, "the run file is damaged: a block claims {} draws", block.count);
+  return decompress_frame(blob, sizeof(Address) + std::max<std::size_t>(block.count, 1) * most,
+                          "a block of draws");
 }
 
 [[noreturn]] void damaged() {
@@ -38,8 +47,7 @@ std::string_view payload(const std::string& bytes, const DrawBlock& block, std::
   if (bytes.size() < sizeof address) damaged();
   std::memcpy(&address, bytes.data(), sizeof address);
   width = address.width;
-  // More draws than bytes are impossible, and their product with a width might wrap around.
-  if (address != address_of(block, width) || block.count > kLimit) damaged();
+  if (address != address_of(block, width)) damaged();
   return std::string_view(bytes).substr(sizeof address);
 }
 
@@ -62,11 +70,11 @@ std::string encode_traces(const DrawBlock& block) {
                       block.traces);
 }
 
-void decode_traces(std::string_view blob, DrawBlock& block) {
-  const std::string bytes = decompress(blob, kLimit);
+void decode_traces(std::string_view blob, DrawBlock& block, const BlockLimits& limits) {
+  const std::string bytes = block_bytes(blob, block, limits.traces * sizeof(double));
   std::size_t width = 0;
   const std::string_view values = payload(bytes, block, width);
-  if (width > 4096 || values.size() != block.count * width * sizeof(double)) damaged();
+  if (width > limits.traces || values.size() != block.count * width * sizeof(double)) damaged();
   block.traces.resize(block.count * width);
   if (!values.empty()) std::memcpy(block.traces.data(), values.data(), values.size());
 }
@@ -80,8 +88,8 @@ std::string encode_labels(const DrawBlock& block) {
   return with_address(address_of(block, 4), block.labels);
 }
 
-void decode_labels(std::string_view blob, DrawBlock& block) {
-  const std::string bytes = decompress(blob, kLimit);
+void decode_labels(std::string_view blob, DrawBlock& block, const BlockLimits& limits) {
+  const std::string bytes = block_bytes(blob, block, limits.labels * sizeof(Label));
   std::size_t width = 0;
   const std::string_view values = payload(bytes, block, width);
   if (width != 1 && width != 2 && width != 4) damaged();
@@ -106,10 +114,10 @@ std::string encode_payloads(const DrawBlock& block) {
   return with_address(address_of(block, sizeof(std::uint64_t)), values);
 }
 
-void decode_payloads(std::string_view blob, DrawBlock& block) {
+void decode_payloads(std::string_view blob, DrawBlock& block, const BlockLimits& limits) {
   block.payload.clear();
   if (blob.empty()) return;
-  const std::string bytes = decompress(blob, kLimit);
+  const std::string bytes = block_bytes(blob, block, sizeof(std::uint64_t) + limits.state);
   std::size_t width = 0;
   std::string_view rest = payload(bytes, block, width);
   if (width != sizeof(std::uint64_t) || rest.size() / width < block.count) damaged();
@@ -131,9 +139,10 @@ std::string encode_checkpoint(const Checkpoint& checkpoint) {
   return compress(bytes + checkpoint.state);
 }
 
-Checkpoint decode_checkpoint(std::size_t chain, std::size_t sweep, std::string_view blob) {
-  const std::string bytes = decompress(blob, kLimit);
+Checkpoint decode_checkpoint(std::size_t chain, std::size_t sweep, std::string_view blob,
+                             const BlockLimits& limits) {
   std::uint64_t address[2];
+  const std::string bytes = decompress_frame(blob, sizeof address + limits.state, "a state");
   if (bytes.size() < sizeof address) damaged();
   std::memcpy(address, bytes.data(), sizeof address);
   if (address[0] != chain || address[1] != sweep) damaged();

@@ -38,9 +38,18 @@ const std::vector<Parameter>& run_parameters() {
   using Type = Parameter::Type;
   static const std::vector<Parameter> table{
       {"chains", Type::integer, "4", "independent chains", 1.0, 1000.0},
-      {"warmup", Type::integer, "500", "sweeps before the first kept draw", 0.0, 1e12},
-      {"draws", Type::integer, "1000", "kept draws per chain", 1.0, 1e12},
-      {"thin", Type::integer, "1", "sweeps per kept draw", 1.0, 1e9},
+      {.name = "until",
+       .type = Type::choice,
+       .fallback = "",
+       .help = "trusted: until the chains agree and are long enough, or the time limit; length: as --warmup, "
+               "--draws and --thin say (trusted, unless one of them is given)",
+       .choices = {kUntilTrusted, kUntilLength}},
+      {"quick", Type::flag, "false",
+       "a sketch within about two seconds: the first draws of the run, which resume continues"},
+      {"warmup", Type::integer, "", "sweeps before the first kept draw (500 in a run of fixed length)", 0.0,
+       1e12},
+      {"draws", Type::integer, "", "kept draws per chain (1000 in a run of fixed length)", 1.0, 1e12},
+      {"thin", Type::integer, "", "sweeps per kept draw (1 in a run of fixed length)", 1.0, 1e9},
       {"seed", Type::integer, "1", "the same seed gives the same draws for any number of threads", 0.0,
        9007199254740992.0},
   };
@@ -56,6 +65,7 @@ const Parameter& run_parameter(std::string_view name) {
 std::string to_json(const RunConfig& config) {
   const json object{{"model", config.model},   {"parameters", settings_to_json(config.parameters)},
                     {"family", config.family}, {"set", settings_to_json(config.family_settings)},
+                    {"until", config.until},   {"end", config.end},
                     {"chains", config.chains}, {"warmup", config.warmup},
                     {"draws", config.draws},   {"thin", config.thin},
                     {"seed", config.seed},     {"standardize", config.standardize},
@@ -97,7 +107,12 @@ RunConfig config_from_json(std::string_view text) {
     config.hyper = object.value("hyper", std::string(kFixedHyper));
     if (config.hyper != kLearnedHyper && config.hyper != kFixedHyper)
       fail(ErrorCode::bad_data, "the run's configuration has an unknown word: hyper = {}", config.hyper);
+    config.until = object.value("until", std::string(kUntilLength));
+    config.end = object.value("end", std::string());
+    if (config.until != kUntilLength && config.until != kUntilTrusted)
+      fail(ErrorCode::bad_data, "the run's configuration has an unknown word: until = {}", config.until);
     for (const Parameter& parameter : run_parameters()) {
+      if (parameter.type != Parameter::Type::integer) continue;
       if (parameter.name == "seed") continue;  // a program may choose any 64 bits
       const auto value = static_cast<double>(whole_number(object, parameter.name));
       if (value < parameter.low || value > parameter.high)

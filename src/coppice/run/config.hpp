@@ -10,11 +10,24 @@
 
 #include "coppice/base/parameter.hpp"
 #include "coppice/base/setting.hpp"
+#include "coppice/run/run_length.hpp"
 
 namespace coppice {
 
 inline constexpr const char* kLearnedHyper = "learned";
 inline constexpr const char* kFixedHyper = "fixed";
+
+/// How long a run is: as long as warmup, draws and thin say, or until its chains agree and are long enough.
+inline constexpr const char* kUntilLength = "length";
+inline constexpr const char* kUntilTrusted = "trusted";
+/// Why a run until trusted has ended: its draws suffice, its time was used, or no more than a sketch was
+/// asked for.
+inline constexpr const char* kEndTrusted = "trusted";
+inline constexpr const char* kEndBudget = "budget";
+inline constexpr const char* kEndSketch = "sketch";
+/// Seconds that a run until trusted may take if no time limit is given, and those of a sketch.
+inline constexpr double kDefaultBudget = 60.0;
+inline constexpr double kSketchBudget = 1.0;
 
 struct RunConfig {
   std::string model;
@@ -23,6 +36,8 @@ struct RunConfig {
   Settings family_settings;
   std::string hyper = kLearnedHyper;  // or kFixedHyper: the families' hyper-parameters that are not given
   std::size_t chains = 4;
+  std::string until = kUntilLength;  // or kUntilTrusted: then warmup, draws and thin are those decided so far
+  std::string end;                   // of a run until trusted: kEnd...; empty: under way
   std::size_t warmup = 500;
   std::size_t draws = 1000;
   std::size_t thin = 1;
@@ -40,10 +55,22 @@ struct RunConfig {
   std::vector<std::string> notes;      // on what was chosen for the user
   bool merged = false;                 // chains of several runs: can be asked, not resumed
 
-  std::size_t total_sweeps() const { return warmup + draws * thin; }
+  RunLength length() const { return {warmup, draws, thin}; }
+  void set_length(const RunLength& length) {
+    warmup = length.warmup;
+    draws = length.draws;
+    thin = length.thin;
+  }
+  std::size_t total_sweeps() const { return length().sweeps(); }
+  bool is_until_trusted() const { return until == kUntilTrusted; }
+  /// From here on the run has the length that it says.
+  void fix_length() {
+    until = kUntilLength;
+    end.clear();
+  }
 };
 
-/// chains, warmup, draws, thin, seed: what decides the draws beside model and data.
+/// chains, until, warmup, draws, thin, seed: what decides the draws beside model and data.
 const std::vector<Parameter>& run_parameters();
 /// The one of that name.
 const Parameter& run_parameter(std::string_view name);

@@ -3,10 +3,29 @@
 #include <sqlite3.h>
 
 #include <cstring>
+#include <utility>
 
 #include "coppice/base/error.hpp"
 
 namespace coppice {
+namespace {
+
+/// The file may have been made to do harm: nothing in its schema is run, and pages are checked when read.
+void harden(sqlite3* handle) {
+  for (const auto& [setting, value] :
+       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        std::pair{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, std::pair{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        std::pair{SQLITE_DBCONFIG_DQS_DDL, 0}, std::pair{SQLITE_DBCONFIG_DQS_DML, 0}})
+    sqlite3_db_config(handle, setting, value, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 100'000);
+  sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 50);
+  sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 10);
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+  sqlite3_exec(handle, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", nullptr, nullptr, nullptr);
+}
+
+}  // namespace
 
 Database::Database(const std::string& path, Mode mode) : path_(path), writing_(mode != Mode::read) {
   int flags = SQLITE_OPEN_FULLMUTEX;
@@ -22,6 +41,7 @@ Database::Database(const std::string& path, Mode mode) : path_(path), writing_(m
   }
   sqlite3_extended_result_codes(handle_, 1);
   sqlite3_busy_timeout(handle_, 10000);
+  harden(handle_);
 }
 
 Database::~Database() { sqlite3_close(handle_); }
@@ -68,6 +88,17 @@ void Database::execute_unless_busy(const std::string& sql) {
 std::int64_t Database::integer(const std::string& sql) {
   Statement statement(*this, sql);
   return statement.step() ? statement.integer(0) : 0;
+}
+
+void Database::check_in_place() {
+  int has_moved = 0;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  if (has_moved != 0)
+    fail(ErrorCode::cannot_write,
+         "{}: the run file was deleted, moved or replaced while it was being written; what was drawn since "
+         "the "
+         "last commit is lost, and whatever has this name now is left as it is",
+         path_);
 }
 
 Statement::Statement(Database& database, const std::string& sql) : database_(database) {

@@ -23,6 +23,8 @@ class Database {
   /// The same, but a database that others are using is left as it is.
   void execute_unless_busy(const std::string& sql);
   std::int64_t integer(const std::string& sql);
+  /// Throws Error{cannot_write} if the file no longer has its name: what is written would be lost.
+  void check_in_place();
   sqlite3* handle() const { return handle_; }
   /// Throws with the code that fits the SQLite result.
   [[noreturn]] void fail_with(int result) const;

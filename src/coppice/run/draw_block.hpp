@@ -20,6 +20,13 @@ struct DrawBlock {
   std::vector<std::string> payload = {};  // of each draw; none at all if the model has none
 };
 
+/// What blocks and states of a run can hold at most, so that sizes in a file are believed only within it.
+struct BlockLimits {
+  std::size_t traces = 4096;                  // values of a draw
+  std::size_t labels = std::size_t{1} << 28;  // of a draw
+  std::size_t state = std::size_t{1} << 36;   // bytes of a state, or of what a draw carries besides labels
+};
+
 struct Checkpoint {
   std::size_t chain = 0;
   std::size_t sweep = 0;

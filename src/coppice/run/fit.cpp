@@ -6,11 +6,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/model/parameter_draws.hpp"
+#include "coppice/run/partition_values.hpp"
 
 namespace coppice {
 namespace {
@@ -29,8 +33,8 @@ double seconds_since(Clock::time_point start) {
 /// One chain: its inference, and the block of draws it is filling.
 class Chain {
  public:
-  Chain(const RunFile& file, const ProblemSetup& setup, const RunConfig& config, std::size_t index,
-        std::size_t threads)
+  Chain(const RunFile& file, const ProblemSetup& setup, const Problem& problem, const RunConfig& config,
+        std::size_t index, const FitOptions& options)
       : config_(config),
         index_(index),
         rows_(setup.rows.size()),
@@ -38,12 +42,22 @@ class Chain {
         traces_(setup.traces.size()),
         block_length_(sweeps_per_block(rows_)),
         runs_once_(setup.model->runs_once()),
-        inference_(setup.model->make_inference(setup.problem)),
+        inference_(setup.model->make_inference(problem)),
+        parameter_draws_(dynamic_cast<const ParameterDraws*>(inference_.get())),
         values_(traces_) {
     const std::string name = levels_ == 1 ? "clusters" : fmt::format("clusters_{}", levels_);
     clusters_trace_ = static_cast<std::size_t>(std::find(setup.traces.begin(), setup.traces.end(), name) -
                                                setup.traces.begin());
-    inference_->use_threads(threads);
+    // A chain by itself may use all threads; several have one each.
+    inference_->use_threads(config.chains == 1 ? options.threads : 1);
+    if (options.engine != nullptr) {
+      auto* in_blocks = dynamic_cast<UsesEngine*>(inference_.get());
+      if (in_blocks == nullptr)
+        fail(ErrorCode::configuration,
+             "several processes can work on one run of nrmm --sampler data-parallel; start this one without "
+             "mpirun");
+      in_blocks->use_engine(*options.engine);
+    }
     if (setup.model->has_held_out_trace())
       held_out_trace_ = static_cast<std::size_t>(
           std::find(setup.traces.begin(), setup.traces.end(), setup.model->held_out_trace) -
@@ -78,12 +92,16 @@ class Chain {
     draws_.block = sweep_ / block_length_;
     draws_.first = first_draw_after(sweep_);
     while (!finished() && !stop()) {
-      inference_->step(name(++sweep_));
+      if (!step()) break;
       if (runs_once_ && inference_->finished()) sweep_ = config_.total_sweeps();
       if (!runs_once_ && is_draw(sweep_)) keep();
       if (sweep_ % block_length_ == 0) break;
       // Steps of a fit that runs once may be long, and need no rebuilding: progress is reported in time.
       if (runs_once_ && seconds_since(begin) >= kSecondsOfABlock) break;
+    }
+    if (is_broken_off_) {
+      status_.seconds += seconds_since(begin);
+      return;
     }
     if (sweep_ % block_length_ == 0) inference_->rebuild();
     status_.sweeps = std::max(status_.sweeps, sweep_);
@@ -103,7 +121,7 @@ class Chain {
   bool runs_once() const { return runs_once_; }
   /// A checkpoint is only possible where statistics were just rebuilt; a fit that runs once has nothing to
   /// rebuild.
-  bool at_checkpoint() const { return runs_once_ || sweep_ % block_length_ == 0; }
+  bool at_checkpoint() const { return runs_once_ || (!is_broken_off_ && sweep_ % block_length_ == 0); }
   Checkpoint checkpoint() const { return {index_, sweep_, inference_->save()}; }
   DrawBlock take_draws() { return std::move(draws_); }
   const ChainStatus& status() const { return status_; }
@@ -113,6 +131,19 @@ class Chain {
   }
 
  private:
+  /// One sweep; false if it was broken off. The state is then none to go on from, and what was drawn in the
+  /// block before it is kept: resuming draws it again, the same.
+  bool step() {
+    try {
+      inference_->step(name(sweep_ + 1));
+    } catch (const Error& error) {
+      if (runs_once_ || error.code() != ErrorCode::stopped) throw;
+      is_broken_off_ = true;
+      return false;
+    }
+    ++sweep_;
+    return true;
+  }
   StreamName name(std::size_t sweep) const { return {config_.seed, index_, sweep}; }
   bool is_draw(std::size_t sweep) const {
     return sweep > config_.warmup && (sweep - config_.warmup) % config_.thin == 0;
@@ -124,24 +155,60 @@ class Chain {
   void keep() {
     ++draws_.count;
     draws_.traces.resize(draws_.count * traces_);
-    draws_.labels.resize(draws_.count * levels_ * rows_);
     inference_->traces({draws_.traces.data() + (draws_.count - 1) * traces_, traces_});
+    if (parameter_draws_ != nullptr) {
+      draws_.payload.push_back(parameter_draws_->parameters());
+      return;
+    }
+    draws_.labels.resize(draws_.count * levels_ * rows_);
     draws_.payload.push_back(inference_->payload());
     inference_->labels({draws_.labels.data() + (draws_.count - 1) * levels_ * rows_, levels_ * rows_});
   }
 
-  RunConfig config_;
+  const RunConfig& config_;  // its length may grow between blocks
   std::size_t index_, rows_, levels_, traces_, block_length_;
   bool runs_once_;
   std::size_t clusters_trace_ = 0;
   std::size_t held_out_trace_ = static_cast<std::size_t>(-1);
   std::unique_ptr<Inference> inference_;
+  const ParameterDraws* parameter_draws_;  // null: draws are kept with their labels
   std::size_t sweep_ = 0;
   bool started_ = false;
   bool unsaved_ = false;
+  bool is_broken_off_ = false;
   DrawBlock draws_;
   ChainStatus status_;
   std::vector<double> values_;
+};
+
+/// Sets a flag when it is time to stop, also in the middle of a sweep, which looks at nothing but the flag.
+class Watch {
+ public:
+  Watch(std::atomic<bool>& flag, std::function<bool()> is_time)
+      : thread_([this, &flag, is_time = std::move(is_time)] {
+          std::unique_lock lock(mutex_);
+          while (!is_over_) {
+            if (is_time()) flag = true;
+            ended_.wait_for(lock, kPulse);
+          }
+        }) {}
+  ~Watch() {
+    {
+      const std::scoped_lock lock(mutex_);
+      is_over_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  static constexpr std::chrono::milliseconds kPulse{20};
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_over_ = false;
+  std::thread thread_;  // the last one: it uses the others
 };
 
 /// Hands blocks of sweeps to threads, always of the chain that is furthest behind, and writes what comes
@@ -149,9 +216,23 @@ class Chain {
 class Scheduler {
  public:
   Scheduler(RunFile& file, const ProblemSetup& setup, const FitOptions& options)
-      : file_(file), options_(options), config_(file.config()), begin_(Clock::now()), last_commit_(begin_) {
+      : file_(file),
+        setup_(setup),
+        options_(options),
+        config_(file.config()),
+        problem_(setup.problem),
+        asked_(setup.problem.stop),
+        elapsed_before_(file.elapsed().value_or(0.0)),
+        last_commit_(Clock::now()) {
+    halt_ = is_asked_to_stop();
+    problem_.stop = &halt_;
+    if (config_.is_until_trusted()) {
+      options_.time_limit = budget_of(options_);
+      has_ended_ = config_.end == kEndTrusted;
+      if (!has_ended_ && !config_.end.empty()) file_.set_end(config_.end = "");  // there is more time
+    }
     for (std::size_t index = 0; index < config_.chains; ++index) {
-      chains_.push_back(std::make_unique<Chain>(file, setup, config_, index, threads_of_chain()));
+      chains_.push_back(std::make_unique<Chain>(file, setup, problem_, config_, index, options));
       busy_.push_back(false);
       statuses_.push_back(chains_.back()->status());
       progress_.push_back({chains_.back()->sweep()});
@@ -159,8 +240,15 @@ class Scheduler {
   }
 
   FitEnd run() {
-    parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
-                 [this](std::size_t) { work(); });
+    {
+      // The time of a run until trusted is looked at between sweeps: every chain is to have a draw.
+      const Watch watch(halt_, [this] {
+        return interrupted() || is_asked_to_stop() || (out_of_time() && !config_.is_until_trusted());
+      });
+      parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
+                   [this](std::size_t) { work(); });
+    }
+    if (!interrupted()) halt_ = false;  // a fit that runs once still makes its first state
     if (failure_) {
       if (can_write_) write();  // what the other chains drew
       std::rethrow_exception(failure_);
@@ -172,34 +260,48 @@ class Scheduler {
       collect(index, true);
     }
     write();
-    const bool all =
-        std::all_of(chains_.begin(), chains_.end(), [](const auto& chain) { return chain->finished(); });
-    if (all) return FitEnd::finished;
-    return interrupted() ? FitEnd::interrupted : FitEnd::out_of_time;
+    if (config_.is_until_trusted() ? has_ended_ : all_finished()) return FitEnd::finished;
+    if (interrupted()) return FitEnd::interrupted;
+    if (!config_.is_until_trusted()) return FitEnd::out_of_time;
+    file_.set_end(options_.sketch ? kEndSketch : kEndBudget);
+    return FitEnd::budget_used;
   }
 
  private:
-  /// A chain by itself may use all threads; several have one each.
-  std::size_t threads_of_chain() const { return config_.chains == 1 ? options_.threads : 1; }
   bool interrupted() const {
     return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
   }
+  /// By the flag that came with the problem, which may be another one than that of the options.
+  bool is_asked_to_stop() const { return asked_ != nullptr && asked_->load(std::memory_order_relaxed); }
   bool out_of_time() const {
-    return options_.time_limit > 0.0 && seconds_since(begin_) >= options_.time_limit;
+    return options_.time_limit > 0.0 && seconds_since(options_.begin) >= options_.time_limit;
   }
-  bool stopping() const { return interrupted() || out_of_time() || failed_.load(std::memory_order_relaxed); }
+  bool is_cut() const {
+    return interrupted() || is_asked_to_stop() || failed_.load(std::memory_order_relaxed);
+  }
+  /// A budget that is used leaves an answer: every chain has a draw, however long that takes.
+  bool owes_draw(const Chain& chain) const {
+    return config_.is_until_trusted() && chain.sweep() < config_.length().sweep_of(0);
+  }
+  bool is_over_for(const Chain& chain) const { return is_cut() || (out_of_time() && !owes_draw(chain)); }
 
   void work() {
     std::unique_lock lock(mutex_);
-    while (!stopping()) {
+    while (!is_cut()) {
       const std::size_t chosen = furthest_behind();
-      if (chosen == chains_.size()) return;  // the rest is in other hands
+      if (out_of_time() && (chosen == chains_.size() || !owes_draw(*chains_[chosen]))) return;
+      if (chosen == chains_.size() && (!config_.is_until_trusted() || has_ended_))
+        return;  // the rest is in other hands
+      if (chosen == chains_.size()) {
+        wait_or_decide(lock);
+        continue;
+      }
       busy_[chosen] = true;
       Chain& chain = *chains_[chosen];
       lock.unlock();
       std::exception_ptr failure;
       try {
-        chain.run_block([this] { return stopping(); });
+        chain.run_block([&] { return is_over_for(chain); });
       } catch (...) {
         failure = std::current_exception();
       }
@@ -210,13 +312,50 @@ class Scheduler {
         collect(chosen);
       } catch (const Error& error) {
         if (error.code() == ErrorCode::stopped) return;  // during initialization, which is not stored
-        if (!failure_) failure_ = std::current_exception();
-        failed_ = true;
+        fail_with(std::current_exception());
       } catch (...) {
-        if (!failure_) failure_ = std::current_exception();
-        failed_ = true;
+        fail_with(std::current_exception());
       }
+      changed_.notify_all();
     }
+  }
+
+  void fail_with(const std::exception_ptr& failure) {
+    if (!failure_) failure_ = failure;
+    failed_ = true;
+  }
+
+  /// All chains are at the end of their length, or in the hands of others who will get there.
+  void wait_or_decide(std::unique_lock<std::mutex>& lock) {
+    // A stop is not announced: it is looked for.
+    constexpr std::chrono::milliseconds kLookAgain(20);
+    if (std::any_of(busy_.begin(), busy_.end(), [](char busy) { return busy != 0; })) {
+      changed_.wait_for(lock, kLookAgain);
+      return;
+    }
+    try {
+      decide();
+    } catch (...) {
+      fail_with(std::current_exception());
+    }
+    changed_.notify_all();
+  }
+
+  /// What is decided follows from what the file holds, so it is the same whenever it is decided.
+  void decide() {
+    write();
+    const LengthDecision decision = decide_length(
+        config_.length(), file_.traces(setup_.traces.size()),
+        length_limits(setup_.rows.size(), setup_.levels),
+        [&](std::size_t first) { return partition_values(file_, setup_.levels, setup_.rows.size(), first); });
+    file_.set_length(decision.length, decision.is_end ? kEndTrusted : "");
+    config_.set_length(decision.length);
+    has_ended_ = decision.is_end;
+    if (options_.observer != nullptr) options_.observer->on_decision(decision, setup_.traces);
+  }
+
+  bool all_finished() const {
+    return std::all_of(chains_.begin(), chains_.end(), [](const auto& chain) { return chain->finished(); });
   }
 
   std::size_t furthest_behind() const {
@@ -255,12 +394,13 @@ class Scheduler {
       seconds_between_commits_ =
           std::max(kLeastSecondsBetweenCommits, seconds_since(begin) / kShareOfCommits);
     }
-    if (options_.observer != nullptr) options_.observer->on_progress(progress_, config_.total_sweeps());
+    if (options_.observer != nullptr)
+      options_.observer->on_progress(progress_, config_.is_until_trusted() ? 0 : config_.total_sweeps());
   }
 
   void write() {
     can_write_ = false;
-    file_.commit(blocks_, checkpoints_, statuses_);
+    file_.commit(blocks_, checkpoints_, statuses_, elapsed_before_ + seconds_since(started_));
     can_write_ = true;
     blocks_.clear();
     checkpoints_.clear();
@@ -268,12 +408,20 @@ class Scheduler {
   }
 
   RunFile& file_;
+  const ProblemSetup& setup_;
   FitOptions options_;
   RunConfig config_;
-  Clock::time_point begin_, last_commit_;
+  Problem problem_;  // whose flag ends a sweep
+  const std::atomic<bool>* asked_;
+  std::atomic<bool> halt_{false};
+  double elapsed_before_;
+  Clock::time_point started_ = Clock::now();
+  Clock::time_point last_commit_;
   double seconds_between_commits_ = kLeastSecondsBetweenCommits;
-  bool can_write_ = true;  // as far as was seen
+  bool can_write_ = true;   // as far as was seen
+  bool has_ended_ = false;  // a run until trusted can be trusted
   std::mutex mutex_;
+  std::condition_variable changed_;
   std::vector<std::unique_ptr<Chain>> chains_;
   std::vector<char> busy_;
   std::vector<DrawBlock> blocks_;
@@ -285,6 +433,11 @@ class Scheduler {
 };
 
 }  // namespace
+
+double budget_of(const FitOptions& options) {
+  if (options.time_limit > 0.0) return options.time_limit;
+  return options.sketch ? kSketchBudget : kDefaultBudget;
+}
 
 FitEnd continue_run(RunFile& file, const ProblemSetup& setup, const FitOptions& options) {
   return Scheduler(file, setup, options).run();

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
@@ -48,6 +51,13 @@ Dataset read_data(const FitRequest& request) {
   return data;
 }
 
+std::size_t draws_of_longest(const RunFile& file, const RunConfig& config) {
+  std::size_t longest = 0;
+  for (std::size_t chain = 0; chain < config.chains; ++chain)
+    longest = std::max(longest, file.draws_of(chain));
+  return longest;
+}
+
 /// Parameters that the model is about to choose from the data.
 std::vector<std::string> left_to_the_model(const ProblemSetup& setup) {
   std::vector<std::string> names;
@@ -60,6 +70,8 @@ std::vector<std::string> left_to_the_model(const ProblemSetup& setup) {
 }
 
 }  // namespace
+
+double Fit::budget() const { return config_.is_until_trusted() ? budget_of(running_) : 0.0; }
 
 void check_request(const FitRequest& request) {
   const ModelEntry& model = model_by_name(request.model);
@@ -92,6 +104,7 @@ Fit Fit::begin(FitRequest request) {
   fit.output_ = std::move(request.output);
   fit.overwrite_ = request.overwrite;
   fit.running_ = request.running;
+  fit.running_.sketch = ParameterValues(run_parameters(), request.run_length).flag("quick");
   fit.plan(request.running.threads, request.on_choosing);
   std::vector<std::string>& notes = fit.contents_->config.notes;
   notes.insert(notes.end(), request.notes.begin(), request.notes.end());
@@ -107,22 +120,28 @@ Fit Fit::resume(const ResumeRequest& request) {
   if (config.merged)
     fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
          request.path);
-  if (request.draws) {
-    const std::string asked =
-        fmt::format("--draws {}{}", request.draws->is_additional ? "+" : "", request.draws->number);
-    if (model_by_name(config.model).runs_once())
-      fail(ErrorCode::configuration, "{}: {} has one fit and no draws", asked, config.model);
-    const std::size_t wanted = (request.draws->is_additional ? config.draws : 0) + request.draws->number;
-    if (wanted < config.draws)
-      fail(ErrorCode::usage, "{}: the run already has {} draws of each chain; draws are never removed", asked,
-           config.draws);
-    fit.file_->set_draws(wanted);
-  }
-  const RunContents contents = fit.file_->contents();
-  fit.config_ = contents.config;
+  RunContents contents = fit.file_->contents();
   fit.rows_ = contents.table.rows();
   fit.columns_ = contents.table.columns.size();
   fit.setup_ = set_up_problem(contents);
+  fit.file_->set_limits(block_limits(*fit.setup_));
+  // Whoever adds draws to damaged ones would notice at the end only. They are read, not kept.
+  for (std::size_t chain = 0; chain < config.chains; ++chain)
+    fit.file_->for_each_block(chain, true, [](const DrawBlock&) {});
+  if (request.draws) {
+    const std::string asked =
+        fmt::format("--draws {}{}", request.draws->is_additional ? "+" : "", request.draws->number);
+    if (fit.model().runs_once())
+      fail(ErrorCode::configuration, "{}: {} has one fit and no draws", asked, config.model);
+    const std::size_t had = config.is_until_trusted() ? draws_of_longest(*fit.file_, config) : config.draws;
+    const std::size_t wanted = (request.draws->is_additional ? had : 0) + request.draws->number;
+    if (wanted < had)
+      fail(ErrorCode::usage, "{}: the run already has {} draws of each chain; draws are never removed", asked,
+           had);
+    if (config.is_until_trusted() || wanted > had) fit.file_->set_draws(wanted);
+    contents.config = fit.file_->config();
+  }
+  fit.config_ = contents.config;
   fit.memory_bytes_ = estimate_bytes(*fit.setup_, fit.config_, contents.table);
   return fit;
 }
@@ -130,13 +149,23 @@ Fit Fit::resume(const ResumeRequest& request) {
 Fit Fit::update(UpdateRequest request) {
   Fit fit;
   fit.contents_ = std::move(request.contents);
+  fit.contents_->config.fix_length();
   fit.before_ = request.run;
   fit.output_ = std::move(request.output);
   fit.overwrite_ = request.overwrite;
   fit.running_ = request.running;
+  const Settings settings = fit.contents_->config.parameters;
   fit.plan(request.running.threads, {});
-  fit.contents_->config.notes.push_back(fmt::format("{} rows were inserted into a run of {} rows",
-                                                    fit.rows_ - request.run->rows(), request.run->rows()));
+  if (fit.model().method == Method::mcmc && fit.contents_->config.parameters != settings) {
+    // Chains continue with the moves that they were begun with, however many rows there are now.
+    fit.contents_->config.parameters = settings;
+    fit.contents_->config.notes.clear();
+    fit.setup_ = set_up_problem(*fit.contents_);
+    fit.setup_->problem.stop = fit.running_.stop;
+  }
+  fit.contents_->config.notes.push_back(fmt::format("{} inserted into a run of {}",
+                                                    counted(fit.rows_ - request.run->rows(), "row"),
+                                                    counted(request.run->rows(), "row")));
   fit.config_ = fit.contents_->config;
   fit.why_from_scratch_ = cannot_continue(*request.run, *fit.contents_);
   return fit;
@@ -163,6 +192,7 @@ void Fit::plan(std::size_t threads, const std::function<void(const std::string&)
 
 bool Fit::is_complete() const {
   if (!file_) return false;
+  if (config_.is_until_trusted()) return config_.end == kEndTrusted;
   for (std::size_t chain = 0; chain < config_.chains; ++chain)
     if (file_->status(chain).sweeps < config_.total_sweeps()) return false;
   return true;
@@ -181,9 +211,12 @@ void Fit::insert_rows(InsertOptions options) {
 
 void Fit::create_file() {
   contents_->effective = effective_config(*contents_, *setup_);
-  file_.emplace(output_.empty() ? RunFile::create_unnamed(*contents_)
-                                : RunFile::create(output_, *contents_, overwrite_));
-  if (!states_.empty()) file_->commit({}, states_, {});
+  if (output_.empty()) {
+    file_.emplace(RunFile::create_unnamed(*contents_));
+    if (!states_.empty()) file_->commit({}, states_, {});
+  } else {
+    file_.emplace(RunFile::create(output_, *contents_, overwrite_, {.checkpoints = states_}));
+  }
   contents_.reset();  // the rows are encoded; the table is in the file
   states_.clear();
 }

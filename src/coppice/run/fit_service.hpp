@@ -28,7 +28,7 @@ namespace coppice {
 struct FitRequest {
   std::string model;
   Settings parameters = {};  // of the model
-  Settings run_length = {};  // chains, warmup, draws, thin, seed
+  Settings run_length = {};  // chains, until, warmup, draws, thin, seed
   std::string family = "auto";
   Settings family_settings = {};
   std::string hyper = kLearnedHyper;  // or kFixedHyper
@@ -96,6 +96,10 @@ class Fit {
   std::size_t columns() const { return columns_; }
   /// Bytes the fit will hold, about.
   std::size_t memory_bytes() const { return memory_bytes_; }
+  /// Seconds a run until trusted may take; 0 of a run of fixed length.
+  double budget() const;
+  /// Whether no more than a sketch was asked for.
+  bool is_sketch() const { return running_.sketch; }
   /// Whether nothing is left to do.
   bool is_complete() const;
 

@@ -126,6 +126,7 @@ RunContents contents_with_labels(const SavedRun& run, const Dataset& more, Absen
 }
 
 std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
+  if (run.file().keeps_parameters()) return "the data-parallel sampler inserts no rows";
   if (!run.model().learns_labels()) return {};
   const auto room = [](Kind kind) { return kind == Kind::binary ? 0 : kind == Kind::count ? 1 : 2; };
   int most = 0;
@@ -192,7 +193,13 @@ std::vector<Checkpoint> insert_rows(const SavedRun& run, const ProblemSetup& set
         return;
       }
       const std::size_t count = std::min(batch, new_rows - done);
-      inference->insert(count, {run.config().seed, chain, 0});
+      try {
+        inference->insert(count, {run.config().seed, chain, 0});
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::stopped) throw;
+        stopped = true;
+        return;
+      }
       done += count;
       if (options.on_rows) options.on_rows(chain, done);
     }

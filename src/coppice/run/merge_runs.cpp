@@ -11,10 +11,14 @@
 namespace coppice {
 namespace {
 
+/// Runs until trusted have each the length it took.
+bool same_length(const RunConfig& a, const RunConfig& b) {
+  return a.until == b.until && (a.is_until_trusted() || (a.warmup == b.warmup && a.thin == b.thin));
+}
+
 bool same_settings(const RunConfig& a, const RunConfig& b) {
   return a.parameters == b.parameters && a.family == b.family && a.family_settings == b.family_settings &&
-         a.hyper == b.hyper && a.warmup == b.warmup && a.thin == b.thin && a.standardize == b.standardize &&
-         a.pca == b.pca;
+         a.hyper == b.hyper && same_length(a, b) && a.standardize == b.standardize && a.pca == b.pca;
 }
 
 /// The same defaults, too: runs of two versions may have been asked for alike and made differently.
@@ -90,18 +94,22 @@ MergedRun merge_runs(std::span<const std::string> paths, const std::string& outp
   contents.config.chains = 0;
   contents.config.draws = runs.front().draws_per_chain();
   contents.config.merged = true;
+  contents.config.fix_length();
   for (const SavedRun& run : runs)
     contents.config.draws = std::min(contents.config.draws, run.draws_per_chain());
-  if (contents.config.draws == 0) fail(ErrorCode::bad_data, "one of the runs has no draws yet");
+  if (contents.config.draws == 0)
+    fail(ErrorCode::stopped, "one of the runs has no draws yet; continue it with coppice resume");
   std::vector<DrawBlock> blocks;
   std::vector<ChainStatus> statuses;
+  std::optional<double> elapsed = 0.0;
   for (const SavedRun& run : runs) {
+    const std::optional<double> of_run = run.file().elapsed();
+    elapsed = elapsed && of_run ? std::optional(*elapsed + *of_run) : std::nullopt;
     copy_chains(run, contents.config.chains, contents.config.draws, blocks, statuses);
     contents.config.chains += run.config().chains;
   }
-  RunFile merged = RunFile::create(output, contents);
-  merged.commit(blocks, {}, statuses);
-  merged.finish();
+  RunFile::create(output, contents, false, {.blocks = blocks, .statuses = statuses, .elapsed = elapsed})
+      .finish();
   return {contents.config.chains, contents.config.draws};
 }
 

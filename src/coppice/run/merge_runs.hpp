@@ -19,7 +19,7 @@ struct MergedRun {
 
 /// Writes the chains of all runs, in their order, to a new run file. Error{usage} for fewer than two;
 /// Error{configuration} if they differ in more than the seed, have the same seed, were merged before, or have
-/// no draws to pool; Error{bad_data} if one has no draws yet.
+/// no draws to pool; Error{stopped} if one has no draws yet.
 MergedRun merge_runs(std::span<const std::string> paths, const std::string& output);
 
 }  // namespace coppice

@@ -1,5 +1,7 @@
 #include "coppice/run/new_run.hpp"
 
+#include <utility>
+
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/family/adopt_kinds.hpp"
@@ -10,9 +12,20 @@ namespace coppice {
 void set_run_length(RunConfig& config, const Settings& given) {
   const ParameterValues run(run_parameters(), given);
   config.chains = run.integer("chains");
-  config.warmup = run.integer("warmup");
-  config.draws = run.integer("draws");
-  config.thin = run.integer("thin");
+  std::string fixing;  // a setting that says how long the run is
+  for (const auto& [name, length] :
+       {std::pair{"warmup", &RunConfig::warmup}, {"draws", &RunConfig::draws}, {"thin", &RunConfig::thin}}) {
+    if (!run.has(name)) continue;
+    config.*length = run.integer(name);
+    fixing = name;
+  }
+  config.until = run.has("until") ? run.choice("until") : fixing.empty() ? kUntilTrusted : kUntilLength;
+  if (run.flag("quick") && !config.is_until_trusted())
+    fail(ErrorCode::configuration, "--quick makes the first draws of a run until trusted: give no {}",
+         fixing.empty() ? "--until length" : "--" + fixing);
+  if (config.is_until_trusted() && !fixing.empty())
+    fail(ErrorCode::configuration,
+         "--until trusted chooses how long the run is, and so does --{}: give one of them", fixing);
   config.seed = run.integer("seed");
   if (static_cast<double>(config.draws) * static_cast<double>(config.thin) > 1e15)
     fail(ErrorCode::usage, "--draws {} --thin {} would be more sweeps than can be counted", config.draws,

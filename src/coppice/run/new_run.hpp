@@ -8,8 +8,9 @@
 
 namespace coppice {
 
-/// Takes chains, warmup, draws, thin and seed from values that were checked one by one, or their defaults.
-/// Throws Error{usage} if that would be more sweeps than can be counted.
+/// Takes chains, until, warmup, draws, thin and seed from values that were checked one by one, or their
+/// defaults: a run until trusted if its length is not given. Throws Error{usage} if that would be more sweeps
+/// than can be counted, Error{configuration} if a length is given to a run until trusted.
 void set_run_length(RunConfig& config, const Settings& given);
 
 /// The data as the model sees them: standardized or replaced by components, if the configuration says so.

@@ -8,6 +8,7 @@
 #include "coppice/model/registry.hpp"
 #include "coppice/run/choose_prior_weight.hpp"
 #include "coppice/run/choose_within_fraction.hpp"
+#include "coppice/run/until_trusted.hpp"
 
 namespace coppice {
 
@@ -150,11 +151,25 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
 }
 
 void settle_run_length(RunConfig& config, const ProblemSetup& setup) {
-  if (!setup.model->runs_once()) return;
+  if (!setup.model->runs_once()) {
+    if (config.is_until_trusted())
+      config.set_length(first_length(length_limits(setup.rows.size(), setup.levels)));
+    return;
+  }
+  config.fix_length();
   config.chains = 1;
   config.warmup = 0;
   config.draws = 1;
   config.thin = setup.model->max_steps(setup.problem);
+}
+
+BlockLimits block_limits(const ProblemSetup& setup) {
+  // A state is what a chain holds, or less. The estimate of that may be far too low, never by so much.
+  constexpr std::size_t kRoom = 64;
+  constexpr std::size_t kLeastState = std::size_t{16} << 20;
+  return {.traces = setup.traces.size(),
+          .labels = setup.levels * setup.rows.size(),
+          .state = kLeastState + kRoom * setup.model->chain_bytes(setup.problem)};
 }
 
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table) {

@@ -37,12 +37,16 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
 /// What the problem was made with, for the run that is to keep it.
 EffectiveConfig effective_config(const RunContents& contents, const ProblemSetup& setup);
 
-/// A model that runs once has one chain and one draw, after as many steps as it takes.
+/// A model that runs once has one chain and one draw, after as many steps as it takes; a run until trusted
+/// begins with the length after which it is first decided on.
 void settle_run_length(RunConfig& config, const ProblemSetup& setup);
 
 /// Fills in what the settings leave to the model, from the data; the setup follows. True if there was
 /// anything. Error{stopped} when the problem's `stop` is set meanwhile.
 bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_ptr<ProblemSetup>& setup);
+
+/// What blocks and states of the run can hold, from the shape of the problem.
+BlockLimits block_limits(const ProblemSetup& setup);
 
 /// Bytes a fit will hold: the table, the encoded rows, the chains and the blocks waiting to be written.
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table);

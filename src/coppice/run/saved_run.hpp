@@ -20,19 +20,23 @@ struct SavedDraw {
   std::string_view payload;        // what the model's predictor needs besides labels and traces
 };
 
+/// Which rows of a run are shown. A run whose draws are kept as parameters (--sampler data-parallel) may have
+/// too many for answers about pairs of rows: then a random sample, the same for all runs of a table.
+enum class ShownRows { all, sample };
+
 /// A run file, opened for reading.
 class SavedRun {
  public:
   /// Opens a run file. Throws Error{cannot_read, bad_data}.
-  explicit SavedRun(const std::string& path);
+  explicit SavedRun(const std::string& path, ShownRows shown = ShownRows::all);
   /// A run that has no file name, or is already open.
-  explicit SavedRun(RunFile file);
+  explicit SavedRun(RunFile file, ShownRows shown = ShownRows::all);
 
   /// The file itself.
   const RunFile& file() const { return file_; }
   /// Configuration, data and labels as stored.
   const RunContents& contents() const { return contents_; }
-  /// The settings of the run.
+  /// The settings of the run; of a run until trusted, the length it has reached.
   const RunConfig& config() const { return contents_.config; }
   /// The data as modeled.
   const Table& table() const { return contents_.table; }
@@ -40,8 +44,12 @@ class SavedRun {
   const ProblemSetup& setup() const { return *setup_; }
   /// The model of the run.
   const ModelEntry& model() const { return *setup_->model; }
-  /// Number of rows.
+  /// Number of rows that are shown: of tables, labels and answers.
   std::size_t rows() const { return contents_.table.rows(); }
+  /// Number of rows of the data.
+  std::size_t all_rows() const { return sample_.empty() ? rows() : all_rows_.size(); }
+  /// "Answers are about a random sample of ...", or nothing if all rows are shown.
+  std::string sample_note() const;
   /// Number of nested levels of clusters.
   std::size_t levels() const { return setup_->levels; }
   /// Names of the traces, in the order in which draws store them.
@@ -51,11 +59,12 @@ class SavedRun {
   std::size_t draws_per_chain() const { return draws_; }
   /// The number of draws of the longest chain, for the note that a run is incomplete.
   std::size_t longest_chain() const { return longest_; }
-  /// Whether every chain has all its draws.
+  /// Whether every chain has all its draws; a run until trusted is complete when it has ended, also because
+  /// its time was used.
   bool complete() const { return complete_; }
 
   /// All trace values: values[trace][chain][draw].
-  const std::vector<std::vector<std::vector<double>>>& traces() const { return traces_; }
+  const std::vector<TraceValues>& traces() const { return traces_; }
 
   /// Throws Error{usage} if the model has no such level (1 = coarsest).
   void check_level(std::size_t level) const;
@@ -66,6 +75,9 @@ class SavedRun {
 
   /// Calls visit for evenly spaced draws, at most `most` in all (0: every one).
   void for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const;
+  /// Calls visit for one draw. Throws Error{usage} if there is none.
+  void visit_draw(std::size_t chain, std::size_t draw,
+                  const std::function<void(const SavedDraw&)>& visit) const;
 
   /// New rows in the units the model works in: read like the data, transformed like the data. Without an id
   /// the column of row names is that of the fit, if the file has it.
@@ -74,12 +86,22 @@ class SavedRun {
   Table read_new_rows_bytes(std::string_view bytes, const std::string& name, const std::string& id) const;
 
  private:
+  void show_sample(std::size_t count);
+  /// Calls visit for the draws of a chain that are wanted.
+  void visit_draws(std::size_t chain, const std::function<bool(std::size_t draw)>& is_wanted,
+                   const std::function<void(const SavedDraw&)>& visit) const;
+  /// Labels of the shown rows, and the payload of a predictor for them, from the parameters of a draw.
+  void make_draw(std::string_view parameters, Labels& labels, std::string& payload) const;
+
   RunFile file_;
   RunContents contents_;
   std::unique_ptr<ProblemSetup> setup_;
+  std::vector<std::uint64_t> sample_;         // the shown rows; none: all are
+  Rows all_rows_;                             // of the data, if they are not shown
+  mutable std::unique_ptr<Inference> maker_;  // of labels from parameters
   std::size_t draws_ = 0, longest_ = 0;
   bool complete_ = false;
-  std::vector<std::vector<std::vector<double>>> traces_;
+  std::vector<TraceValues> traces_;
 };
 
 }  // namespace coppice

@@ -43,6 +43,16 @@ class LevelTree {
     while (level_[node] > level) node = parent_[node];
     return node;
   }
+  /// The deepest node that both are below, or one of the two.
+  NodeId common_ancestor(NodeId a, NodeId b) const {
+    while (a != b) {
+      if (level_[a] >= level_[b])
+        a = parent_[a];
+      else
+        b = parent_[b];
+    }
+    return a;
+  }
   /// The ids of the node's ancestors from level 1 down to the node itself, written to path[0 ..].
   void path(NodeId node, std::span<NodeId> path) const {
     for (; level_[node] > 0; node = parent_[node]) path[level_[node] - 1] = node;

@@ -27,6 +27,8 @@ struct SmallRun {
   std::size_t pca = 0;
   std::string model = "nrmm";
   std::string hyper = kFixedHyper;  // definitions are checked against priors that stand still
+  Settings family_settings = {};
+  std::uint64_t seed = 1;
 };
 
 class RunTest : public testing::Test {
@@ -37,6 +39,8 @@ class RunTest : public testing::Test {
     contents.config.family = request.family;
     contents.config.hyper = request.hyper;
     contents.config.parameters = request.parameters;
+    contents.config.family_settings = request.family_settings;
+    contents.config.seed = request.seed;
     contents.config.chains = request.chains;
     contents.config.warmup = request.warmup;
     contents.config.draws = request.draws;

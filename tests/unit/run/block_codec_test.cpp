@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "coppice/base/error.hpp"
-#include "coppice/run/blob.hpp"
+#include "coppice/data/zstd_frame.hpp"
 #include "support/small_run.hpp"
 
 namespace coppice::test {

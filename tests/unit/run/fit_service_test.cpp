@@ -294,7 +294,7 @@ TEST_F(Resumed, AnUpdateKeepsParametersAndPlansFamiliesAgain) {
   EXPECT_TRUE(fit.why_from_scratch().empty());
   EXPECT_EQ(fit.setup().problem.parameters.integer("split-merge-scans"), 9u);
   EXPECT_NE(fit.setup().plan.blocks, old.setup().plan.blocks) << "hyper-parameters follow all rows";
-  EXPECT_EQ(fit.config().notes.back(), "1 rows were inserted into a run of 6 rows");
+  EXPECT_EQ(fit.config().notes.back(), "1 row inserted into a run of 6 rows");
   fit.insert_rows({});
   EXPECT_EQ(fit.run(), FitEnd::finished);
   const SavedRun run(folder_.file("more.coppice"));

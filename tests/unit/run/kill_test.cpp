@@ -30,6 +30,34 @@ pid_t start_child(const std::string& path, bool create, const RunContents& conte
   }
 }
 
+TEST(Kill, UntilTrustedEndsWhereItWouldHave) {
+  const ScratchFolder folder;
+  RunContents contents = small_contents("nrmm", {}, 30, 2, 0, 1);
+  contents.config.until = kUntilTrusted;
+  settle_run_length(contents.config, *set_up_problem(contents));
+  const std::string whole = folder.file("whole.coppice");
+  ASSERT_EQ(::waitpid(start_child(whole, true, contents), nullptr, 0) > 0, true);
+  ASSERT_EQ(RunFile::open(whole, RunFile::Access::read).config().end, kEndTrusted);
+
+  Stream stream({2, 0, 0}, Purpose::test);
+  const std::string path = folder.file("killed.coppice");
+  std::size_t killed = 0;
+  for (double patience = 0.02;; patience *= 1.1) {  // killed too soon each time, it would never get anywhere
+    const pid_t child = start_child(path, !std::filesystem::exists(path), contents);
+    ::usleep(static_cast<useconds_t>(draw_uniform(stream) * patience * 1e6));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "the child failed on its own";
+    if (!WIFSIGNALED(status)) break;
+    ASSERT_LT(++killed, 1000u);
+  }
+  EXPECT_GT(killed, 0u);
+  EXPECT_EQ(draws_at(path), draws_at(whole));
+  EXPECT_EQ(RunFile::open(path, RunFile::Access::read).config().length(),
+            RunFile::open(whole, RunFile::Access::read).config().length());
+}
+
 TEST(Kill, AtAnyMomentLeavesAPrefixAndResumesIdentically) {
   const ScratchFolder folder;
   const RunContents contents = small_contents("nrmm", {}, 30, 2, 100, 10'000);

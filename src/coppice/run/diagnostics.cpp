@@ -1,4 +1,4 @@
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
-#include "coppice/post/autocovariance.hpp"
+#include "coppice/run/autocovariance.hpp"
 
 namespace coppice {
 

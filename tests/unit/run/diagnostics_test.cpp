@@ -1,7 +1,7 @@
 // Diagnostics against the numbers of ArviZ (diagnostics_reference.json, made by
 // tools/make_diagnostics_reference.py), and their conventions where ArviZ and R posterior disagree or have no
 // answer.
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ void expect_same(double actual, const nlohmann::json& expected, const std::strin
 }
 
 TEST(Diagnostics, EqualArviz) {
-  std::ifstream file(test::source_folder() / "tests/unit/post/diagnostics_reference.json");
+  std::ifstream file(test::source_folder() / "tests/unit/run/diagnostics_reference.json");
   ASSERT_TRUE(file);
   const auto reference = nlohmann::json::parse(file);
   ASSERT_GE(reference["cases"].size(), 15U);

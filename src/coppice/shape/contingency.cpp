@@ -1,4 +1,4 @@
-#include "coppice/post/contingency.hpp"
+#include "coppice/shape/contingency.hpp"
 
 #include <unordered_map>
 

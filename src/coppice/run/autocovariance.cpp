@@ -1,4 +1,4 @@
-#include "coppice/post/autocovariance.hpp"
+#include "coppice/run/autocovariance.hpp"
 
 #include <algorithm>
 #include <cmath>
