@@ -16,7 +16,7 @@
 #include "coppice/data/read.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/scores.hpp"
 
 namespace {

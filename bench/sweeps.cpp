@@ -20,7 +20,7 @@
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/consensus.hpp"
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/scores.hpp"
 #include "coppice/prior/crp.hpp"
 

@@ -13,7 +13,7 @@
 #include "coppice/data/bananas.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace {
 

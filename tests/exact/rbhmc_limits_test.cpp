@@ -277,9 +277,10 @@ TEST(RbhmcInvariance, OfOrderSignAndRotation) {
 
 // What a draw keeps is what it shows.
 TEST(RbhmcDraws, DetailsAndTracesAgree) {
-  for (const char* regularizer : {"hinge", "centered", "own", "paper"}) {
+  for (const std::string regularizer : {"hinge", "centered", "own", "paper", "infomax"}) {
     RbhmcCase small = rbhmc_case_b(0.2);
-    small.settings.centered = std::string(regularizer) == "centered";
+    small.settings.centered = regularizer == "centered";
+    small.settings.infomax = regularizer == "infomax";
     const RbhmcData data(small);
     const RbhmcPosterior exact(data.family(), data.rows, small.settings, 1e4);
     const Problem problem =
@@ -298,7 +299,8 @@ TEST(RbhmcDraws, DetailsAndTracesAgree) {
       LevelTree tree(4, 3);
       tree.assign(labels);
       const rbhmc::DrawPayload payload = rbhmc::read_payload(sampler->payload(), tree);
-      EXPECT_NEAR(record.last_hinge(), traces["hinge"], 1e-5);
+      EXPECT_NEAR(record.last_hinge(),
+                  small.settings.infomax ? -0.5 * traces["log_gates"] : traces["hinge"], 1e-5);
       EXPECT_EQ(static_cast<double>(payload.components), traces["components"]);
       EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces["root_remainder"], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);

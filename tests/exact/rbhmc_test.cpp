@@ -141,7 +141,16 @@ RbhmcCase centered(RbhmcCase small) {
 }
 
 /// The targets on which every kernel is run.
-std::vector<RbhmcCase> main_targets() { return {rbhmc_case_a(0.3), centered(rbhmc_case_a(0.3))}; }
+std::vector<RbhmcCase> main_targets() {
+  return {rbhmc_case_a(0.3), centered(rbhmc_case_a(0.3)), infomax(rbhmc_case_a(0.5))};
+}
+
+/// Whether a kernel is one of the target: gates have no Gaussian update.
+bool applies(const RbhmcCase& target, const std::vector<std::string>& settings) {
+  return !target.settings.infomax || std::none_of(settings.begin(), settings.end(), [](const std::string& one) {
+    return one.find("gauss") != std::string::npos;
+  });
+}
 
 class RbhmcKernels : public ::testing::TestWithParam<std::size_t> {
  protected:
@@ -151,6 +160,7 @@ class RbhmcKernels : public ::testing::TestWithParam<std::size_t> {
 TEST_P(RbhmcKernels, AgreeWithTheEnumeration) {
   static const std::vector<RbhmcCase> targets = main_targets();
   for (const RbhmcCase& target : targets) {
+    if (!applies(target, kernel().settings)) continue;
     static std::map<std::string, std::unique_ptr<RbhmcPosterior>> known;
     static std::map<std::string, std::unique_ptr<RbhmcData>> tables;
     if (!known.contains(target.name)) {
@@ -210,6 +220,28 @@ std::vector<RbhmcCase> other_targets() {
   cases.push_back(
       {"gaussian_full", {{-1.0, 0.5}, {-0.7, 0.1}, {1.0, -0.3}, {1.4, 0.2}}, "gaussian", {}, settings});
   cases.push_back({"five_rows", {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}}, "gaussian-known", {}, settings});
+  cases.push_back(infomax(rbhmc_case_a(1.0)));
+  cases.push_back(infomax(rbhmc_case_b(0.5)));
+  cases.push_back(infomax(rbhmc_case_c(1.0)));
+  cases.push_back(infomax(rbhmc_case_zero(0.5)));
+  RbhmcSettings gated{2, 0.7, 1.3, 0.9, 0.5, 0.5, 3.0};
+  gated.infomax = true;
+  cases.push_back({"bernoulli_infomax",
+                   {{1, 0, 1}, {1, 0, 0}, {0, 1, 1}, {0, 1, kMissing}},
+                   "bernoulli",
+                   {},
+                   gated,
+                   Kind::binary});
+  for (RbhmcCase learned : {rbhmc_case_a(0.3), infomax(rbhmc_case_b(0.5))}) {
+    learned.name += "_learned_sd";
+    learned.settings.learn_sd = true;
+    cases.push_back(std::move(learned));
+  }
+  cases.push_back({"five_rows_infomax",
+                   {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}},
+                   "gaussian-known",
+                   {},
+                   gated});
   cases.push_back({"two_rows", {{-1.0}, {1.4}}, "gaussian-known", {}, centered_settings});
   cases.push_back({"one_row", {{1.4}}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, settings});
   return cases;
@@ -225,8 +257,9 @@ TEST_P(RbhmcTargets, AreWhatSamplersSample) {
       {},
       {"path-update=\"gibbs\"", "theta=\"drawn\"", "discriminant-update=\"gauss\"", "regraft-moves=5"},
       {"path-update=\"prior\"", "informed=false", "leaf-weights=\"drawn\"", "split-merge-moves=5"}};
-  for (const std::vector<std::string>& settings : variants)
+  for (std::vector<std::string> settings : variants)
     for (const std::uint64_t seed : test_seeds()) {
+      if (target.settings.infomax) std::erase(settings, "discriminant-update=\"gauss\"");
       const Agreement agreement = run_rbhmc(exact, data, seed, scaled(kRbhmcSweeps), settings).agreement();
       EXPECT_TRUE(agreement.holds()) << fmt::format("{}, seed {}: ", fmt::join(settings, " "), seed)
                                      << agreement;

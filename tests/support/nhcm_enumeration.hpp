@@ -119,14 +119,20 @@ inline double log_joint(const NhcmModel& model, const NhcmShape& shape) {
 /// The posterior over all shapes.
 class NhcmPosterior {
  public:
-  explicit NhcmPosterior(const NhcmModel& model) : rows_(static_cast<std::size_t>(model.rows.rows())) {
+  explicit NhcmPosterior(const NhcmModel& model)
+      : NhcmPosterior(static_cast<std::size_t>(model.rows.rows()),
+                      [&](const NhcmShape& shape) { return log_joint(model, shape); }) {
+    for (const NhcmShape& shape : shapes_) prior_mass_ += std::exp(log_prior(model, shape));
+  }
+  /// From log p(shape, data).
+  template <typename LogJoint>
+  NhcmPosterior(std::size_t rows, LogJoint&& log_joint_of) : rows_(rows) {
     std::vector<double> logs;
     for_each_partition(rows_, [&](std::span<const Label> subs, std::size_t count) {
       for_each_partition(count, [&](std::span<const Label> parents, std::size_t) {
         NhcmShape shape{{subs.begin(), subs.end()}, {parents.begin(), parents.end()}};
         index_.emplace(shape.key(), shapes_.size());
-        logs.push_back(log_joint(model, shape));
-        prior_mass_ += std::exp(log_prior(model, shape));
+        logs.push_back(log_joint_of(shape));
         shapes_.push_back(std::move(shape));
       });
     });

@@ -45,7 +45,8 @@ struct RbhmcData {
     for (std::size_t i = 0; i < small.data.size(); ++i) table.row_ids.push_back(fmt::format("{}", i));
     Settings settings;
     for (const std::string& assignment : small.family_settings) parse_assignment(assignment, settings);
-    plan = plan_family(table, Codebook(), small.family, settings, false, {.learns_hyper = small.learn});
+    plan = plan_family(table, Codebook(), small.family, settings, false,
+                       {.learns_hyper = small.learn, .fills_missing = true});
     rows = encode(plan, table);
   }
   const Family& family() const { return *plan.family; }
@@ -57,13 +58,18 @@ struct RbhmcData {
 
 inline Settings rbhmc_parameters(const RbhmcSettings& settings, const std::vector<std::string>& more = {}) {
   std::vector<std::string> assignments{
-      fmt::format("levels={}", settings.levels),      fmt::format("alpha={}", settings.alpha),
-      fmt::format("gamma={}", settings.gamma),        fmt::format("gamma0={}", settings.gamma0),
-      fmt::format("penalty={}", settings.penalty),    fmt::format("margin={}", settings.margin),
-      fmt::format("discriminant-sd={}", settings.sd), fmt::format("intercept={}", settings.intercept)};
+      fmt::format("levels={}", settings.levels),   fmt::format("alpha={}", settings.alpha),
+      fmt::format("gamma={}", settings.gamma),     fmt::format("gamma0={}", settings.gamma0),
+      fmt::format("penalty={}", settings.penalty), fmt::format("discriminant-sd={}", settings.sd)};
+  if (settings.learn_sd) assignments.emplace_back("learn=\"discriminant-sd\"");
+  if (!settings.infomax) {
+    assignments.push_back(fmt::format("margin={}", settings.margin));
+    assignments.push_back(fmt::format("intercept={}", settings.intercept));
+  }
   if (std::none_of(more.begin(), more.end(),
                    [](const std::string& s) { return s.starts_with("regularizer"); }))
-    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.centered ? "centered" : "hinge"));
+    assignments.push_back(fmt::format(
+        "regularizer=\"{}\"", settings.infomax ? "infomax" : settings.centered ? "centered" : "hinge"));
   assignments.insert(assignments.end(), more.begin(), more.end());
   Settings parsed;
   for (const std::string& assignment : assignments) parse_assignment(assignment, parsed);
@@ -88,8 +94,7 @@ class RbhmcRecord {
         sums_(kBatches * exact.functionals(), 0.0),
         traces_(
             model_by_name("rbhmc"),
-            ParameterValues(model_by_name("rbhmc").parameters,
-                            {{"levels", Setting::number(static_cast<double>(exact.settings().levels))}})) {}
+            ParameterValues(model_by_name("rbhmc").parameters, rbhmc_parameters(exact.settings()))) {}
 
   /// The labels and payload of a draw; the hinge is computed here, from the discriminants, or taken from the
   /// traces where there is no penalty and they are not kept.
@@ -114,7 +119,7 @@ class RbhmcRecord {
     }
     if (dimension == 0) {
       traces_.read(sampler);
-      last_hinge_ = traces_["hinge"];
+      last_hinge_ = exact_->settings().infomax ? -0.5 * traces_["log_gates"] : traces_["hinge"];
     } else {
       last_hinge_ = exact_->hinge_of(shape, eta_);
     }
@@ -204,6 +209,12 @@ inline RbhmcCase rbhmc_case_c(double penalty) {
           "gaussian-known",
           {"noise_variance=0.5", "prior_mean=0", "prior_variance=2"},
           {1, 1.5, 0.7, 2.0, penalty, 0.3, 1.0}};
+}
+/// The same with gates instead of hinges.
+inline RbhmcCase infomax(RbhmcCase small) {
+  small.name += "_infomax";
+  small.settings.infomax = true;
+  return small;
 }
 inline RbhmcCase rbhmc_case_zero(double penalty) {
   return {"zero",

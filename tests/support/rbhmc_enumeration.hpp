@@ -33,6 +33,8 @@ struct RbhmcSettings {
   double penalty = 0.0, margin = 0.5, sd = 1.0;
   bool centered = false;
   bool intercept = false;
+  bool learn_sd = false;  // 1 / sd^2 from Gamma(1, 1)
+  bool infomax = false;   // gates instead of hinges: Xi is minus half the sum of the log gates
 };
 
 /// What the discriminants see of a row: its cells in the units of the data, the mean of the present ones
@@ -54,6 +56,27 @@ inline std::vector<std::vector<double>> margin_features(const Family& family, co
   }
   for (std::vector<double>& feature : features)
     if (intercept) feature.push_back(1.0);
+  return features;
+}
+
+/// What gates see of a row: cells standardized as `first` has them, over the root of their number, nothing where
+/// a cell is missing, and 1.
+inline std::vector<std::vector<double>> gate_features(const Rows& rows, const Rows& first) {
+  std::vector<std::vector<double>> features(rows.size(), std::vector<double>(rows.width + 1, 1.0));
+  for (std::size_t cell = 0; cell < rows.width; ++cell) {
+    double n = 0.0, sum = 0.0, squares = 0.0;
+    for (std::size_t row = 0; row < first.size(); ++row)
+      if (!std::isnan(first[row][cell])) {
+        n += 1.0;
+        sum += first[row][cell];
+        squares += first[row][cell] * first[row][cell];
+      }
+    const double variance = squares / n - sum / n * (sum / n);
+    const double scale = variance > 1e-12 ? std::sqrt(variance * static_cast<double>(rows.width)) : 0.0;
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      features[row][cell] =
+          std::isnan(rows[row][cell]) || scale == 0.0 ? 0.0 : (rows[row][cell] - sum / n) / scale;
+  }
   return features;
 }
 
@@ -122,6 +145,29 @@ inline double total_hinge(const RbhmcTree& tree, const std::vector<std::vector<d
   return total;
 }
 
+/// The sum of the log gates of all rows and levels.
+inline double total_log_gates(const RbhmcTree& tree, const std::vector<std::vector<double>>& eta,
+                              const std::vector<std::vector<double>>& features) {
+  double total = 0.0;
+  for (std::size_t row = 0; row < tree.rows; ++row)
+    for (std::size_t level = 1; level <= tree.depth; ++level) {
+      const std::size_t own = tree.node_of(level, row);
+      const std::size_t parent = tree.nodes[own].parent;
+      const auto score = [&](std::size_t z) {
+        double value = 0.0;
+        for (std::size_t i = 0; i < features[row].size(); ++i) value += eta[z][i] * features[row][i];
+        return std::clamp(value, -300.0, 300.0);  // as the target has it
+      };
+      double sum = 0.0;
+      for (std::size_t z = 1; z < tree.nodes.size(); ++z)
+        if (tree.nodes[z].level == level && tree.nodes[z].parent == parent)
+          sum += static_cast<double>(tree.nodes[z].size) / static_cast<double>(tree.nodes[parent].size) *
+                 std::exp(score(z) - score(own));
+      total -= std::log(sum);
+    }
+  return total;
+}
+
 /// One state of the model, for chains that start in the posterior.
 struct RbhmcState {
   std::size_t tree = 0;
@@ -133,13 +179,18 @@ struct RbhmcState {
 
 class RbhmcPosterior {
  public:
+  /// log p(these rows, in one component).
+  using LogMarginal = std::function<double(std::span<const std::size_t> rows)>;
+
+  /// Without `log_marginal` it is that of the family's statistics.
   RbhmcPosterior(const Family& family, const Rows& rows, const RbhmcSettings& settings,
-                 double hinge_draws = 1e6, std::uint64_t seed = 1)
+                 double hinge_draws = 1e6, std::uint64_t seed = 1, LogMarginal log_marginal = {})
       : family_(&family),
         data_(&rows),
         settings_(settings),
         rows_(rows.size()),
-        features_(margin_features(family, rows, settings.intercept)) {
+        features_(settings.infomax ? gate_features(rows, rows)
+                                   : margin_features(family, rows, settings.intercept)) {
     for (double n = 0.0, gamma = 1.0, gamma0 = 1.0; n <= static_cast<double>(rows_ * rows_); n += 1.0) {
       rising_gamma_.push_back(gamma);
       rising_gamma0_.push_back(gamma0);
@@ -156,7 +207,7 @@ class RbhmcPosterior {
       components_.push_back(clusters);
     });
     list_trees();
-    weigh_trees();
+    weigh_trees(log_marginal);
     weigh_hinges(hinge_draws, seed);
     sum_up();
   }
@@ -168,6 +219,7 @@ class RbhmcPosterior {
   std::size_t size() const { return trees_.size(); }
   const RbhmcTree& tree(std::size_t i) const { return trees_[i]; }
   const Labels& partition(std::size_t i) const { return partitions_[i]; }
+  std::size_t partitions() const { return partitions_.size(); }
   std::size_t components(std::size_t i) const { return components_[i]; }
   std::size_t index(std::span<const Label> labels) const { return index_.at(key(labels)); }
   double log_evidence() const { return log_evidence_; }
@@ -178,7 +230,8 @@ class RbhmcPosterior {
     return given_tree_[tree][partition];
   }
   double hinge_of(const RbhmcTree& tree, const std::vector<std::vector<double>>& eta) const {
-    return total_hinge(tree, eta, features_, settings_.margin, settings_.centered);
+    return settings_.infomax ? -0.5 * total_log_gates(tree, eta, features_)
+                             : total_hinge(tree, eta, features_, settings_.margin, settings_.centered);
   }
   std::size_t feature_size() const { return features_.front().size(); }
 
@@ -276,14 +329,18 @@ class RbhmcPosterior {
   }
 
   double least_hinge() const {
+    // A row's gate is at most the size of the parent over that of the child.
+    if (settings_.infomax)
+      return -0.5 * static_cast<double>(settings_.levels * rows_) * std::log(static_cast<double>(rows_));
     return settings_.centered ? -settings_.margin * static_cast<double>(settings_.levels * rows_) : 0.0;
   }
 
   void draw_eta(Stream& stream, const RbhmcTree& tree, std::vector<std::vector<double>>& eta) const {
     eta.resize(tree.nodes.size());
+    const double sd = settings_.learn_sd ? std::sqrt(1.0 / draw_gamma(stream, 1.0)) : settings_.sd;
     for (std::vector<double>& vector : eta) {
       vector.resize(feature_size());
-      for (double& value : vector) value = settings_.sd * draw_normal(stream);
+      for (double& value : vector) value = sd * draw_normal(stream);
     }
   }
 
@@ -379,17 +436,23 @@ class RbhmcPosterior {
     above -= n;
   }
 
-  void weigh_trees() {
-    std::vector<double> log_marginals;
+  double log_marginal_of(std::span<const std::size_t> members) const {
     std::vector<double> stats(family_->stats_size());
+    family_->clear(stats.data());
+    for (const std::size_t row : members) family_->add(stats.data(), (*data_)[row]);
+    return family_->log_marginal(stats.data());
+  }
+
+  void weigh_trees(const LogMarginal& log_marginal) {
+    std::vector<double> log_marginals;
     double largest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < partitions_.size(); ++i) {
       double total = 0.0;
       for (std::size_t k = 0; k < components_[i]; ++k) {
-        family_->clear(stats.data());
+        std::vector<std::size_t> members;
         for (std::size_t row = 0; row < rows_; ++row)
-          if (partitions_[i][row] == static_cast<Label>(k)) family_->add(stats.data(), (*data_)[row]);
-        total += family_->log_marginal(stats.data());
+          if (partitions_[i][row] == static_cast<Label>(k)) members.push_back(row);
+        total += log_marginal ? log_marginal(members) : log_marginal_of(members);
       }
       log_marginals.push_back(total);
       largest = std::max(largest, total);

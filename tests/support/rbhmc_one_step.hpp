@@ -20,7 +20,7 @@ class RbhmcObserver {
     tree.labels(labels_);
     Labels components(state.components().labels().begin(), state.components().labels().end());
     canonicalize(components);
-    const double hinge = state.margins().total(tree);
+    const double hinge = state.margins().total_from_scratch(tree);
     exact_->evaluate(exact_->index(labels_), components, state.rest(LevelTree::kRoot), hinge, out);
     double* next = out.data() + exact_->functionals();
     double squares = 0.0;

@@ -128,4 +128,18 @@ inline std::vector<Variant> mixture_variants() {
           {"auto", "nrmm", {"split-merge-moves=1", "block-moves=2", "guided-split-moves=1"}}};
 }
 
+/// The data-parallel sampler in blocks of a few rows: one pair at a time, many pairs whose launches leave
+/// rows out, and no scans between launch and proposal.
+inline std::vector<Variant> data_parallel_variants() {
+  const auto variant = [](const std::string& name, int pairs, int scans, int rows, int block) {
+    return Variant{name,
+                   "nrmm",
+                   {"sampler=\"data-parallel\"", "pair-moves=" + std::to_string(pairs),
+                    "launch-scans=" + std::to_string(scans), "launch-rows=" + std::to_string(rows),
+                    "block-size=" + std::to_string(block)}};
+  };
+  return {variant("one_pair", 1, 1, 0, 2), variant("many_pairs", 6, 2, 3, 4),
+          variant("no_scans", 3, 0, 0, 100)};
+}
+
 }  // namespace coppice::test

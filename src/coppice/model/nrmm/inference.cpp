@@ -7,31 +7,28 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/cluster/split_merge.hpp"
 #include "coppice/model/drawn_clusters.hpp"
+#include "coppice/model/learned_payload.hpp"
 #include "coppice/model/nrmm/block_gibbs.hpp"
-#include "coppice/model/nrmm/draw_payload.hpp"
+#include "coppice/model/nrmm/data_parallel_inference.hpp"
 #include "coppice/model/nrmm/growing_guide.hpp"
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
+#include "coppice/model/nrmm/mixture_traces.hpp"
 #include "coppice/model/nrmm/multiway.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/nrmm/process.hpp"
 #include "coppice/model/nrmm/published.hpp"
+#include "coppice/model/prior_counts.hpp"
 #include "coppice/model/state_header.hpp"
-#include "coppice/model/trace_table.hpp"
 
 namespace coppice::nrmm {
 namespace {
-
-/// The first sweeps make more moves of whole groups: a start by sequential allocation or from a guide tree is
-/// good, but often has joined what belongs apart. The number depends on the sweep alone, never on the state,
-/// so every sweep leaves the posterior invariant.
-constexpr std::uint64_t kEarlySweeps = 50;
-constexpr std::size_t kEarlyFactor = 5;
 
 constexpr StateHeader kStateHeader("nrmm", 2);
 /// With learned hyper-parameters and filled cells before the labels.
@@ -62,38 +59,7 @@ Guide chain_guide(const ParameterValues& parameters, const Family& initial, cons
                      stop);
 }
 
-/// What is measured for the traces of a draw.
-struct Figures {
-  double log_joint;
-  std::span<const std::uint32_t> sizes;
-  double rows;
-  const Process& process;
-};
-
-TraceTable<Figures> trace_table(const ParameterValues& parameters) {
-  std::vector<TraceTable<Figures>::Row> rows{
-      {"log_joint", "log joint density of partition, learned parameters and data",
-       [](const Figures& f) { return f.log_joint; }},
-      {"clusters", "number of clusters",
-       [](const Figures& f) {
-         return static_cast<double>(f.sizes.size()) -
-                static_cast<double>(std::count(f.sizes.begin(), f.sizes.end(), 0U));
-       }},
-      {"entropy", "entropy of the cluster sizes, in nats",
-       [](const Figures& f) { return partition_entropy(f.sizes, f.rows); }},
-      {"largest_share", "share of the rows in the largest cluster",
-       [](const Figures& f) { return *std::max_element(f.sizes.begin(), f.sizes.end()) / f.rows; }},
-      {"alpha", "concentration of the process", [](const Figures& f) { return f.process.state().alpha; }}};
-  if (is_ngg(parameters)) {
-    rows.push_back({"sigma", "discount of the process, in (0, 1): larger gives more small clusters",
-                    [](const Figures& f) { return f.process.state().sigma; }});
-    rows.push_back({"log_u", "log of the auxiliary variable u of the process",
-                    [](const Figures& f) { return f.process.log_u(); }});
-  }
-  return TraceTable<Figures>(std::move(rows));
-}
-
-class MixtureSampler final : public Inference {
+class MixtureSampler final : public Inference, public PriorCounts {
  public:
   explicit MixtureSampler(const Problem& problem)
       : parameters_(problem.parameters),
@@ -117,6 +83,7 @@ class MixtureSampler final : public Inference {
       published_.emplace(family_, filled_.rows(), process_->law(), options_.published_moves,
                          options_.published_depth);
     if (filled_.any()) gibbs_.fill_in(&filled_);
+    gibbs_.stop_at(stop_);
     data_changed();
   }
 
@@ -155,11 +122,12 @@ class MixtureSampler final : public Inference {
     }
     const auto repeat = [&](std::size_t times, Purpose purpose, auto&& move) {
       for (std::size_t i = 0; i < times; ++i) {
+        throw_if_stopped(stop_);
         Stream stream(name, purpose, i);
         move(stream);
       }
     };
-    const std::size_t early = name.sweep <= kEarlySweeps ? kEarlyFactor : 1;
+    const std::size_t early = early_factor(name.sweep);
     repeat(options_.split_merge_moves * early, Purpose::split_merge,
            [&](Stream& stream) { split_merge_.step(clusters_, rows_, stream); });
     if (options_.is_guided()) {
@@ -217,7 +185,7 @@ class MixtureSampler final : public Inference {
     std::vector<double> cells(filled_.cells_size());
     family_.get_hyper(hyper.data());
     filled_.get_cells(cells.data());
-    return write_payload(hyper, cells);
+    return write_learned(hyper, cells);
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -353,6 +321,8 @@ class MixtureSampler final : public Inference {
     if (published_) published_->start(clusters_);
   }
 
+  std::size_t draw_prior_count(Stream& stream) const override { return process_->draw_count(stream, rows_); }
+
   void draw_data(const StreamName& name, Rows& rows) override {
     Stream stream(name, Purpose::prior_data);
     draw_clusters(clusters_.family(), clusters_.labels(), clusters_.sizes().size(), stream, rows);
@@ -473,12 +443,18 @@ class MixtureSampler final : public Inference {
   std::optional<FilledRows> guide_rows_;  // of the growing guide, which must not depend on the state
 };
 
+std::unique_ptr<Inference> make_mixture_sampler(const Problem& problem) {
+  return std::make_unique<MixtureSampler>(problem);
+}
+
 }  // namespace
 
 std::vector<TraceInfo> traces(const ParameterValues& parameters) { return trace_table(parameters).list(); }
 
 std::unique_ptr<Inference> make_inference(const Problem& problem) {
-  return std::make_unique<MixtureSampler>(problem);
+  const Options options(problem.parameters, problem.rows->size());
+  if (options.is_data_parallel) return make_data_parallel(problem, make_mixture_sampler);
+  return make_mixture_sampler(problem);
 }
 
 RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
@@ -493,6 +469,7 @@ std::size_t chain_bytes(const Problem& problem) {
   // most data ask for.
   const std::size_t rows = problem.rows->size();
   const Options options(problem.parameters, rows);
+  if (options.is_data_parallel) return data_parallel_bytes(problem);
   return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
          rows * (3 * sizeof(double) + 10 * sizeof(std::uint32_t)) +
          (options.needs_guide() ? RowTree::bytes(rows) : 0) +

@@ -12,7 +12,8 @@ namespace coppice::nrmm {
 namespace {
 
 /// Up to this many rows auto scans all of them in every sweep: that brings more than anything else it could
-/// do in the same time.
+/// do in the same time. A fit of more rows becomes data-parallel: at 30,000 rows both reach the same log joint
+/// in the same time, at 100,000 the scans are far behind.
 constexpr std::size_t kRowsForScans = 100'000;
 
 const std::vector<std::string> kGuides{"ibhc+bisect", "bisect", "ibhc"};
@@ -26,6 +27,9 @@ Kind place_in(const std::vector<std::string>& names, const std::string& name) {
 
 Options::Options(const ParameterValues& parameters, std::size_t rows) {
   const std::string& sampler = parameters.choice("sampler");
+  is_data_parallel = sampler == "data-parallel";
+  data_parallel = {parameters.integer("block-size"), parameters.integer("pair-moves"),
+                   parameters.integer("launch-scans"), parameters.integer("launch-rows")};
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   published = sampler == "tree-guided-published";
   split_merge = {parameters.integer("split-merge-scans"),
@@ -94,9 +98,10 @@ std::vector<Parameter> parameter_table() {
        2},
       choice_row("sampler", "auto",
                  "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also "
-                 "whole blocks of rows, guided by a tree; auto: a mix of these by the number of rows; "
+                 "whole blocks of rows, guided by a tree; data-parallel: all rows at once, for many rows; auto: "
+                 "a mix of the first three, or data-parallel, by the number of rows; "
                  "tree-guided-published: not exact, for comparison",
-                 {"auto", "gibbs", "split-merge", "tree-guided", "tree-guided-published"}),
+                 {"auto", "gibbs", "split-merge", "tree-guided", "data-parallel", "tree-guided-published"}),
       count_row("split-merge-moves", "5",
                 "split-merge proposals in a sweep (five times as many in the first 50)"),
       count_row("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0),
@@ -122,9 +127,22 @@ std::vector<Parameter> parameter_table() {
           "sweeps per Gibbs scan over all rows, 0: never [1; 10 with a guide, but auto up to 100000 rows]"),
       count_row("published-moves", "10", "global moves in a sweep of tree-guided-published"),
       count_row("published-depth", "2", "depth of the local moves of tree-guided-published", 0.0, 1000.0),
+      count_row("pair-moves", "5",
+                "split-merge proposals in a sweep of data-parallel (five times as many in the first 50)"),
+      count_row("launch-scans", "3", "scans between random sides and proposal, of data-parallel", 0.0,
+                1000.0),
+      count_row("launch-rows", "10000",
+                "rows that these scans take of two clusters, on average; 0: all of them", 0.0, 1e9),
+      count_row("block-size", "65536",
+                "rows of a block of data-parallel; what is drawn depends on it, but not on threads", 1.0,
+                1e9),
+      count_row("answer-rows", "10000",
+                "rows, drawn at random, that answers about a run of data-parallel are about; 0: all of them", 0.0,
+                1e9),
       choice_row("init", "auto",
                  "initial state: rows allocated one by one (sequential), the guide's clusters, or one "
-                 "cluster; auto: the guide if the sampler has one",
+                 "cluster; auto: the guide if the sampler has one; data-parallel begins with a fit of some "
+                 "rows",
                  {"auto", "sequential", "guide", "single"}),
   };
 }
@@ -165,6 +183,8 @@ void check_given(const Settings& given) {
   if (!guided && sampler != "split-merge") refuse({"scan-every"});
   if (!guided && text("init", "auto") != "guide") refuse({"guide"});
   if (sampler != "tree-guided-published") refuse({"published-moves", "published-depth"});
+  if (sampler != "data-parallel" && sampler != "auto")
+    refuse({"pair-moves", "launch-scans", "launch-rows", "block-size", "answer-rows"});
 }
 
 std::string inexactness_note(const ParameterValues& parameters) {
@@ -173,10 +193,21 @@ std::string inexactness_note(const ParameterValues& parameters) {
          "large clusters; use --sampler tree-guided.";
 }
 
-Resolution explain_sampler(const Problem& problem, const Settings&, std::uint64_t, std::size_t) {
+Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t, std::size_t) {
   if (problem.parameters.choice("sampler") != "auto") return {};
   const std::size_t rows = problem.rows->size();
   const Options options(problem.parameters, rows);
+  // Whoever says how rows are to be moved one by one wants that.
+  constexpr const char* kOfOthers[] = {
+      "split-merge-moves",  "split-merge-scans", "split-merge-launch", "guide",     "block-moves",
+      "guided-split-moves", "guided-split-scans", "multiway-moves",    "row-updates", "scan-every"};
+  const bool is_free = std::none_of(std::begin(kOfOthers), std::end(kOfOthers),
+                                    [&](const char* name) { return given.contains(name); });
+  if (rows > kRowsForScans && is_free)
+    return {{{"sampler", Setting{Setting::Shape::text, {}, 0, "data-parallel"}}},
+            {fmt::format("sampler auto: data-parallel, because there are {} rows; a sweep is {} split-merge "
+                         "proposals, then a draw of all rows' clusters at once",
+                         rows, options.data_parallel.pairs)}};
   const std::string moves =
       fmt::format("{} split-merge, {} block and {} guided split-merge moves", options.split_merge_moves,
                   options.block_moves, options.guided_split_moves);

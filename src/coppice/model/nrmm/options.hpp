@@ -10,8 +10,18 @@
 #include "coppice/base/parameter.hpp"
 #include "coppice/cluster/split_merge.hpp"
 #include "coppice/model/model.hpp"
+#include "coppice/model/nrmm/data_parallel.hpp"
 
 namespace coppice::nrmm {
+
+/// How many times as many moves of whole groups the first sweeps make: a start by sequential allocation or
+/// from a guide tree is good, but often has joined what belongs apart. The number depends on the sweep alone,
+/// never on the state, so every sweep leaves the posterior invariant.
+inline std::size_t early_factor(std::uint64_t sweep) {
+  constexpr std::uint64_t kEarlySweeps = 50;
+  constexpr std::size_t kEarlyFactor = 5;
+  return sweep <= kEarlySweeps ? kEarlyFactor : 1;
+}
 
 enum class Start { sequential, guide, single };
 enum class GuideKind { ibhc_bisect, bisect, ibhc };
@@ -35,6 +45,10 @@ struct Options {
   std::size_t published_moves = 0;
   std::size_t published_depth = 0;
 
+  /// The data-parallel sampler instead of all of these.
+  bool is_data_parallel = false;
+  DataParallelOptions data_parallel;
+
   GuideKind guide = GuideKind::ibhc_bisect;
   Start start = Start::sequential;
 
@@ -42,6 +56,7 @@ struct Options {
   bool needs_guide() const { return is_guided() || start == Start::guide; }
   /// Whether a sweep can reach every partition from every other.
   bool is_irreducible() const {
+    if (is_data_parallel) return data_parallel.pairs != 0;
     return published || scan_every != 0 ||
            row_updates + split_merge_moves + block_moves + guided_split_moves > 0;
   }
@@ -53,7 +68,7 @@ std::vector<Parameter> parameter_table();
 void check_given(const Settings& given);
 /// The sentence that goes with every answer of the published sampler, which has no target.
 std::string inexactness_note(const ParameterValues& parameters);
-/// Says what --sampler auto makes of the data; chooses nothing that Options would not.
+/// Says what --sampler auto makes of the data; chooses data-parallel if there are many rows.
 Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t seed,
                            std::size_t threads);
 

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "coppice/cluster/filled_rows.hpp"
 #include "coppice/cluster/new_column.hpp"
+#include "coppice/cluster/predictive_cache.hpp"
+#include "coppice/model/learned_draw.hpp"
+#include "coppice/model/learned_payload.hpp"
+#include "coppice/model/member_draws.hpp"
 #include "coppice/model/new_cells.hpp"
-#include "coppice/model/nrmm/draw_payload.hpp"
 #include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/process.hpp"
 #include "coppice/model/trace_table.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 /// Components are the clusters, a new cluster, and behind these rows with cells that depend on the others:
 /// the filled cells of the training rows, and new rows in one cluster each.
-class MixturePredictor final : public Predictor, public NewCells {
+class MixturePredictor final : public Predictor, public NewCells, public MemberDraws, public LearnedDraw {
  public:
   explicit MixturePredictor(const Problem& problem)
       : is_ngg_(is_ngg(problem.parameters)),
@@ -36,7 +38,7 @@ class MixturePredictor final : public Predictor, public NewCells {
 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
                 std::string_view payload) override {
-    const DrawPayload values = read_payload(payload, family_->hyper_size(), filled_.cells_size());
+    const LearnedPayload values = read_learned(payload, family_->hyper_size(), filled_.cells_size());
     if (own_family_) own_family_->set_hyper(values.hyper.data());
     filled_.set_cells(values.cells);
     family_->clear(empty_.data());
@@ -50,19 +52,24 @@ class MixturePredictor final : public Predictor, public NewCells {
     for (std::size_t cluster = 0; cluster < clusters_; ++cluster) family_->clear(stats_of(cluster));
     for (std::size_t row = 0; row < labels.size(); ++row)
       family_->add(stats_of(static_cast<std::size_t>(labels[row])), filled_.rows()[row]);
+    log_prior_.clear();
+    for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
+      log_prior_.push_back(next_row_->log_join(count_of(stats(cluster))));
+    log_prior_.push_back(next_row_->log_open());
+    cache_.fill(*family_, clusters_ + 1, [this](std::size_t cluster) { return stats(cluster); });
+  }
+
+  std::vector<double> learned_values() const override {
+    std::vector<double> values(family_->hyper_size());
+    family_->get_hyper(values.data());
+    return values;
   }
 
   std::size_t clusters(std::size_t) const override { return clusters_; }
   void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {
     out.assign(1, {static_cast<std::size_t>(labels_[row]), 1.0});
-    if (!filled_.is_incomplete(row) || !family_->must_fill(cell)) return;
-    const std::span<const FilledRows::Cell> cells = filled_.cells();
-    const auto at =
-        std::lower_bound(cells.begin(), cells.end(), std::pair(row, cell),
-                         [](const FilledRows::Cell& a, const std::pair<std::size_t, std::size_t>& b) {
-                           return std::pair<std::size_t, std::size_t>(a.row, a.column) < b;
-                         });
-    out.front().component = clusters_ + 1 + static_cast<std::size_t>(at - cells.begin());
+    const std::size_t place = filled_.place_of(row, cell);
+    if (place < filled_.cells_size()) out.front().component = clusters_ + 1 + place;
   }
   std::size_t component_count() const override {
     return clusters_ + 1 + filled_.cells_size() + new_rows_.size();
@@ -78,6 +85,10 @@ class MixturePredictor final : public Predictor, public NewCells {
     std::vector<double> others;
     const Context context = context_of(component, others);
     return family_->cell_log_predictive_given(context.stats, context.row, cell, value);
+  }
+
+  void draw_members(std::size_t cluster, std::size_t count, Stream& stream, double* rows) const override {
+    draw_members_of(*family_, stats(cluster), count, stream, rows);
   }
 
   /// Not for several threads at once: rows that are asked for become components.
@@ -103,18 +114,15 @@ class MixturePredictor final : public Predictor, public NewCells {
     return {log_marginal_of_clusters(family, column, labels_), kMinusInfinity};
   }
   void draw_row(Stream& stream, double* row) const override {
-    std::vector<double> log_shares;
-    for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
-      log_shares.push_back(next_row_->log_join(count_of(stats(cluster))));
-    log_shares.push_back(next_row_->log_open());
+    std::vector<double> log_shares = log_prior_;
     draw_member(*family_, stats(draw_from_logs(stream, log_shares)), stream, row);
   }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
-    for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
-      out[cluster] =
-          next_row_->log_join(count_of(stats(cluster))) + family_->log_predictive(stats(cluster), row);
-    out[clusters_] = next_row_->log_open() + family_->log_predictive(empty_.data(), row);
+    AlignedVector log_predictive;
+    cache_.log_predictives(row, log_predictive);
+    for (std::size_t cluster = 0; cluster <= clusters_; ++cluster)
+      out[cluster] = log_prior_[cluster] + log_predictive[cluster];
   }
 
  private:
@@ -134,14 +142,7 @@ class MixturePredictor final : public Predictor, public NewCells {
     const std::size_t place = component - clusters_ - 1;
     if (place >= filled_.cells_size()) return new_rows_[place - filled_.cells_size()];
     const std::size_t row = filled_.cells()[place].row;
-    const double* all = stats(static_cast<std::size_t>(labels_[row]));
-    others.assign(all, all + family_->stats_size());
-    if (!family_->remove(others.data(), filled_.rows()[row])) {
-      family_->clear(others.data());
-      for (std::size_t other = 0; other < labels_.size(); ++other)
-        if (other != row && labels_[other] == labels_[row])
-          family_->add(others.data(), filled_.rows()[other]);
-    }
+    filled_.stats_without(row, labels_, stats(static_cast<std::size_t>(labels_[row])), others);
     return {others.data(), filled_.observed()[row]};
   }
 
@@ -154,7 +155,8 @@ class MixturePredictor final : public Predictor, public NewCells {
   Labels labels_;
   std::optional<NextRow> next_row_;
   std::size_t clusters_ = 0;
-  std::vector<double> stats_;
+  std::vector<double> stats_, log_prior_;  // of the clusters; the priors have a new one at the end
+  PredictiveCache cache_;
   mutable std::vector<Context> new_rows_;
 };
 

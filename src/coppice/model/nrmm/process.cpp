@@ -55,21 +55,37 @@ class DirichletProcess final : public Process {
     crp_.set_alpha(alpha_.draw_prior(stream));
     crp_.draw_partition(stream, labels);
   }
+  std::size_t draw_count(Stream& stream, std::size_t rows) const override {
+    const double alpha = alpha_.draw_prior(stream);
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < rows; ++row)
+      count += draw_uniform(stream) * (alpha + static_cast<double>(row)) < alpha ? 1 : 0;
+    return count;
+  }
 
  private:
   Concentration alpha_;
   Crp crp_;
 };
 
+/// sigma: given, or learned from the mean of its prior.
+struct Discount {
+  explicit Discount(const ParameterValues& parameters)
+      : is_learned(!parameters.has("sigma")),
+        prior{parameters.numbers("sigma-prior").at(0), parameters.numbers("sigma-prior").at(1)},
+        start(is_learned ? prior.a / (prior.a + prior.b) : parameters.real("sigma")) {}
+
+  double draw_prior(Stream& stream) const { return is_learned ? prior.draw(stream) : start; }
+
+  bool is_learned;
+  BetaPrior prior;
+  double start;
+};
+
 class GeneralizedGammaProcess final : public Process {
  public:
   GeneralizedGammaProcess(const ParameterValues& parameters, std::size_t rows)
-      : alpha_(alpha_of(parameters)),
-        learn_sigma_(!parameters.has("sigma")),
-        sigma_prior_{parameters.numbers("sigma-prior").at(0), parameters.numbers("sigma-prior").at(1)},
-        ngg_(alpha_.start(),
-             learn_sigma_ ? sigma_prior_.a / (sigma_prior_.a + sigma_prior_.b) : parameters.real("sigma"),
-             rows) {}
+      : alpha_(alpha_of(parameters)), sigma_(parameters), ngg_(alpha_.start(), sigma_.start, rows) {}
 
   const ProductPartition& law() const override { return ngg_; }
   ProcessState state() const override { return {ngg_.alpha(), ngg_.sigma(), ngg_.log_t()}; }
@@ -81,30 +97,32 @@ class GeneralizedGammaProcess final : public Process {
   }
   double log_prior(std::span<const std::uint32_t> sizes) const override {
     return ngg_.log_partition_and_u(sizes) + alpha_.log_prior(ngg_.alpha()) +
-           (learn_sigma_ ? sigma_prior_.log_density(ngg_.sigma()) : 0.0);
+           (sigma_.is_learned ? sigma_.prior.log_density(ngg_.sigma()) : 0.0);
   }
   bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all) override {
     const Total total = total_of(sizes);
     ngg_.update_auxiliary(stream, total.rows, total.clusters);
     if (alpha_.is_learned()) ngg_.update_alpha(stream, alpha_.prior(), total.clusters);
-    const bool sigma_changes = learn_sigma_ && all;
-    if (sigma_changes) ngg_.update_sigma(stream, sigma_prior_, sizes);
+    const bool sigma_changes = sigma_.is_learned && all;
+    if (sigma_changes) ngg_.update_sigma(stream, sigma_.prior, sizes);
     // Twice: u, alpha and sigma depend on each other more than on anything else.
     ngg_.update_auxiliary(stream, total.rows, total.clusters);
     return sigma_changes;
   }
   void draw(Stream& stream, std::span<Label> labels) override {
     const double alpha = alpha_.draw_prior(stream);
-    const double sigma = learn_sigma_ ? sigma_prior_.draw(stream) : ngg_.sigma();
-    ngg_.set(alpha, sigma, -std::log(alpha));
+    ngg_.set(alpha, sigma_.draw_prior(stream), -std::log(alpha));
     ngg_.draw_partition(stream, labels);
+  }
+  std::size_t draw_count(Stream& stream, std::size_t rows) const override {
+    const double alpha = alpha_.draw_prior(stream);
+    return draw_ngg_cluster_count(stream, alpha, sigma_.draw_prior(stream), rows);
   }
   double log_u() const override { return ngg_.log_u(); }
 
  private:
   Concentration alpha_;
-  bool learn_sigma_;
-  BetaPrior sigma_prior_;
+  Discount sigma_;
   Ngg ngg_;
 };
 

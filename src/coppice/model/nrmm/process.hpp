@@ -37,6 +37,8 @@ class Process {
   virtual bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool all = true) = 0;
   /// Parameters and partition from the prior.
   virtual void draw(Stream& stream, std::span<Label> labels) = 0;
+  /// The number of clusters of that many rows from the prior, with the parameters.
+  virtual std::size_t draw_count(Stream& stream, std::size_t rows) const = 0;
   /// Log of the auxiliary variable; the Dirichlet process has none.
   virtual double log_u() const { return 0.0; }
 };

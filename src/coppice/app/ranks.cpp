@@ -1,0 +1,53 @@
+#include "coppice/app/ranks.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "coppice/base/error.hpp"
+#include "coppice/run/problem_setup.hpp"
+#include "coppice/run/run_file.hpp"
+
+namespace coppice::app {
+namespace {
+
+/// Beside the program, or where the linker finds libraries.
+void* load_module() {
+  constexpr const char* kName = "libcoppice_mpi.so";
+  std::error_code problem;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
+  if (!problem)
+    if (void* module = dlopen((program.parent_path() / kName).c_str(), RTLD_NOW | RTLD_GLOBAL)) return module;
+  return dlopen(kName, RTLD_NOW | RTLD_GLOBAL);
+}
+
+}  // namespace
+
+std::unique_ptr<Ranks> Ranks::join() {
+  // Set by Open MPI and by the launchers of MPICH and Slurm.
+  const bool is_in_a_job = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ||
+                           std::getenv("PMI_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr;
+  if (!is_in_a_job) return nullptr;
+  void* module = load_module();
+  void* symbol = module == nullptr ? nullptr : dlsym(module, "coppice_join_ranks");
+  if (symbol == nullptr)
+    fail(ErrorCode::configuration,
+         "this process belongs to an MPI job, but this build has no MPI: install Open MPI and its headers "
+         "(Debian: libopenmpi-dev, openmpi-bin) and build again");
+  return std::unique_ptr<Ranks>(reinterpret_cast<Ranks* (*)()>(symbol)());
+}
+
+void serve_run(Ranks& ranks) {
+  std::unique_ptr<ProblemSetup> setup;
+  std::unique_ptr<Inference> inference;
+  ranks.serve([&](const std::string& path) -> BlockTask& {
+    setup = set_up_problem(RunFile::open(path, RunFile::Access::read).contents());
+    inference = setup->model->make_inference(setup->problem);
+    auto* in_blocks = dynamic_cast<UsesEngine*>(inference.get());
+    if (in_blocks == nullptr) fail(ErrorCode::bug, "the driver works in blocks, and this process does not");
+    return in_blocks->task();
+  });
+}
+
+}  // namespace coppice::app
