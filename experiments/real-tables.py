@@ -38,6 +38,7 @@ TABLES = {
     "housevotes84": ("housevotes84.csv", "label", ()),
     "soybean": ("soybean.csv", "label", ()),
     "s1": ("s1.csv", "label", ()),
+    "isolet300": ("isolet300.csv.gz", "label", ()),
 }
 # Ours: options of fit.
 OURS = {
@@ -86,7 +87,7 @@ def continuous(header, rows, folder):
     path = f"{folder}/all.csv"
     common.write_table(path, header, rows)
     book = common.coppice("codebook", path, "--json", "-q", parse="json")
-    names = [c["name"] for c in book["columns"] if c["kind"] == "real" and not c["hurdle"]]
+    names = [c["name"] for c in book["columns"] if c["kind"] == "real" and c["hurdle"] is None]
     kept = [header.index(name) for name in names]
     chosen = [[row[j] for j in kept] for row in rows]
     return names, [row for row in chosen if all(cell not in ("", "NA") for cell in row)]

@@ -22,6 +22,10 @@ SETTINGS = {
     "paper .4": ("paper", 0.4, []),
     "centered .1": ("centered", 0.1, ["--intercept", "true"]),
     "centered .4": ("centered", 0.4, ["--intercept", "true"]),
+    "infomax .5": ("infomax", 0.5, []),
+    "infomax 1": ("infomax", 1.0, []),
+    "infomax 1 wide": ("infomax", 1.0, ["--discriminant-sd", "5"]),
+    "infomax 1 learned": ("infomax", 1.0, ["--learn", "discriminant-sd"]),
     "centered .4 tempered": ("centered", 0.4, ["--intercept", "true", "--replicas", "3"]),
     "centered 1 tempered": ("centered", 1.0, ["--intercept", "true", "--replicas", "4"]),
 }
@@ -143,9 +147,13 @@ def measure(name, setting, seed, folder, scales):
         scales[name, seed] = features
     features = scales[name, seed]
     margin = float(np.sqrt((features**2).sum(1).mean()))
+    # Gates have no margin, and their strength is a power.
+    scale = (
+        ["--penalty", strength] if regularizer == "infomax" else ["--penalty", strength / margin, "--margin", margin]
+    )
     run = common.fit(
         train,
-        [*base, "--regularizer", regularizer, "--penalty", strength / margin, "--margin", margin, *extra],
+        [*base, "--regularizer", regularizer, *scale, *extra],
         folder,
         "run",
     )

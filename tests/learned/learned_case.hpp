@@ -3,13 +3,16 @@
 
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coppice/base/math.hpp"
 #include "coppice/family/gaussian.hpp"
-#include "coppice/model/nrmm/draw_payload.hpp"
+#include "coppice/model/learned_payload.hpp"
 #include "coppice/model/nrmm/nrmm.hpp"
+#include "support/chains.hpp"
 #include "support/nrmm_enumeration.hpp"
 
 namespace coppice::test {
@@ -17,12 +20,6 @@ namespace coppice::test {
 inline const ModelEntry& mixture() {
   static const ModelEntry entry = nrmm_entry();
   return entry;
-}
-
-inline Settings settings_from(const std::vector<std::string>& assignments) {
-  Settings settings;
-  for (const std::string& assignment : assignments) parse_assignment(assignment, settings);
-  return settings;
 }
 
 /// Rows of normals in two groups; a cell is missing with the given probability.
@@ -75,6 +72,48 @@ inline double log_marginal_1d(double n, double sum, double squares, double kappa
   return -0.5 * n * kLogPi + log_gamma(0.5 * (nu + n)) - log_gamma(0.5 * nu) +
          0.5 * nu * std::log(nu * omega) - 0.5 * (nu + n) * std::log(rate) +
          0.5 * std::log(kappa / (kappa + n));
+}
+
+/// log p(rows of a cluster) with up to two missing cells, which are summed over a grid.
+inline double log_marginal_with_holes(const Family& block, const Rows& rows,
+                                      std::span<const std::size_t> members, double* mean_of_hole,
+                                      std::uint32_t row_of_hole) {
+  std::vector<std::pair<std::size_t, std::size_t>> holes;  // place among the members, column
+  std::vector<double> cells;
+  for (std::size_t m = 0; m < members.size(); ++m)
+    for (std::size_t j = 0; j < rows.width; ++j) {
+      cells.push_back(rows[members[m]][j]);
+      if (is_missing(cells.back())) holes.emplace_back(m, j);
+    }
+  std::vector<double> logs;
+  std::vector<double> values;
+  // Heavy tails: the grid is even in asinh.
+  constexpr double kStep = 0.05;
+  const auto sum = [&](auto&& self, std::size_t hole, double log_jacobian, double value) -> void {
+    if (hole == holes.size()) {
+      std::vector<double> stats(block.stats_size());
+      block.clear(stats.data());
+      for (std::size_t m = 0; m < members.size(); ++m) block.add(stats.data(), cells.data() + m * rows.width);
+      logs.push_back(block.log_marginal(stats.data()) + log_jacobian);
+      values.push_back(value);
+      return;
+    }
+    double& cell = cells[holes[hole].first * rows.width + holes[hole].second];
+    for (double t = -9.0; t < 9.0; t += kStep) {
+      cell = std::sinh(t);
+      const bool wanted = members[holes[hole].first] == row_of_hole;
+      self(self, hole + 1, log_jacobian + std::log(kStep * std::cosh(t)), wanted ? cell : value);
+    }
+    cell = kMissing;
+  };
+  sum(sum, 0, 0.0, 0.0);
+  const double total = log_sum_exp(logs);
+  if (mean_of_hole != nullptr) {
+    *mean_of_hole = 0.0;
+    for (std::size_t i = 0; i < logs.size(); ++i)
+      *mean_of_hole += std::exp(logs[i] - total) * values[i] / (1.0 + std::abs(values[i]));
+  }
+  return total;
 }
 
 /// The prior of one column on a grid: points in log kappa, log nu, mu0 and log Omega with their log weights;

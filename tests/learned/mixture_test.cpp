@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "coppice/cluster/filled_rows.hpp"
+#include "learned/geweke_chain.hpp"
 #include "learned/learned_case.hpp"
 
 namespace coppice::test {
@@ -46,7 +47,8 @@ const std::vector<std::vector<std::string>>& samplers() {
       {"sampler=\"gibbs\""},
       {"sampler=\"split-merge\""},
       {"sampler=\"tree-guided\"", "scan-every=3", "row-updates=2", "multiway-moves=2"},
-      {"sampler=\"auto\""}};
+      {"sampler=\"auto\""},
+      {"sampler=\"data-parallel\"", "pair-moves=2", "launch-rows=3", "block-size=2"}};
   return list;
 }
 
@@ -113,47 +115,6 @@ TEST_P(LearnedMixture, AgreesWithEnumerationAndAGridOfHyperParameters) {
   EXPECT_TRUE(agreement.holds()) << agreement;
 }
 
-/// log p(rows of a cluster) with up to two missing cells, which are summed over a grid.
-double log_marginal_with_holes(const Gaussian& block, const Rows& rows, std::span<const std::size_t> members,
-                               double* mean_of_hole, std::uint32_t row_of_hole) {
-  std::vector<std::pair<std::size_t, std::size_t>> holes;  // place among the members, column
-  std::vector<double> cells;
-  for (std::size_t m = 0; m < members.size(); ++m)
-    for (std::size_t j = 0; j < rows.width; ++j) {
-      cells.push_back(rows[members[m]][j]);
-      if (is_missing(cells.back())) holes.emplace_back(m, j);
-    }
-  std::vector<double> logs;
-  std::vector<double> values;
-  // Heavy tails: the grid is even in asinh.
-  constexpr double kStep = 0.05;
-  const auto sum = [&](auto&& self, std::size_t hole, double log_jacobian, double value) -> void {
-    if (hole == holes.size()) {
-      std::vector<double> stats(block.stats_size());
-      block.clear(stats.data());
-      for (std::size_t m = 0; m < members.size(); ++m) block.add(stats.data(), cells.data() + m * rows.width);
-      logs.push_back(block.log_marginal(stats.data()) + log_jacobian);
-      values.push_back(value);
-      return;
-    }
-    double& cell = cells[holes[hole].first * rows.width + holes[hole].second];
-    for (double t = -9.0; t < 9.0; t += kStep) {
-      cell = std::sinh(t);
-      const bool wanted = members[holes[hole].first] == row_of_hole;
-      self(self, hole + 1, log_jacobian + std::log(kStep * std::cosh(t)), wanted ? cell : value);
-    }
-    cell = kMissing;
-  };
-  sum(sum, 0, 0.0, 0.0);
-  const double total = log_sum_exp(logs);
-  if (mean_of_hole != nullptr) {
-    *mean_of_hole = 0.0;
-    for (std::size_t i = 0; i < logs.size(); ++i)
-      *mean_of_hole += std::exp(logs[i] - total) * values[i] / (1.0 + std::abs(values[i]));
-  }
-  return total;
-}
-
 TEST_P(LearnedMixture, MissingCellsAgreeWithEnumerationAndSumsOverThem) {
   // The prior is given: what is missing is all there is to integrate.
   const Gaussian block({0.0, 0.0}, 0.4, 4.0, std::vector<double>{0.8, 0.3, 0.3, 0.6}, 4);
@@ -183,64 +144,12 @@ TEST_P(LearnedMixture, MissingCellsAgreeWithEnumerationAndSumsOverThem) {
   std::vector<double> seen;
   Agreement agreement =
       compare_partitions(exact, problem, 1, scaled(100'000), [&](const Inference& chain, const Labels&) {
-        const double x = nrmm::read_payload(chain.payload(), 0, 2).cells[0];
+        const double x = read_learned(chain.payload(), 0, 2).cells[0];
         seen.push_back(x / (1.0 + std::abs(x)));
       });
   agreement.check("the first missing cell", batch_estimate(seen), mean_of_hole);
   EXPECT_TRUE(agreement.holds()) << agreement;
 }
-
-/// A mixture of a few rows whose data are redrawn in every step.
-struct GewekeChain {
-  GewekeChain(const Family& family, const Rows& like, const std::vector<std::string>& settings)
-      : rows(like),
-        problem(problem_of(family, rows, settings)),
-        chain(mixture().make_inference(problem)),
-        traces(trace_names(mixture(), problem).size()),
-        hyper(family.hyper_size()),
-        holes(FilledRows(family, like).cells_size()) {}
-
-  /// Cells enter as x / (1 + |x|), what was filled in too.
-  std::vector<double> functionals() const {
-    std::vector<double> values(traces);
-    chain->traces(values);
-    Labels labels(rows.size());
-    chain->labels(labels);
-    std::vector<double> list(values.end() - 3, values.end());
-    const auto bounded = [](double x) { return x / (1.0 + std::abs(x)); };
-    double first = 0.0;
-    double second = 0.0;
-    for (const double cell : rows.cells)
-      if (!is_missing(cell)) {
-        first += bounded(cell);
-        second += bounded(cell) * bounded(cell);
-      }
-    const auto clusters = static_cast<double>(cluster_sizes(labels).size());
-    const double together = labels[0] == labels[1] ? 1.0 : 0.0;
-    const double x = bounded(rows[0][0]);
-    const double y = bounded(rows[1][0]);
-    list.insert(list.end(),
-                {clusters, together, first, second, together * std::abs(x - y), x * y, clusters * second,
-                 values[values.size() - 1] * second, values[values.size() - 2] * clusters,
-                 std::abs(x - y) * values[values.size() - 3]});
-    const std::vector<double> cells = nrmm::read_payload(chain->payload(), hyper, holes).cells;
-    double filled = 0.0;
-    double squares = 0.0;
-    for (const double cell : cells) {
-      filled += bounded(cell);
-      squares += bounded(cell) * bounded(cell);
-    }
-    if (!cells.empty())
-      list.insert(list.end(), {filled, squares, bounded(cells[0]) * bounded(rows[1][1]), squares * second,
-                               std::abs(bounded(cells[0]) - bounded(rows[1][1])) * together});
-    return list;
-  }
-
-  Rows rows;
-  Problem problem;
-  std::unique_ptr<Inference> chain;
-  std::size_t traces, hyper, holes;
-};
 
 struct GewekeCase {
   std::size_t sampler, columns;
@@ -261,43 +170,23 @@ TEST_P(LearnedGeweke, BothWaysHaveTheSameLaw) {
   }
   std::vector<std::string> settings = samplers()[which.sampler];
   settings.push_back("alpha-prior=[2, 1.5]");
-  const std::size_t draws = scaled(30'000);
+  const std::size_t holes = FilledRows(block, rows).cells_size();
   for (const std::uint64_t seed : test_seeds()) {
-    GewekeChain prior(block, rows, settings);
-    GewekeChain chain(block, rows, settings);
-    std::vector<std::vector<double>> fresh;
-    std::vector<std::vector<double>> successive;
-    const auto record = [](const GewekeChain& from, std::vector<std::vector<double>>& to) {
-      const std::vector<double> values = from.functionals();
-      to.resize(values.size());
-      for (std::size_t i = 0; i < values.size(); ++i) to[i].push_back(values[i]);
-    };
-    chain.chain->draw_prior({seed, 2, 0});
-    chain.chain->draw_data({seed, 2, 0}, chain.rows);
-    for (std::size_t i = 1; i <= draws; ++i) {
-      prior.chain->draw_prior({seed, 1, i});
-      prior.chain->draw_data({seed, 1, i}, prior.rows);
-      record(prior, fresh);
-      chain.chain->step({seed, 2, i});
-      chain.chain->draw_data({seed, 2, i}, chain.rows);
-      record(chain, successive);
-    }
-    Agreement agreement;
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-      const Estimate a = batch_estimate(fresh[i]);
-      const Estimate b = batch_estimate(successive[i]);
-      agreement.check("functional " + std::to_string(i), {b.mean, std::hypot(a.error, b.error)}, a.mean);
-    }
+    const Agreement agreement = compare_both_ways(
+        mixture(), block, rows, settings, seed, scaled(30'000), [&](const Inference& chain) {
+          return read_learned(chain.payload(), block.hyper_size(), holes).cells;
+        });
     EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samplers, LearnedMixture, ::testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Samplers, LearnedMixture, ::testing::Values(0, 1, 2, 3, 4));
 INSTANTIATE_TEST_SUITE_P(Samplers, LearnedGeweke,
                          ::testing::Values(GewekeCase{0, 1, false}, GewekeCase{1, 2, false},
                                            GewekeCase{2, 2, false}, GewekeCase{3, 3, false},
                                            GewekeCase{0, 2, true}, GewekeCase{2, 2, true},
-                                           GewekeCase{3, 3, true}));
+                                           GewekeCase{3, 3, true}, GewekeCase{4, 1, false},
+                                           GewekeCase{4, 3, true}));
 
 class LearnedChain : public ::testing::TestWithParam<double> {};
 
@@ -378,8 +267,7 @@ TEST_P(LearnedChain, PredictsWhatItsDrawSays) {
   // log p(x | draw) is the log joint with one more row less that without: here of a cluster's part.
   const std::unique_ptr<Family> learned = block.clone();
   const FilledRows holes(block, rows);
-  const nrmm::DrawPayload payload =
-      nrmm::read_payload(chain->payload(), block.hyper_size(), holes.cells_size());
+  const LearnedPayload payload = read_learned(chain->payload(), block.hyper_size(), holes.cells_size());
   learned->set_hyper(payload.hyper.data());
   FilledRows filled(*learned, rows);
   filled.set_cells(payload.cells);

@@ -1,6 +1,7 @@
 #include "coppice/cluster/filled_rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace coppice {
 
@@ -28,9 +29,13 @@ void FilledRows::adopt(const Rows& complete) {
   if (any()) filled_ = complete;
 }
 
-void FilledRows::draw(const double* stats, std::size_t row, Stream& stream) {
+double* FilledRows::start_filling(std::size_t row) {
   std::copy_n((*observed_)[row], filled_.width, filled_[row]);
-  family_->draw_missing(stats, stream, filled_[row]);
+  return filled_[row];
+}
+
+void FilledRows::draw(const double* stats, std::size_t row, Stream& stream) {
+  family_->draw_missing(stats, stream, start_filling(row));
 }
 
 void FilledRows::redraw(Clusters& clusters, const StreamName& name) {
@@ -54,6 +59,24 @@ void FilledRows::get_cells(double* values) const {
 
 void FilledRows::set_cells(std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) filled_[cells_[i].row][cells_[i].column] = values[i];
+}
+
+std::size_t FilledRows::place_of(std::size_t row, std::size_t column) const {
+  const auto at = std::lower_bound(cells_.begin(), cells_.end(), std::pair(row, column),
+                                   [](const Cell& a, const std::pair<std::size_t, std::size_t>& b) {
+                                     return std::pair<std::size_t, std::size_t>(a.row, a.column) < b;
+                                   });
+  const bool is_there = at != cells_.end() && at->row == row && at->column == column;
+  return is_there ? static_cast<std::size_t>(at - cells_.begin()) : cells_.size();
+}
+
+void FilledRows::stats_without(std::size_t row, std::span<const Label> labels, const double* all,
+                               std::vector<double>& others) const {
+  others.assign(all, all + family_->stats_size());
+  if (family_->remove(others.data(), rows()[row])) return;
+  family_->clear(others.data());
+  for (std::size_t other = 0; other < labels.size(); ++other)
+    if (other != row && labels[other] == labels[row]) family_->add(others.data(), rows()[other]);
 }
 
 }  // namespace coppice

@@ -29,6 +29,8 @@ class FilledRows {
 
   /// Draws the cells of a row that is in no cluster, given the rows in `stats`.
   void draw(const double* stats, std::size_t row, Stream& stream);
+  /// The cells of an incomplete row, those to be filled in missing again: the caller fills them in.
+  double* start_filling(std::size_t row);
   /// Draws the cells of all incomplete rows, one after the other, each given the others of its cluster.
   void redraw(Clusters& clusters, const StreamName& name);
   /// Takes in new present cells of the observed rows: what is missing stays missing and begins at the origin.
@@ -44,6 +46,11 @@ class FilledRows {
     std::uint32_t row, column;
   };
   std::span<const Cell> cells() const { return cells_; }
+  /// The place of a cell among them; cells_size() if it is none of them.
+  std::size_t place_of(std::size_t row, std::size_t column) const;
+  /// Statistics of the rows with the same label but for this one; `all` are those with it.
+  void stats_without(std::size_t row, std::span<const Label> labels, const double* all,
+                     std::vector<double>& others) const;
 
  private:
   const Family* family_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/cluster/draw_weights.hpp"
 
 namespace coppice {
@@ -20,6 +21,7 @@ double* GibbsSweep::weights_for(const Clusters& clusters, std::size_t& count) {
 }
 
 void GibbsSweep::update(Clusters& clusters, std::size_t row, double uniform, double log_new) {
+  throw_if_stopped(stop_);
   const std::size_t slots = clusters.sizes().size();
   std::size_t count = 0;
   double* weights = weights_for(clusters, count);

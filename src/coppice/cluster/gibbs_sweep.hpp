@@ -2,6 +2,7 @@
 // p(x | X_c), or opens a new one with the weight of opening times m(x).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -40,6 +41,9 @@ class GibbsSweep {
   void allocate(Clusters& clusters, const StreamName& name, std::span<const double> log_marginal_alone,
                 double log_open);
 
+  /// From now on Error{stopped} is thrown soon after the flag is set, between two rows; may be null.
+  void stop_at(const std::atomic<bool>* stop) { stop_ = stop; }
+
   /// Accepted: the row has moved.
   const MoveCount& count() const { return count_; }
   void set_count(const MoveCount& count) { count_ = count; }
@@ -51,6 +55,7 @@ class GibbsSweep {
 
   double power_;
   FilledRows* filled_ = nullptr;
+  const std::atomic<bool>* stop_ = nullptr;
   AlignedVector weights_;
   MoveCount count_;
 };

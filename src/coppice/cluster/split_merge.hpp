@@ -25,8 +25,11 @@ class RestrictedPair {
   RestrictedPair(const Family& family, const Rows& rows, std::span<const double> log_join,
                  double power = 1.0);
 
-  /// Another family of the same layout, such as one with other hyper-parameters.
-  void use(const Family& family) { family_ = &family; }
+  /// Another family of the same layout, such as one with other hyper-parameters, and rows for it.
+  void use(const Family& family, const Rows& rows) {
+    family_ = &family;
+    data_ = &rows;
+  }
 
   /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a
   /// fair coin.

@@ -76,6 +76,14 @@ class BernoulliCell {
   double log_likelihood(const double* theta, double x) const {
     return x != 0.0 ? std::log(theta[0]) : std::log1p(-theta[0]);
   }
+  std::size_t likelihood_size() const { return 2; }  // log p(0), log p(1)
+  void fill_likelihood(const double* theta, double* values) const {
+    values[0] = bounded_log(std::log1p(-theta[0]));
+    values[1] = bounded_log(std::log(theta[0]));
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const {
+    return x != 0.0 ? broadcast(values[1]) : broadcast(values[0]);
+  }
 
   void fill_cache(const double* stats, double* cache) const {
     const double count = stats[0] + stats[1];

@@ -61,6 +61,13 @@ class BinomialCell {
     const double failures = x < trials_ ? (trials_ - x) * std::log1p(-theta[0]) : 0.0;
     return log_coefficient(x) + successes + failures;
   }
+  std::size_t likelihood_size() const { return 2; }  // log odds, log of the probability of failures alone
+  void fill_likelihood(const double* theta, double* values) const {
+    const double log_failure = bounded_log(std::log1p(-theta[0]));
+    values[0] = bounded_log(std::log(theta[0])) - log_failure;
+    values[1] = trials_ * log_failure;
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const { return x * values[0] + values[1]; }
 
   void fill_cache(const double* stats, double* cache) const {
     const double cells = stats[0] + stats[1];

@@ -76,6 +76,16 @@ class CategoricalCell {
   double log_likelihood(const double* theta, double x) const {
     return std::log(theta[static_cast<std::size_t>(x)]);
   }
+  std::size_t likelihood_size() const { return levels(); }
+  void fill_likelihood(const double* theta, double* values) const {
+    for (std::size_t l = 0; l < levels(); ++l) values[l] = bounded_log(std::log(theta[l]));
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const {
+    Lanes result{};
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      if (!is_missing(x[lane])) result[lane] = values[static_cast<std::size_t>(x[lane])];
+    return result;
+  }
 
   void fill_cache(const double* stats, double* cache) const {
     const double cells = count(stats);

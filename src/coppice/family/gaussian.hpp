@@ -17,10 +17,11 @@
 #include "coppice/family/family.hpp"
 #include "coppice/family/gaussian_prior.hpp"
 #include "coppice/family/inputs.hpp"
+#include "coppice/family/row_batches.hpp"
 
 namespace coppice {
 
-class Gaussian final : public Family {
+class Gaussian final : public Family, public RowBatches {
  public:
   /// `scale` is row-major and positive definite; `largest` rows are tabulated.
   Gaussian(std::vector<double> prior_mean, double mean_strength, double dof, std::span<const double> scale,
@@ -33,6 +34,8 @@ class Gaussian final : public Family {
   double mean_strength() const { return k0_; }
   double dof() const { return dof_; }
   const std::vector<double>& scale() const { return scale_; }
+  /// The prior mean, measured from the origins of the columns.
+  const std::vector<double>& prior_mean_from_origin() const { return shift_; }
 
   std::string_view name() const override { return "gaussian"; }
   std::size_t width() const override { return d_; }
@@ -78,10 +81,18 @@ class Gaussian final : public Family {
   double log_hyper_prior() const override { return learned_ ? learned_->log_density() : 0.0; }
   void draw_hyper_prior(Stream& stream) override;
   void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power) override;
+  /// The same for a model with clusters of its own, from their moments in the units of the rows; these are
+  /// void after this.
+  void update_hyper_given(std::span<GaussianMoments> clusters, Stream& stream);
   void rebase(double* stats, const double* before) const override;
   std::unique_ptr<Family> with_independent_cells() const override;
   std::vector<std::string> hyper_trace_names() const override;
   void hyper_traces(double* values) const override;
+
+  std::unique_ptr<Likelihoods> likelihoods(std::span<const double> thetas) const override;
+  void add_rows(double* stats, const double* rows, std::size_t stride,
+                std::span<const std::uint32_t> which) const override;
+  void draw_missing_given(const double* theta, Stream& stream, double* row) const override;
 
   /// Statistics whose predictive has another strength k than that of n rows of their own, for models in which
   /// clusters share a covariance. Only predictives have a meaning for them.

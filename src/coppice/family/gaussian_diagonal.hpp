@@ -136,6 +136,16 @@ class GaussianDiagonalCell {
     const double e = x - theta[0];
     return -0.5 * (kLog2Pi + std::log(theta[1]) + e * e / theta[1]);
   }
+  std::size_t likelihood_size() const { return 3; }  // mean, log of the factor, half the precision
+  void fill_likelihood(const double* theta, double* values) const {
+    values[0] = theta[0];
+    values[1] = -0.5 * std::log(theta[1]);
+    values[2] = 0.5 / theta[1];
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const {
+    const Lanes e = x - values[0];
+    return values[1] - values[2] * (e * e);
+  }
 
   void fill_cache(const double* stats, double* cache) const {
     const double n = stats[0];

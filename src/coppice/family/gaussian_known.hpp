@@ -56,6 +56,12 @@ class GaussianKnownCell {
     return theta[0] + std::sqrt(noise_) * draw_normal(stream);
   }
   double log_likelihood(const double* theta, double x) const { return log_normal(x - theta[0], noise_); }
+  std::size_t likelihood_size() const { return 1; }
+  void fill_likelihood(const double* theta, double* values) const { values[0] = theta[0]; }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const {
+    const Lanes e = x - values[0];
+    return (-0.5 / noise_) * (e * e);
+  }
 
   void fill_cache(const double* stats, double* cache) const {
     const double n = stats[0];

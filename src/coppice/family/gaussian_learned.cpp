@@ -121,7 +121,7 @@ void Gaussian::update_hyper_at_power(std::span<const double* const> clusters, St
     // Lambda = scale + scatter + k0 n / k e e', with e from the prior mean to that of the rows.
     const double* stats = clusters[c];
     GaussianMoments& cluster = moments_[c];
-    cluster.n = stats[0];
+    cluster.n = cluster.weight = stats[0];
     Vector e(d);
     cluster.mean.resize(d);
     for (std::size_t j = 0; j < d_; ++j) {
@@ -137,6 +137,18 @@ void Gaussian::update_hyper_at_power(std::span<const double* const> clusters, St
     cluster.scatter -= dof_ * omega;
   }
   learned_->update({moments_.data(), clusters.size()}, stream);
+  adopt_prior();
+}
+
+void Gaussian::update_hyper_given(std::span<GaussianMoments> clusters, Stream& stream) {
+  if (!learned_) return;
+  const auto d = static_cast<Eigen::Index>(d_);
+  const Vector units = Eigen::Map<const Vector>(sds_.data(), d).cwiseInverse();
+  for (GaussianMoments& cluster : clusters) {
+    cluster.mean.array() *= units.array();
+    cluster.scatter = units.asDiagonal() * cluster.scatter * units.asDiagonal();
+  }
+  learned_->update(clusters, stream);
   adopt_prior();
 }
 

@@ -126,6 +126,24 @@ class MissingPart {
   Number squared_{}, log_determinant_{};
 };
 
+/// A packed factor number by number, the diagonal as reciprocals.
+class FactorEntries {
+ public:
+  FactorEntries(const double* factor, std::size_t d) : factor_(factor), d_(d), left_(d) {}
+  double operator()() {
+    const double value = left_ == d_ - column_ ? 1.0 / *factor_ : *factor_;
+    ++factor_;
+    if (--left_ == 0) left_ = d_ - ++column_;
+    return value;
+  }
+
+ private:
+  const double* factor_;
+  std::size_t d_;
+  std::size_t column_ = 0;
+  std::size_t left_;  // entries of the column that are still to come
+};
+
 }  // namespace
 
 /// A t of the missing cells given the present ones: dof, location, and the factor of its shape in `part`.
@@ -140,18 +158,8 @@ struct Gaussian::Conditional {
 
 Gaussian::Conditional Gaussian::condition(const double* stats, const double* row) const {
   Conditional result(row, d_);
-  const double* factor = stats + kMean + d_;
-  std::size_t column = 0;
-  std::size_t left = d_;  // entries of the column that are still to come
-  result.part.solve(
-      d_, result.cells,
-      [&] {
-        const double value = left == d_ - column ? 1.0 / *factor : *factor;
-        ++factor;
-        if (--left == 0) left = d_ - ++column;
-        return value;
-      },
-      [&](std::size_t j) { return row[j] - stats[kMean + j]; });
+  result.part.solve(d_, result.cells, FactorEntries(stats + kMean + d_, d_),
+                    [&](std::size_t j) { return row[j] - stats[kMean + j]; });
   const double k = stats[kStrength];
   result.freedom =
       dof_ + stats[0] - static_cast<double>(d_) + 1.0 + static_cast<double>(result.cells.present_count);
@@ -173,6 +181,18 @@ void Gaussian::draw_missing(const double* stats, Stream& stream, double* row) co
   }
 }
 
+void Gaussian::draw_missing_given(const double* theta, Stream& stream, double* row) const {
+  if (std::none_of(row, row + d_, is_missing)) return;
+  const Cells cells(row, d_);
+  MissingPart<double> part(d_, cells.missing_count);
+  part.solve(d_, cells, FactorEntries(theta + d_, d_), [&](std::size_t j) { return row[j] - theta[j]; });
+  double noise[kLargestDimension];
+  for (std::size_t a = 0; a < cells.missing_count; ++a) noise[a] = draw_normal(stream);
+  part.place(1.0, noise, d_);
+  for (std::size_t a = 0; a < cells.missing_count; ++a)
+    row[cells.missing[a]] = theta[cells.missing[a]] + noise[a];
+}
+
 CellPredictive Gaussian::predict_cell_given(const double* stats, const double* row,
                                             std::size_t column) const {
   double cells[kLargestDimension];
@@ -191,7 +211,9 @@ CellPredictive Gaussian::predict_cell_given(const double* stats, const double* r
   const double excess = conditional.freedom - 2.0;
   return {prior_mean_[column] + stats[kMean + column] + location[place],
           excess > 0.0 ? variance * conditional.spread / excess : std::numeric_limits<double>::infinity(),
-          {}};
+          {},
+          conditional.freedom,
+          std::sqrt(variance * conditional.spread / conditional.freedom)};
 }
 
 double Gaussian::cell_log_predictive_given(const double* stats, const double* row, std::size_t column,

@@ -177,8 +177,8 @@ void GaussianPrior::draw(Stream& stream) {
 }
 
 void GaussianPrior::update_mean_strength(std::span<const GaussianMoments> clusters, Stream& stream) {
-  // Lambda = nu Omega + scatter + k0 n / (k0 + n) e e', e from the prior mean to that of the rows: its
-  // determinant depends on k0 through one number q = e' (nu Omega + scatter)^-1 e only.
+  // Lambda = nu Omega + scatter + k0 weight / (k0 + weight) e e', e from the prior mean to that of the rows:
+  // its determinant depends on k0 through one number q = e' (nu Omega + scatter)^-1 e only.
   const double nu = dof();
   parts_.clear();
   for (std::size_t k = 0; k < clusters.size(); ++k) {
@@ -186,14 +186,14 @@ void GaussianPrior::update_mean_strength(std::span<const GaussianMoments> cluste
     factorize_in_place(work_);
     from_mean_ = distances_.col(static_cast<Eigen::Index>(k));
     work_.triangularView<Eigen::Lower>().solveInPlace(from_mean_);
-    parts_.emplace_back(clusters[k].n, from_mean_.squaredNorm());
+    parts_.push_back({clusters[k].n, clusters[k].weight, from_mean_.squaredNorm()});
   }
   const auto log_conditional = [&](double log_strength) {
     const double strength = std::exp(log_strength);
     double total = kMeanStrengthLaw.log_density(log_strength);
-    for (const auto& [n, q] : parts_)
-      total += 0.5 * dimension() * (log_strength - std::log(strength + n)) -
-               0.5 * (nu + n) * std::log1p(shrunk(strength, n) * q);
+    for (const auto& [n, weight, q] : parts_)
+      total += 0.5 * dimension() * (log_strength - std::log(strength + weight)) -
+               0.5 * (nu + n) * std::log1p(shrunk(strength, weight) * q);
     return total;
   };
   values_[kMeanStrength] =
@@ -203,7 +203,7 @@ void GaussianPrior::update_mean_strength(std::span<const GaussianMoments> cluste
 void GaussianPrior::set_lambda(const GaussianMoments& cluster, std::size_t k, double nu) {
   work_ = cluster.scatter + nu * omega_;
   work_.selfadjointView<Eigen::Lower>().rankUpdate(distances_.col(static_cast<Eigen::Index>(k)),
-                                                   shrunk(mean_strength(), cluster.n));
+                                                   shrunk(mean_strength(), cluster.weight));
   factorize_in_place(work_);
 }
 
@@ -308,16 +308,16 @@ void GaussianPrior::update(std::span<const GaussianMoments> clusters, Stream& st
   Vector weighted = Vector::Zero(d);  // the sum of P mu
   double log_precisions = 0.0;        // of log|P|
   for (std::size_t k = 0; k < clusters.size(); ++k) {
-    const double n = clusters[k].n;
+    const double weight = clusters[k].weight;
     set_lambda(clusters[k], k, dof());
-    draw_bartlett(stream, dof() + n, root_);
+    draw_bartlett(stream, dof() + clusters[k].n, root_);
     log_precisions += 2.0 * (log_diagonal(root_) - log_diagonal(work_));
     work_.triangularView<Eigen::Lower>().transpose().solveInPlace(root_);  // P = root root'
     precisions_.selfadjointView<Eigen::Lower>().rankUpdate(root_);
-    from_mean_ = center + (n / (kappa + n)) * distances_.col(static_cast<Eigen::Index>(k));
+    from_mean_ = center + (weight / (kappa + weight)) * distances_.col(static_cast<Eigen::Index>(k));
     // mu is there plus P^(-1/2) noise / sqrt(k), so P mu is P times that place plus root noise / sqrt(k).
     Vector pulled = root_.transpose() * from_mean_;
-    for (Eigen::Index j = 0; j < d; ++j) pulled(j) += draw_normal(stream) / std::sqrt(kappa + n);
+    for (Eigen::Index j = 0; j < d; ++j) pulled(j) += draw_normal(stream) / std::sqrt(kappa + weight);
     weighted.noalias() += root_ * pulled;
   }
   precisions_.triangularView<Eigen::StrictlyUpper>() = precisions_.transpose();

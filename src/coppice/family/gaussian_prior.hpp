@@ -10,16 +10,17 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "coppice/base/rng.hpp"
 
 namespace coppice {
 
-/// What the rows of a cluster say: their number, mean, and scatter about the mean (its lower triangle).
+/// What the rows of a cluster say: their number, how many rows their mean is worth (as many, unless their own
+/// means vary), that mean, and the scatter about it (its lower triangle).
 struct GaussianMoments {
   double n = 0.0;
+  double weight = 0.0;
   Eigen::VectorXd mean;
   Eigen::MatrixXd scatter;
 };
@@ -81,7 +82,10 @@ class GaussianPrior {
   // Scratch of an update.
   Matrix omega_, distances_, work_, root_, precisions_;
   Vector from_mean_;
-  std::vector<std::pair<double, double>> parts_;
+  struct Part {
+    double n, weight, squared_distance;
+  };
+  std::vector<Part> parts_;
 };
 
 }  // namespace coppice

@@ -61,6 +61,18 @@ class HurdleCell {
     const double log_part = spike_.log_likelihood(theta, at_spike(x));
     return is_spike(x) ? log_part : log_part + inner_.log_likelihood(theta + spike_.theta_size(), x);
   }
+  std::size_t likelihood_size() const { return spike_.likelihood_size() + inner_.likelihood_size(); }
+  void fill_likelihood(const double* theta, double* values) const {
+    spike_.fill_likelihood(theta, values);
+    inner_.fill_likelihood(theta + spike_.theta_size(), values + spike_.likelihood_size());
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const {
+    const LanesInt at_spike = x == kMinusInfinity;
+    const Lanes log_part = spike_.lane_log_likelihood(values, at_spike ? broadcast(1.0) : Lanes{});
+    const Lanes rest =
+        inner_.lane_log_likelihood(values + spike_.likelihood_size(), at_spike ? Lanes{} : x);
+    return at_spike ? log_part : log_part + rest;
+  }
 
   void fill_cache(const double* stats, double* cache) const {
     spike_.fill_cache(stats, cache);

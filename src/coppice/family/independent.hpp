@@ -23,14 +23,16 @@
 #include <utility>
 #include <vector>
 
+#include "coppice/family/cell_likelihoods.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/independent_column.hpp"
 #include "coppice/family/learned_cells.hpp"
+#include "coppice/family/row_batches.hpp"
 
 namespace coppice {
 
 template <typename Cell>
-class IndependentColumns final : public Family {
+class IndependentColumns final : public Family, public RowBatches {
  public:
   /// The columns' names are those of learned hyper-parameters; there may be none.
   IndependentColumns(std::string name, std::vector<Cell> cells, std::vector<std::string> column_names = {})
@@ -109,6 +111,17 @@ class IndependentColumns final : public Family {
     for (const Place& at : active_)
       if (!is_missing(row[at.column])) total += at.cell->log_likelihood(theta + at.theta, row[at.column]);
     return total;
+  }
+
+  std::unique_ptr<Likelihoods> likelihoods(std::span<const double> thetas) const override {
+    return std::make_unique<CellLikelihoods<Cell, Place>>(active_, thetas, theta_size_);
+  }
+  void add_rows(double* stats, const double* rows, std::size_t stride,
+                std::span<const std::uint32_t> which) const override {
+    stats[0] += static_cast<double>(which.size());
+    std::vector<double> room;
+    for (const Place& at : active_)
+      add_cells(*at.cell, stats + at.stats, rows + at.column, stride, which, room);
   }
 
   void fill_cache(const double* stats, double* cache) const override {

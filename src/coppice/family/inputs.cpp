@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "coppice/base/error.hpp"
 
@@ -56,9 +57,12 @@ std::vector<double> FamilyInputs::given_values(std::string_view name, std::span<
     if (!std::isfinite(values[j]))
       fail(ErrorCode::configuration, "{} must be a finite number",
            words_of(name, j, fmt::format("{}", values[j])));
-    if (!(values[j] > low_excluded && values[j] <= high))
+    if (!(values[j] > low_excluded))
       fail(ErrorCode::configuration, "{} must be greater than {}",
            words_of(name, j, fmt::format("{}", values[j])), low_excluded);
+    if (values[j] > high)
+      fail(ErrorCode::configuration, "{} must be at most {}; choose another unit for the column",
+           words_of(name, j, fmt::format("{}", values[j])), high);
   }
   return values;
 }
@@ -124,16 +128,26 @@ ColumnScale column_scale(const Column& column) {
   double mean = 0.0;
   double squares = 0.0;
   double count = 0.0;
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = -least;
   for (const double value : column.values) {
     if (is_missing(value)) continue;
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
     count += 1.0;
     const double step = value - mean;
     mean += step / count;
     squares += step * (value - mean);
   }
   const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : 0.0;
-  if (!std::isfinite(sd) || !std::isfinite(mean))
+  // Variances of all columns are multiplied with each other and summed over rows.
+  constexpr double kMostDeviation = 1e140;
+  constexpr double kLeastDeviation = 1e-140;
+  if (!(sd < kMostDeviation) || !std::isfinite(mean))
     fail(ErrorCode::bad_data, "column '{}': its values are too large to be squared; choose another unit",
+         column.name);
+  if (greatest - least > 1e-14 * std::abs(mean) && sd < kLeastDeviation)
+    fail(ErrorCode::bad_data, "column '{}': its values are too small to be squared; choose another unit",
          column.name);
   // Spread that is only rounding of a constant column counts as none.
   const bool constant = !(sd > 1e-14 * std::abs(mean)) || sd == 0.0;

@@ -201,6 +201,45 @@ double Multinomial::log_likelihood(const double* theta, const double* row) const
   return result + coefficient + log_factorial_of_count(known, total);
 }
 
+namespace {
+
+/// Words that no row of a group of lanes has are skipped.
+class WordLikelihoods final : public Likelihoods {
+ public:
+  WordLikelihoods(std::span<const double> thetas, std::size_t width)
+      : width_(width), clusters_(thetas.size() / width), log_thetas_(thetas.size()) {
+    for (std::size_t k = 0; k < clusters_; ++k)
+      for (std::size_t j = 0; j < width; ++j)
+        log_thetas_[j * clusters_ + k] = bounded_log(std::log(thetas[k * width + j]));
+  }
+
+  void add(const double* columns, std::size_t count, double* out) override {
+    for (std::size_t j = 0; j < width_; ++j)
+      for (std::size_t row = 0; row < count; row += kLanes) {
+        const Lanes x = load_lanes(columns + j * kTileRows + row);
+        if (!any(x != 0.0)) continue;
+        double* sums = out + row;
+        for (std::size_t k = 0; k < clusters_; ++k, sums += kTileRows)
+          store_lanes(sums, load_lanes(sums) + x * log_thetas_[j * clusters_ + k]);
+      }
+  }
+
+ private:
+  std::size_t width_, clusters_;
+  std::vector<double> log_thetas_;  // by word
+};
+
+}  // namespace
+
+std::unique_ptr<Likelihoods> Multinomial::likelihoods(std::span<const double> thetas) const {
+  return std::make_unique<WordLikelihoods>(thetas, width());
+}
+
+void Multinomial::add_rows(double* stats, const double* rows, std::size_t stride,
+                           std::span<const std::uint32_t> which) const {
+  for (const std::uint32_t row : which) add(stats, rows + row * stride);
+}
+
 void Multinomial::fill_cache(const double* stats, double* cache) const {
   const double total = total_ + stats[2];
   cache[0] = total;

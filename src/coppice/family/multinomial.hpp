@@ -8,10 +8,11 @@
 
 #include "coppice/family/family.hpp"
 #include "coppice/family/inputs.hpp"
+#include "coppice/family/row_batches.hpp"
 
 namespace coppice {
 
-class Multinomial final : public Family {
+class Multinomial final : public Family, public RowBatches {
  public:
   explicit Multinomial(std::vector<double> concentration);
 
@@ -38,6 +39,9 @@ class Multinomial final : public Family {
                           const OwnCluster& own, double* out) const override;
   CellPredictive predict_cell(const double* stats, std::size_t column) const override;
   std::unique_ptr<Family> clone() const override { return std::make_unique<Multinomial>(*this); }
+  std::unique_ptr<Likelihoods> likelihoods(std::span<const double> thetas) const override;
+  void add_rows(double* stats, const double* rows, std::size_t stride,
+                std::span<const std::uint32_t> which) const override;
 
  private:
   void change(double* stats, const double* row, double sign) const;

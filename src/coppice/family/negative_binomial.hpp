@@ -112,6 +112,13 @@ class NegativeBinomialCell {
     const double log_p = -std::log1p(theta[0]);
     return log_coefficient(x) + size_ * log_p + (x > 0.0 ? x * (std::log(theta[0]) + log_p) : 0.0);
   }
+  std::size_t likelihood_size() const { return 2; }  // log(1 - p), size times log p
+  void fill_likelihood(const double* theta, double* values) const {
+    const double log_p = -std::log1p(theta[0]);
+    values[0] = bounded_log(std::log(theta[0])) + log_p;
+    values[1] = size_ * log_p;
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const { return x * values[0] + values[1]; }
 
   void fill_cache(const double* stats, double* cache) const {
     const double a = posterior_a(stats);

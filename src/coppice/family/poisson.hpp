@@ -57,6 +57,12 @@ class PoissonCell {
   double log_likelihood(const double* theta, double x) const {
     return (x > 0.0 ? x * std::log(theta[0]) : 0.0) - theta[0] - log_factorial(x);
   }
+  std::size_t likelihood_size() const { return 2; }  // log of the rate, the rate
+  void fill_likelihood(const double* theta, double* values) const {
+    values[0] = bounded_log(std::log(theta[0]));
+    values[1] = theta[0];
+  }
+  Lanes lane_log_likelihood(const double* values, Lanes x) const { return x * values[0] - values[1]; }
 
   void fill_cache(const double* stats, double* cache) const {
     const double shape = shape_ + stats[1];

@@ -83,6 +83,51 @@ double RowFamily::log_likelihood(const double* theta, const double* row) const {
   return total;
 }
 
+namespace {
+
+class BlockLikelihoods final : public Likelihoods {
+ public:
+  void add_block(std::size_t column, std::unique_ptr<Likelihoods> likelihoods) {
+    parts_.push_back({column, std::move(likelihoods)});
+  }
+  void add(const double* columns, std::size_t count, double* out) override {
+    for (const Part& part : parts_) part.likelihoods->add(columns + part.column * kTileRows, count, out);
+  }
+
+ private:
+  struct Part {
+    std::size_t column;
+    std::unique_ptr<Likelihoods> likelihoods;
+  };
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Likelihoods> RowFamily::likelihoods(std::span<const double> thetas) const {
+  auto all = std::make_unique<BlockLikelihoods>();
+  std::vector<double> own;
+  for (const Block& block : blocks_) {
+    own.clear();
+    for (std::size_t begin = block.theta; begin < thetas.size(); begin += theta_size_)
+      own.insert(own.end(), thetas.data() + begin, thetas.data() + begin + block.family->theta_size());
+    all->add_block(block.column, row_batches(*block.family).likelihoods(own));
+  }
+  return all;
+}
+
+void RowFamily::add_rows(double* stats, const double* rows, std::size_t stride,
+                         std::span<const std::uint32_t> which) const {
+  stats[0] += static_cast<double>(which.size());
+  for (const Block& block : blocks_)
+    row_batches(*block.family).add_rows(stats + block.stats, rows + block.column, stride, which);
+}
+
+void RowFamily::draw_missing_given(const double* theta, Stream& stream, double* row) const {
+  for (const Block& block : blocks_)
+    row_batches(*block.family).draw_missing_given(theta + block.theta, stream, row + block.column);
+}
+
 void RowFamily::fill_cache(const double* stats, double* cache) const {
   for (const Block& block : blocks_) block.family->fill_cache(stats + block.stats, cache + block.cache);
 }

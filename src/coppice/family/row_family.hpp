@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "coppice/family/family.hpp"
+#include "coppice/family/row_batches.hpp"
 
 namespace coppice {
 
-class RowFamily final : public Family {
+class RowFamily final : public Family, public RowBatches {
  public:
   explicit RowFamily(std::vector<std::unique_ptr<Family>> blocks);
 
@@ -29,6 +30,10 @@ class RowFamily final : public Family {
   void draw_theta(const double* stats, Stream& stream, double* theta) const override;
   void draw(const double* theta, Stream& stream, double* row) const override;
   double log_likelihood(const double* theta, const double* row) const override;
+  std::unique_ptr<Likelihoods> likelihoods(std::span<const double> thetas) const override;
+  void add_rows(double* stats, const double* rows, std::size_t stride,
+                std::span<const std::uint32_t> which) const override;
+  void draw_missing_given(const double* theta, Stream& stream, double* row) const override;
   void fill_cache(const double* stats, double* cache) const override;
   void add_log_predictive(const double* row, const double* cache, std::size_t stride, std::size_t chunks,
                           const OwnCluster& own, double* out) const override;

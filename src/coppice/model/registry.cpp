@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "coppice/base/close_names.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/bhc/bhc.hpp"
 #include "coppice/model/bhcc/bhcc.hpp"
@@ -26,7 +27,9 @@ const ModelEntry& model_by_name(std::string_view name) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  fail(ErrorCode::usage, "model {}: there is no such model; the models are {}", name, fmt::join(names, ", "));
+  const std::string question = did_you_mean(name, names);
+  fail(ErrorCode::usage, "model {}: there is no such model; {}{}the models are {}", name, question,
+       question.empty() ? "" : " ", fmt::join(names, ", "));
 }
 
 std::vector<std::string> models_that(bool (ModelEntry::*can)() const) {

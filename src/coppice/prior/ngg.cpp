@@ -68,6 +68,29 @@ double ngg_log1p_u(double log_t, double sigma) { return log1p_exp(log_t) / sigma
 
 double ngg_log_u(double log_t, double sigma) { return ngg_log1p_u(log_t, sigma) + log_u_share(log_t, sigma); }
 
+std::size_t draw_ngg_cluster_count(Stream& stream, double alpha, double sigma, std::size_t rows) {
+  // Rows that arrive as a Poisson process with the random measure as intensity are draws from its normalized
+  // form. At time u clusters have opened as a Poisson process of mean alpha ((1 + u)^sigma - 1); between two
+  // openings the n rows in k clusters grow by single rows at the rate (n - k sigma) / (1 + u), which makes
+  // the growth negative binomial: a Poisson variable with a Gamma mean.
+  double opened = -std::log(draw_uniform(stream));  // the mean at the latest opening
+  double n = 1.0;
+  double k = 1.0;
+  const auto wanted = static_cast<double>(rows);
+  while (n < wanted) {
+    const double wait = -std::log(draw_uniform(stream));
+    const double growth = std::expm1(std::log1p(wait / (alpha + opened)) / sigma);
+    opened += wait;
+    const double mean = draw_gamma(stream, n - k * sigma) * growth;
+    if (!(mean < 2.0 * wanted + 1000.0)) break;  // fewer than the rows that are left: below e^-300
+    n += static_cast<double>(draw_poisson(stream, mean));
+    if (n >= wanted) break;
+    n += 1.0;
+    k += 1.0;
+  }
+  return static_cast<std::size_t>(k);
+}
+
 Ngg::Ngg(double alpha, double sigma, std::size_t rows) : ProductPartition(rows) {
   set(alpha, sigma, -std::log(alpha));
 }

@@ -31,6 +31,10 @@ struct BetaPrior {
 double ngg_log_u(double log_t, double sigma);
 double ngg_log1p_u(double log_t, double sigma);
 
+/// The number of clusters of that many rows, drawn from its law without the partition. The work grows with
+/// the number of clusters alone.
+std::size_t draw_ngg_cluster_count(Stream& stream, double alpha, double sigma, std::size_t rows);
+
 class Ngg final : public ProductPartition {
  public:
   /// The auxiliary variable begins at t = 1 / alpha.

@@ -54,7 +54,7 @@ class CrossSampler final : public Inference {
         traces_(trace_table(problem.parameters)) {
     for (std::size_t r = 0; r < ladder_.size(); ++r) {
       columns_.push_back(std::make_unique<Columns>(*family_, *rows_));
-      replicas_.emplace_back(*columns_.back(), options_, ladder_.power(r));
+      replicas_.emplace_back(*columns_.back(), options_, ladder_.power(r), problem.stop);
     }
     begin_single();
   }

@@ -2,29 +2,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/cluster/new_column.hpp"
+#include "coppice/cluster/predictive_cache.hpp"
 #include "coppice/model/crosscat/inference.hpp"
 #include "coppice/model/crosscat/options.hpp"
+#include "coppice/model/learned_draw.hpp"
 #include "coppice/model/new_cells.hpp"
-#include "coppice/model/stats_predictor.hpp"
 #include "coppice/model/trace_table.hpp"
 
 namespace coppice::crosscat {
 namespace {
 
-class ViewsPredictor final : public StatsPredictor, public NewCells {
+/// Components are the clusters of the views, one view after the other, and a new cluster, the same in all
+/// views. Each view has a family and statistics of its own columns alone.
+class ViewsPredictor final : public Predictor, public NewCells, public LearnedDraw {
  public:
   explicit ViewsPredictor(const Problem& problem)
-      : StatsPredictor(problem),
-        problem_(&problem),
+      : problem_(&problem),
         options_(problem.parameters),
+        own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
+        family_(own_family_ ? own_family_.get() : problem.family),
         alpha_rows_(options_.alpha_rows.start()),
         alpha_columns_(options_.alpha_columns.start()),
-        empty_(problem.family->stats_size()) {
-    problem.family->clear(empty_.data());
+        place_of_(problem.family->width()) {
     if (!options_.learns()) return;
     const std::vector<TraceInfo> traces = crosscat::traces(problem.parameters);
     alpha_rows_trace_ = trace_place(traces, "alpha_rows");
@@ -37,36 +41,37 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
       alpha_rows_ = traces[alpha_rows_trace_];
       alpha_columns_ = traces[alpha_columns_trace_];
     }
-    const Family& family = this->family();
-    const Rows& rows = *problem_->rows;
     views_ = views_of(*problem_, payload);
-    set_hyper(hyper_of(*problem_, payload));
+    if (own_family_) own_family_->set_hyper(hyper_of(*problem_, payload).data());
     if (!std::equal(labels.begin(), labels.end(), views_.rows[views_.largest()].begin()))
       fail(ErrorCode::bad_data, "the run file is damaged: the clusters of a draw are not those of its views");
+    parts_.clear();
+    parts_.resize(views_.count());
+    for (std::size_t cell = 0; cell < place_of_.size(); ++cell) {
+      std::vector<std::size_t>& cells = parts_[static_cast<std::size_t>(views_.columns[cell])].cells;
+      place_of_[cell] = cells.size();
+      cells.push_back(cell);
+    }
     first_.assign(1, 0);
-    for (const Labels& of_view : views_.rows) first_.push_back(first_.back() + cluster_sizes(of_view).size());
-    stats_.assign(first_.back() * family.stats_size(), 0.0);
-    for (std::size_t component = 0; component < first_.back(); ++component)
-      family.clear(mutable_stats(component));
-    // Cells of other views are left out: each column is counted in its own view alone.
-    std::vector<double> masked(family.width());
-    for (std::size_t view = 0; view < views_.count(); ++view)
-      for (std::size_t row = 0; row < rows.size(); ++row) {
-        mask(rows[row], view, masked);
-        family.add(mutable_stats(first_[view] + static_cast<std::size_t>(views_.rows[view][row])),
-                   masked.data());
-      }
+    for (std::size_t view = 0; view < parts_.size(); ++view) {
+      parts_[view].set(*family_, *problem_->rows, views_.rows[view], alpha_rows_);
+      first_.push_back(first_.back() + parts_[view].clusters);
+    }
   }
 
-  std::size_t clusters(std::size_t) const override {
-    return first_[views_.largest() + 1] - first_[views_.largest()];
+  std::vector<double> learned_values() const override {
+    std::vector<double> values(own_family_ ? own_family_->hyper_size() : 0);
+    if (own_family_) own_family_->get_hyper(values.data());
+    return values;
   }
+
+  std::size_t clusters(std::size_t) const override { return parts_[views_.largest()].clusters; }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
     std::vector<double> terms;
     double others = 0.0;
     for (std::size_t view = 0; view < views_.count(); ++view) {
-      weigh_clusters(row, view, terms);
+      parts_[view].weigh_clusters(row, terms);
       if (view == views_.largest())
         std::copy(terms.begin(), terms.end(), out.begin());
       else
@@ -76,7 +81,7 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
   }
 
   void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {
-    const auto view = static_cast<std::size_t>(views_.columns[cell]);
+    const std::size_t view = view_of(cell);
     out.assign(1, {first_[view] + static_cast<std::size_t>(views_.rows[view][row]), 1.0});
   }
   double condition_cells(const double* row, std::span<const std::size_t> cells,
@@ -85,14 +90,13 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
     std::vector<double> terms;
     double log_density = 0.0;
     for (std::size_t view = 0; view < views_.count(); ++view) {
-      weigh_clusters(row, view, terms);
+      parts_[view].weigh_clusters(row, terms);
       log_density += make_mixture(terms, first_[view], of_view[view]);
       for (CellComponent& part : of_view[view])
         if (part.component == first_[view + 1]) part.component = first_.back();
     }
     mixtures.clear();
-    for (const std::size_t cell : cells)
-      mixtures.push_back(of_view[static_cast<std::size_t>(views_.columns[cell])]);
+    for (const std::size_t cell : cells) mixtures.push_back(of_view[view_of(cell)]);
     return log_density;
   }
   NewColumn new_column(const Family& family, const Rows& column) const override {
@@ -106,55 +110,92 @@ class ViewsPredictor final : public StatsPredictor, public NewCells {
     return {log_sum_exp(terms) - log_all, terms.back() - log_all};
   }
   void draw_row(Stream& stream, double* row) const override {
-    const std::size_t width = problem_->family->width();
-    const std::vector<double> nothing(width, kMissing);
-    std::vector<double> drawn(width);
+    std::vector<double> drawn;
     std::vector<double> terms;
-    for (std::size_t view = 0; view < views_.count(); ++view) {
-      weigh_clusters(nothing.data(), view, terms);
-      const std::size_t component = first_[view] + draw_from_logs(stream, terms);
-      draw_member(family(), component == first_[view + 1] ? empty_.data() : stats(component), stream,
-                  drawn.data());
-      for (std::size_t cell = 0; cell < width; ++cell)
-        if (static_cast<std::size_t>(views_.columns[cell]) == view) row[cell] = drawn[cell];
+    for (const Part& part : parts_) {
+      drawn.resize(part.cells.size());
+      terms = part.log_prior;
+      draw_member(*part.family, part.stats_of(draw_from_logs(stream, terms)), stream, drawn.data());
+      for (std::size_t place = 0; place < drawn.size(); ++place) row[part.cells[place]] = drawn[place];
     }
   }
-  /// The last one is a new cluster, the same in all views.
   std::size_t component_count() const override { return first_.back() + 1; }
-  const double* stats(std::size_t component) const override {
-    return component == first_.back() ? empty_.data()
-                                      : stats_.data() + component * problem_->family->stats_size();
+  CellPredictive predict_cell(std::size_t component, std::size_t cell) const override {
+    return parts_[view_of(cell)].family->predict_cell(stats_of(component, cell), place_of_[cell]);
+  }
+  double log_cell(std::size_t component, std::size_t cell, double value) const override {
+    return parts_[view_of(cell)].family->cell_log_predictive(stats_of(component, cell), place_of_[cell],
+                                                             value);
   }
 
  private:
-  /// Log weights of the clusters of a view and of a new one there, for the row's cells in the view.
-  void weigh_clusters(const double* row, std::size_t view, std::vector<double>& terms) const {
-    const Family& family = this->family();
-    const double log_all = std::log(static_cast<double>(problem_->rows->size()) + alpha_rows_);
-    std::vector<double> masked(family.width());
-    mask(row, view, masked);
-    terms.clear();
-    for (std::size_t component = first_[view]; component < first_[view + 1]; ++component)
-      terms.push_back(std::log(count_of(stats(component))) +
-                      family.log_predictive(stats(component), masked.data()) - log_all);
-    terms.push_back(std::log(alpha_rows_) + family.log_predictive(empty_.data(), masked.data()) - log_all);
-  }
-  double* mutable_stats(std::size_t component) {
-    return stats_.data() + component * problem_->family->stats_size();
-  }
-  void mask(const double* row, std::size_t view, std::vector<double>& out) const {
-    for (std::size_t cell = 0; cell < out.size(); ++cell)
-      out[cell] = static_cast<std::size_t>(views_.columns[cell]) == view ? row[cell] : kMissing;
+  /// One view of the draw.
+  struct Part {
+    std::vector<std::size_t> cells;  // ascending
+    std::unique_ptr<Family> family;  // of these
+    std::size_t clusters = 0;
+    std::vector<double> stats;      // of the clusters and, behind them, of a new one
+    std::vector<double> log_prior;  // of the same
+    PredictiveCache cache;
+
+    const double* stats_of(std::size_t cluster) const {
+      return stats.data() + cluster * family->stats_size();
+    }
+
+    void set(const Family& of_table, const Rows& rows, const Labels& labels, double alpha) {
+      family = of_table.of_cells(cells);
+      const std::vector<std::size_t> sizes = cluster_sizes(labels);
+      clusters = sizes.size();
+      const std::size_t size = family->stats_size();
+      stats.resize((clusters + 1) * size);
+      for (std::size_t cluster = 0; cluster <= clusters; ++cluster)
+        family->clear(stats.data() + cluster * size);
+      std::vector<double> chosen(cells.size());
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        choose(rows[row], chosen);
+        family->add(stats.data() + static_cast<std::size_t>(labels[row]) * size, chosen.data());
+      }
+      const double log_all = std::log(static_cast<double>(rows.size()) + alpha);
+      log_prior.clear();
+      for (const std::size_t members : sizes)
+        log_prior.push_back(std::log(static_cast<double>(members)) - log_all);
+      log_prior.push_back(std::log(alpha) - log_all);
+      cache.fill(*family, clusters + 1, [this](std::size_t cluster) { return stats_of(cluster); });
+    }
+
+    void choose(const double* row, std::vector<double>& chosen) const {
+      for (std::size_t place = 0; place < cells.size(); ++place) chosen[place] = row[cells[place]];
+    }
+
+    /// Log weights of the clusters and of a new one, for the row's cells in the view.
+    void weigh_clusters(const double* row, std::vector<double>& terms) const {
+      std::vector<double> chosen(cells.size());
+      choose(row, chosen);
+      AlignedVector log_predictive;
+      cache.log_predictives(chosen.data(), log_predictive);
+      terms = log_prior;
+      for (std::size_t cluster = 0; cluster < terms.size(); ++cluster)
+        terms[cluster] += log_predictive[cluster];
+    }
+  };
+
+  std::size_t view_of(std::size_t cell) const { return static_cast<std::size_t>(views_.columns[cell]); }
+  const double* stats_of(std::size_t component, std::size_t cell) const {
+    const std::size_t view = view_of(cell);
+    const Part& part = parts_[view];
+    return part.stats_of(component == first_.back() ? part.clusters : component - first_[view]);
   }
 
   const Problem* problem_;
   Options options_;
+  std::unique_ptr<Family> own_family_;  // if hyper-parameters are learned: with those of the draw
+  const Family* family_;
   double alpha_rows_, alpha_columns_;                           // of the draw
   std::size_t alpha_rows_trace_ = 0, alpha_columns_trace_ = 0;  // their places
-  std::vector<double> empty_;
   Views views_;
-  std::vector<std::size_t> first_;  // component of each view
-  std::vector<double> stats_;
+  std::vector<Part> parts_;            // by view
+  std::vector<std::size_t> first_;     // component of each view
+  std::vector<std::size_t> place_of_;  // of each cell in its view
 };
 
 }  // namespace

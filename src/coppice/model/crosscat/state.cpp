@@ -7,6 +7,7 @@
 
 #include "coppice/base/math.hpp"
 #include "coppice/base/slice.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/model/drawn_views.hpp"
 
 namespace coppice::crosscat {
@@ -24,10 +25,11 @@ void add(MoveCount& total, const MoveCount& more) {
 
 }  // namespace
 
-State::State(Columns& table, const Options& options, double power)
+State::State(Columns& table, const Options& options, double power, const std::atomic<bool>* stop)
     : table_(&table),
       options_(options),
       power_(power),
+      stop_(stop),
       row_prior_(std::make_unique<Crp>(options.alpha_rows.start(), table.rows())),
       column_prior_(std::make_unique<Crp>(options.alpha_columns.start(), table.count())),
       gibbs_(power),
@@ -36,6 +38,7 @@ State::State(Columns& table, const Options& options, double power)
       row_order_(table.rows()),
       offered_(options.auxiliaries),
       offered_sets_(table.rows()) {
+  gibbs_.stop_at(stop);
   // One view may open before the one that its column leaves is found to be empty.
   views_.reserve(table.count() + 1);
   spare_.reserve(table.count() + 1);
@@ -141,8 +144,10 @@ void State::column_sweep(Stream& stream, double new_view_share) {
   // Rows come into new views in random order: the proposal then does not depend on how they are numbered.
   std::iota(row_order_.begin(), row_order_.end(), 0U);
   shuffle(stream, row_order_);
-  for (const std::uint32_t column : column_order_)
+  for (const std::uint32_t column : column_order_) {
+    throw_if_stopped(stop_);
     update_column(column, draw_uniform(stream) < new_view_share, stream);
+  }
   std::size_t kept = 0;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (views_[v]->cells().empty()) {
@@ -262,6 +267,7 @@ void State::row_sweep(const StreamName& name, std::uint64_t first_index) {
 
 void State::split_merge(const StreamName& name, std::uint64_t first_index) {
   for (std::size_t v = 0; v < views_.size(); ++v) {
+    throw_if_stopped(stop_);
     Stream stream(name, Purpose::split_merge, first_index + v);
     views_[v]->split_merge(stream);
   }
@@ -284,6 +290,7 @@ void State::update_concentrations(Stream& stream) {
 void State::update_hyper(const StreamName& name, std::uint64_t first_index) {
   if (hyper().empty()) return;
   for (std::size_t v = 0; v < views_.size(); ++v) {
+    throw_if_stopped(stop_);
     Stream stream(name, Purpose::hyper, first_index + v);
     views_[v]->update_hyper(*table_, power_, stream);
   }

@@ -4,6 +4,7 @@
 // the hyper-parameters is the same at every power.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,7 +30,7 @@ struct MoveCounts {
 class State {
  public:
   /// The columns must outlive it, and are its own if hyper-parameters are learned.
-  State(Columns& table, const Options& options, double power);
+  State(Columns& table, const Options& options, double power, const std::atomic<bool>* stop = nullptr);
 
   void set(const Views& views);
   /// Both must be above zero.
@@ -84,6 +85,7 @@ class State {
   Columns* table_;
   Options options_;
   double power_;
+  const std::atomic<bool>* stop_;                  // looked at between columns and between rows
   std::unique_ptr<Crp> row_prior_, column_prior_;  // views point to the first
   GibbsSweep gibbs_;
   std::vector<std::unique_ptr<View>> views_, spare_;

@@ -21,9 +21,18 @@ const Gaussian& gaussian_of(const Problem& problem) {
 Evidence::Evidence(const Gaussian& prior, double spread, std::size_t rows)
     : moments_(prior.width()),
       d_(prior.width()),
-      k0_(prior.mean_strength()),
-      dof_(prior.dof()),
-      spread_(spread) {
+      spread_(spread),
+      log_constant_(rows + 2),
+      log_step_(rows + 1) {
+  adopt(prior);
+}
+
+void Evidence::adopt(const Gaussian& prior) {
+  k0_ = prior.mean_strength();
+  dof_ = prior.dof();
+  prior_mean_ = prior.prior_mean_from_origin();
+  scale_.clear();
+  scale_factor_.clear();
   for (std::size_t j = 0; j < d_; ++j)
     for (std::size_t i = j; i < d_; ++i) scale_.push_back(prior.scale()[i * d_ + j]);
   const Eigen::LLT<Eigen::MatrixXd> factorization(Eigen::Map<const Eigen::MatrixXd>(
@@ -32,13 +41,13 @@ Evidence::Evidence(const Gaussian& prior, double spread, std::size_t rows)
   for (Eigen::Index j = 0; j < lower.cols(); ++j)
     for (Eigen::Index i = j; i < lower.rows(); ++i) scale_factor_.push_back(lower(i, j));
   const auto d = static_cast<double>(d_);
-  log_constant_.push_back(0.5 * dof_ * (log_determinant(scale_factor_.data(), d_)));
-  for (std::size_t count = 0; count <= rows; ++count) {
+  log_constant_[0] = 0.5 * dof_ * (log_determinant(scale_factor_.data(), d_));
+  for (std::size_t count = 0; count < log_step_.size(); ++count) {
     const auto n = static_cast<double>(count);
-    log_step_.push_back(-0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) -
-                        log_gamma(0.5 * (dof_ + n + 1.0 - d)));
+    log_step_[count] =
+        -0.5 * d * kLogPi + log_gamma(0.5 * (dof_ + n + 1.0)) - log_gamma(0.5 * (dof_ + n + 1.0 - d));
     // The ratio of two multivariate gamma functions whose arguments differ by a half.
-    log_constant_.push_back(log_constant_.back() + log_step_.back());
+    log_constant_[count + 1] = log_constant_[count] + log_step_[count];
   }
 }
 
@@ -65,6 +74,17 @@ void Evidence::join_places(double* cluster, const double* rest, const double* fi
                                 total;
 }
 
+void Evidence::get_moments(const double* cluster, GaussianMoments& moments) const {
+  const auto d = static_cast<Eigen::Index>(d_);
+  moments.n = rows(cluster);
+  moments.weight = weight(cluster);
+  moments.mean = Eigen::Map<const Eigen::VectorXd>(mean(cluster), d);
+  moments.scatter.setZero(d, d);
+  const double* scatter = moments_.scatter(cluster + kMoments);
+  for (Eigen::Index j = 0; j < d; ++j)
+    for (Eigen::Index i = j; i < d; ++i) moments.scatter(i, j) = *scatter++;
+}
+
 double Evidence::factorize(const double* cluster, double* factor) const {
   const double w = weight(cluster);
   const double* m = mean(cluster);
@@ -73,7 +93,8 @@ double Evidence::factorize(const double* cluster, double* factor) const {
   std::size_t entry = 0;
   for (std::size_t j = 0; j < d_; ++j)
     for (std::size_t i = j; i < d_; ++i, ++entry)
-      factor[entry] = scale_[entry] + scatter[entry] + pull * m[j] * m[i];
+      factor[entry] =
+          scale_[entry] + scatter[entry] + pull * (m[j] - prior_mean_[j]) * (m[i] - prior_mean_[i]);
   coppice::factorize(factor, d_, scale_factor_.data());
   return log_determinant(factor, d_);
 }
@@ -98,9 +119,10 @@ double Evidence::locate(const double* cluster, const double* sub, double* center
   const double share = 1.0 / (1.0 + spread_ * a);  // kappa = a share
   const double strength = a * share + n;
   const double of_cluster = share * weight(cluster) / strength;
+  const double of_prior = share * k0_ / strength;
   const double of_sub = (n - share * w) / strength;
   for (std::size_t j = 0; j < d_; ++j) {
-    center[j] = of_cluster * mean(cluster)[j];
+    center[j] = of_cluster * mean(cluster)[j] + of_prior * prior_mean_[j];
     if (sub != nullptr) center[j] += of_sub * ScatterMoments::mean(sub)[j];
   }
   return strength;

@@ -1,11 +1,13 @@
 // The evidence of a cluster of sub-clusters, all Gaussian parameters integrated out. A sub-cluster of n rows
 // counts as one point, its mean, of weight w = n / (1 + q n). With W the sum of the weights, m the weighted
-// mean and B the scatter within and between sub-clusters, all measured from the prior mean:
-// Psi = scale + B + k0 W / (k0 + W) m m' and
+// mean, m_p the prior mean and B the scatter within and between sub-clusters:
+// Psi = scale + B + k0 W / (k0 + W) (m - m_p)(m - m_p)' and
 // log M = C(n) + (D / 2)(log k0 - log(k0 + W) - sum log(1 + q n_t)) - (1/2)(dof + n) log|Psi|.
 // A row that joins a sub-cluster of n rows has a t density with scale Psi, dof + n_cluster - D + 1 degrees of
 // freedom and strength kappa + n around (kappa m_0 + n x) / (kappa + n); m_0 and kappa = 1 / (q + 1 / A) are
-// what the other sub-clusters say of its place: A = k0 + W and m_0 = W m / A, both without it.
+// what the prior and the other sub-clusters say of its place: A = k0 + W and m_0 = (k0 m_p + W m) / A, both
+// without it. Rows are measured from the origins of the columns, which are at the prior mean unless that is
+// learned.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +34,10 @@ class Evidence {
   double spread() const { return spread_; }
   /// Statistics of clusters are void after this.
   void set_spread(double spread) { spread_ = spread; }
+  /// Takes in that the prior has learned other values. Factors and marginals are void after this.
+  void adopt(const Gaussian& prior);
+  /// The prior mean.
+  const std::vector<double>& prior_mean() const { return prior_mean_; }
   const ScatterMoments& moments() const { return moments_; }
   /// An entry of the prior's scale, i >= j.
   double scale(std::size_t i, std::size_t j) const { return scale_[j * d_ - (j * j + j) / 2 + i]; }
@@ -51,6 +57,9 @@ class Evidence {
   /// void.
   void join_places(double* cluster, const double* rest, const double* first, const double* second) const;
 
+  /// What the cluster says of the prior.
+  void get_moments(const double* cluster, GaussianMoments& moments) const;
+
   std::size_t factor_size() const { return d_ * (d_ + 1) / 2; }
   /// Writes the packed Cholesky factor of Psi; returns log|Psi|.
   double factorize(const double* cluster, double* factor) const;
@@ -69,7 +78,8 @@ class Evidence {
 
   ScatterMoments moments_;
   std::size_t d_;
-  double k0_, dof_, spread_;
+  double k0_ = 0.0, dof_ = 0.0, spread_;
+  std::vector<double> prior_mean_;
   std::vector<double> scale_, scale_factor_;     // packed lower triangles
   std::vector<double> log_constant_, log_step_;  // by the number of rows
 };

@@ -3,11 +3,13 @@
 #include <numeric>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/cluster/draw_weights.hpp"
 
 namespace coppice::nhcm {
 
 void Gibbs::update_row(State& state, std::size_t row, double uniform) {
+  throw_if_stopped(stop_);
   const std::size_t count = state.options();
   if (weights_.size() < count) weights_.resize(2 * count);
   state.log_conditional(row, weights_.data());

@@ -2,6 +2,7 @@
 // sub-clusters, which may go to any cluster or open one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,9 @@ class Gibbs {
   void update_row(State& state, std::size_t row, double uniform);
   void update_subcluster(State& state, Label sub, double uniform);
 
+  /// From now on Error{stopped} is thrown soon after the flag is set, between two rows; may be null.
+  void stop_at(const std::atomic<bool>* stop) { stop_ = stop; }
+
   /// Accepted: it has moved.
   const MoveCount& rows() const { return rows_; }
   const MoveCount& subclusters() const { return subclusters_; }
@@ -34,6 +38,7 @@ class Gibbs {
   }
 
  private:
+  const std::atomic<bool>* stop_ = nullptr;
   AlignedVector weights_;
   Labels order_;
   MoveCount rows_, subclusters_;

@@ -6,6 +6,7 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/slice.hpp"
+#include "coppice/model/learned_payload.hpp"
 #include "coppice/model/nhcm/gibbs.hpp"
 #include "coppice/model/nhcm/options.hpp"
 #include "coppice/model/nhcm/published.hpp"
@@ -18,6 +19,8 @@ namespace coppice::nhcm {
 namespace {
 
 constexpr StateHeader kStateHeader("nhcm", 1);
+/// With learned hyper-parameters before the labels.
+constexpr StateHeader kLearnedStateHeader("nhcm", 2);
 
 /// What is measured for the traces of a draw.
 struct Figures {
@@ -57,12 +60,20 @@ class NestedGaussianSampler final : public Inference {
   explicit NestedGaussianSampler(const Problem& problem)
       : options_(problem.parameters),
         rows_(problem.rows->size()),
-        family_(gaussian_of(problem)),
+        initial_family_(gaussian_of(problem)),
+        own_family_(initial_family_.hyper_size() != 0 ? std::make_unique<Gaussian>(initial_family_)
+                                                      : nullptr),
+        family_(own_family_ ? *own_family_ : initial_family_),
+        hyper_(family_.hyper_size()),
         prior_(options_.nesting, options_.alpha_clusters.start(), options_.alpha_subclusters.start(), rows_),
         state_(family_, *problem.rows, prior_, options_.spread),
-        subclusters_(state_.evidence(), rows_) {}
+        subclusters_(state_.evidence(), rows_) {
+    gibbs_.stop_at(problem.stop);
+  }
 
   void init(const StreamName& name) override {
+    initial_family_.get_hyper(hyper_.data());
+    set_hyper();
     if (options_.single_start) {
       const Labels together(rows_, 0);
       state_.assign(together, together);
@@ -92,7 +103,11 @@ class NestedGaussianSampler final : public Inference {
     learn(name);
   }
 
-  void rebuild() override { state_.rebuild(); }
+  void rebuild() override {
+    family_.get_hyper(hyper_.data());
+    set_hyper();
+    state_.rebuild();
+  }
 
   double log_joint() const override {
     return prior_.log_probability(state_.sizes(), state_.counts()) + log_hyperprior() + state_.log_marginal();
@@ -110,6 +125,13 @@ class NestedGaussianSampler final : public Inference {
 
   void traces(std::span<double> values) const override {
     trace_table().write({log_joint(), state_, prior_, static_cast<double>(rows_)}, values);
+    family_.hyper_traces(values.data() + trace_table().size());
+  }
+
+  std::string payload() const override {
+    std::vector<double> hyper(hyper_.size());
+    family_.get_hyper(hyper.data());
+    return write_learned(hyper, {});
   }
 
   std::vector<MoveStatistics> moves() const override {
@@ -132,11 +154,14 @@ class NestedGaussianSampler final : public Inference {
 
   std::string save() const override {
     ByteWriter writer;
-    kStateHeader.write(writer);
+    header().write(writer);
     writer.put(std::array{prior_.alpha_clusters(), prior_.alpha_subclusters(), state_.evidence().spread()});
     writer.put(std::array{gibbs_.rows(), gibbs_.subclusters(), published_.rows(), published_.subclusters(),
                           subclusters_.counts().splits, subclusters_.counts().merges,
                           clusters_.counts().splits, clusters_.counts().merges});
+    std::vector<double> hyper(hyper_.size());
+    family_.get_hyper(hyper.data());
+    writer.put(hyper.data(), hyper.size());
     Labels both(2 * rows_);
     state_.labels(both);
     writer.put(both.data(), both.size());
@@ -145,9 +170,10 @@ class NestedGaussianSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    kStateHeader.check(reader);
+    header().check(reader);
     const auto values = reader.get<std::array<double, 3>>();
     const auto counts = reader.get<std::array<MoveCount, 8>>();
+    reader.get(hyper_.data(), hyper_.size());
     Labels both(2 * rows_);
     reader.get(both.data(), both.size());
     reader.end();
@@ -156,6 +182,7 @@ class NestedGaussianSampler final : public Inference {
     check_concentration(values[1]);
     if (!(values[2] >= 0.0 && values[2] <= kLargestSpread))
       fail(ErrorCode::bad_data, "the run file is damaged: a spread of {}", values[2]);
+    set_hyper();
     prior_.set(values[0], values[1]);
     state_.set_spread(values[2]);
     state_.assign({both.data(), rows_}, {both.data() + rows_, rows_});
@@ -174,6 +201,11 @@ class NestedGaussianSampler final : public Inference {
         spread = options_.spread_prior.draw(stream);
       while (!(spread >= kLeastSpread && spread <= kLargestSpread));
     state_.set_spread(spread);
+    if (own_family_) {
+      Stream hyper(name, Purpose::prior_hyper);
+      own_family_->draw_hyper_prior(hyper);
+      state_.adopt_prior();
+    }
     Labels both(2 * rows_);
     const std::span<Label> clusters(both.data(), rows_);
     const std::span<Label> subclusters(both.data() + rows_, rows_);
@@ -222,7 +254,7 @@ class NestedGaussianSampler final : public Inference {
   }
 
   double log_hyperprior() const {
-    double total = options_.alpha_clusters.log_prior(prior_.alpha_clusters());
+    double total = options_.alpha_clusters.log_prior(prior_.alpha_clusters()) + family_.log_hyper_prior();
     total += options_.alpha_subclusters.log_prior(prior_.alpha_subclusters());
     if (options_.learn_spread) total += options_.spread_prior.log_density(state_.evidence().spread());
     return total;
@@ -240,7 +272,11 @@ class NestedGaussianSampler final : public Inference {
       prior_.update_alpha_subclusters(stream, subclusters.prior(), state_.counts());
     }
     if (clusters.is_learned() || subclusters.is_learned()) state_.refresh_weights();
-    if (!options_.learn_spread) return;
+    if (options_.learn_spread) update_spread(name);
+    if (own_family_) update_hyper(name);
+  }
+
+  void update_spread(const StreamName& name) {
     Stream stream(name, Purpose::concentration, 2);
     const auto log_density = [&](double log_spread) {
       const double spread = std::exp(log_spread);
@@ -251,9 +287,29 @@ class NestedGaussianSampler final : public Inference {
         draw_slice(stream, log_density, before, 1.0, std::log(kLeastSpread), std::log(kLargestSpread))));
   }
 
+  void update_hyper(const StreamName& name) {
+    Stream stream(name, Purpose::hyper);
+    state_.get_moments(moments_);
+    own_family_->update_hyper_given(moments_, stream);
+    state_.adopt_prior();
+  }
+
+  /// To the values of hyper_.
+  void set_hyper() {
+    if (!own_family_) return;
+    own_family_->set_hyper(hyper_.data());
+    state_.adopt_prior();
+  }
+
+  const StateHeader& header() const { return own_family_ ? kLearnedStateHeader : kStateHeader; }
+
   Options options_;
   std::size_t rows_;
-  const Gaussian& family_;
+  const Gaussian& initial_family_;        // from which learning begins
+  std::unique_ptr<Gaussian> own_family_;  // if hyper-parameters are learned
+  const Gaussian& family_;                // the one that is in use
+  std::vector<double> hyper_;
+  std::vector<GaussianMoments> moments_;  // of update_hyper
   TwoLevelCrp prior_;
   State state_;
   Gibbs gibbs_;

@@ -24,7 +24,12 @@ ModelEntry nhcm_entry() {
             if (options.nesting != TwoLevelCrp::Nesting::nested) return std::nullopt;
             return options.alpha_clusters;
           },
-          .family = "gaussian"};
+          .family = "gaussian",
+          .abilities =
+              [](const ParameterValues& parameters) {
+                // The published sampler is there for comparison, as it was.
+                return ChainAbilities{.learns_hyper = nhcm::inexactness_note(parameters).empty()};
+              }};
 }
 
 }  // namespace coppice

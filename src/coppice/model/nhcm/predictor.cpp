@@ -7,6 +7,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/cluster/predictive_cache.hpp"
+#include "coppice/model/learned_payload.hpp"
 #include "coppice/model/nhcm/evidence.hpp"
 #include "coppice/model/nhcm/inference.hpp"
 #include "coppice/model/nhcm/options.hpp"
@@ -21,7 +23,7 @@ class NestedGaussianPredictor final : public StatsPredictor {
  public:
   explicit NestedGaussianPredictor(const Problem& problem)
       : StatsPredictor(problem),
-        family_(&gaussian_of(problem)),
+        family_(&dynamic_cast<const Gaussian&>(family())),
         rows_(problem.rows),
         options_(problem.parameters),
         evidence_(*family_, options_.spread, rows_->size()),
@@ -33,7 +35,10 @@ class NestedGaussianPredictor final : public StatsPredictor {
     alpha_subclusters_ = trace_place(traces, "alpha_subclusters");
   }
 
-  void set_draw(std::span<const Label> labels, std::span<const double> traces, std::string_view) override {
+  void set_draw(std::span<const Label> labels, std::span<const double> traces,
+                std::string_view payload) override {
+    set_hyper(read_learned(payload, family_->hyper_size(), 0).hyper);
+    evidence_.adopt(*family_);
     const std::size_t rows = rows_->size();
     const std::span<const Label> clusters = labels.first(rows);
     const std::span<const Label> subs = labels.subspan(rows, rows);
@@ -98,14 +103,17 @@ class NestedGaussianPredictor final : public StatsPredictor {
       put(sub_count_ + cluster, nullptr);
       log_prior_[sub_count_ + cluster] = prior_.log_open(counts[cluster]) + shift;
     }
+    cache_.fill(*family_, log_prior_.size(), [this](std::size_t place) { return stats(place); });
   }
 
   std::size_t clusters(std::size_t level) const override { return level == 1 ? cluster_count_ : sub_count_; }
 
   void log_weights(const double* row, std::size_t level, std::span<double> out) const override {
     std::fill(out.begin(), out.end(), kMinusInfinity);
+    AlignedVector log_predictive;
+    cache_.log_predictives(row, log_predictive);
     const auto add = [&](std::size_t to, std::size_t place) {
-      out[to] = log_add_exp(out[to], log_prior_[place] + family_->log_predictive(stats(place), row));
+      out[to] = log_add_exp(out[to], log_prior_[place] + log_predictive[place]);
     };
     for (std::size_t sub = 0; sub < sub_count_; ++sub)
       add(level == 1 ? static_cast<std::size_t>(cluster_of_[sub]) : sub, sub);
@@ -131,6 +139,7 @@ class NestedGaussianPredictor final : public StatsPredictor {
   Labels sub_of_, cluster_of_;
   std::size_t sub_count_ = 0, cluster_count_ = 0;
   std::vector<double> stats_, log_prior_;
+  PredictiveCache cache_;
 };
 
 }  // namespace

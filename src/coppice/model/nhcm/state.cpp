@@ -84,6 +84,23 @@ void State::labels(std::span<Label> out) const {
 
 void State::set_spread(double spread) {
   evidence_.set_spread(spread);
+  refresh_all();
+}
+
+void State::adopt_prior() {
+  evidence_.adopt(*family_);
+  refresh_all();
+}
+
+void State::get_moments(std::vector<GaussianMoments>& clusters) const {
+  clusters.resize(this->clusters());
+  std::size_t place = 0;
+  for (std::size_t cluster = 1; cluster < counts_.size(); ++cluster)
+    if (counts_[cluster].rows != 0)
+      evidence_.get_moments(cluster_stats(static_cast<Label>(cluster)), clusters[place++]);
+}
+
+void State::refresh_all() {
   for (std::size_t cluster = 0; cluster < counts_.size(); ++cluster)
     if (cluster == kNewCluster || counts_[cluster].rows != 0) refresh(static_cast<Label>(cluster));
 }

@@ -39,6 +39,10 @@ class State {
   const Rows& data() const { return *data_; }
   /// New statistics of all clusters for another spread.
   void set_spread(double spread);
+  /// Takes in that the family has learned other hyper-parameters.
+  void adopt_prior();
+  /// What the clusters say of them.
+  void get_moments(std::vector<GaussianMoments>& clusters) const;
   /// Takes in that the concentrations of the prior have changed.
   void refresh_weights();
 
@@ -100,6 +104,7 @@ class State {
   static std::size_t bytes(std::size_t rows, std::size_t dimension, std::size_t slots);
 
  private:
+  void refresh_all();
   static std::size_t index(Label slot) { return static_cast<std::size_t>(slot); }
   static std::size_t padded(std::size_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
 

@@ -56,8 +56,8 @@ void State::own_weights(std::size_t row, double open_shift, double* out) const {
   for (const Label sub : subs_of(cluster))
     if (sub != own) own_slots_.push_back(sub);
 
-  // The cluster's weighted sum and the mean of the row's sub-cluster without the row, L^-1 e, and scratch by
-  // dimension in lanes.
+  // The weighted sum of the prior and the cluster and the mean of the row's sub-cluster without the row, L^-1
+  // e, and scratch by dimension in lanes.
   own_.resize(3 * d + d * kLanes);
   double* sum = own_.data();
   double* mean_left = sum + d;
@@ -69,8 +69,8 @@ void State::own_weights(std::size_t row, double open_shift, double* out) const {
   const double step = left > 0.0 ? 1.0 / left : 0.0;
   for (std::size_t j = 0; j < d; ++j) {
     mean_left[j] = mean_before[j] + (mean_before[j] - x[j]) * step;
-    sum[j] =
-        Evidence::weight(sums) * Evidence::mean(sums)[j] - w_before * mean_before[j] + w_left * mean_left[j];
+    sum[j] = Evidence::weight(sums) * Evidence::mean(sums)[j] - w_before * mean_before[j] +
+             w_left * mean_left[j] + evidence_.mean_strength() * evidence_.prior_mean()[j];
   }
   const double precision = evidence_.mean_strength() + Evidence::weight(sums) - w_before + w_left;
   const double q = evidence_.spread();

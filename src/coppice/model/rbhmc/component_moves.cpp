@@ -88,7 +88,7 @@ void ComponentMoves::step(State& state, Stream& stream) {
   if (rows < 2) return;
   const Clusters& components = state.components();
   family_ = &components.family();
-  pair_.use(*family_);
+  pair_.use(*family_, components.data());
   const auto a = static_cast<std::uint32_t>(draw_index(stream, rows));
   const Label first = components.label(a);
   // Half of the moves try to split and half to merge, however many components there are.

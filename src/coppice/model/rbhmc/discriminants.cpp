@@ -35,6 +35,7 @@ void DiscriminantMoves::load_parent(const State& state, NodeId parent) {
   }
   count_ = rows_.size();
   stride_ = (count_ + kLanes - 1) / kLanes * kLanes;
+  if (margins.gated()) return;
   scores_.assign(stride_ * children_.size(), 0.0);
   for (AlignedVector* values : {&floor_, &lowest_, &offset_, &along_, &across_}) values->assign(stride_, 0.0);
   for (std::size_t i = 0; i < count_; ++i) {
@@ -103,26 +104,78 @@ void DiscriminantMoves::slice_child(State& state, std::size_t child, Stream& str
     return sum(all);
   };
   const double scale = -2.0 * margins.penalty();
-  const double threshold = scale * total(1.0, 0.0) + std::log(draw_uniform(stream));
+  double cosine = 0.0, sine = 0.0;
+  if (!slice_ellipse(
+          stream, [&](double c, double s) { return scale * total(c, s); }, cosine, sine))
+    return;
+  for (std::size_t i = 0; i < margins.dimension(); ++i) eta[i] = cosine * eta[i] + sine * nu_[i];
+  for (std::size_t i = 0; i < count_; ++i)
+    scores_[child * stride_ + i] = (own_[i] == child ? -1.0 : 1.0) * (cosine * along_[i] + sine * across_[i]);
+}
+
+template <typename LogTarget>
+bool DiscriminantMoves::slice_ellipse(Stream& stream, const LogTarget& log_target, double& cosine,
+                                      double& sine) {
+  const double threshold = log_target(1.0, 0.0) + std::log(draw_uniform(stream));
   double angle = 2.0 * std::numbers::pi * draw_uniform(stream);
   double low = angle - 2.0 * std::numbers::pi;
   double high = angle;
   for (int shrinks = 0; shrinks < kMostShrinks; ++shrinks) {
     ++slices_.proposed;
-    const double cosine = std::cos(angle);
-    const double sine = std::sin(angle);
-    if (scale * total(cosine, sine) > threshold) {
+    cosine = std::cos(angle);
+    sine = std::sin(angle);
+    if (log_target(cosine, sine) > threshold) {
       ++slices_.accepted;
-      for (std::size_t i = 0; i < margins.dimension(); ++i) eta[i] = cosine * eta[i] + sine * nu_[i];
-      for (std::size_t i = 0; i < count_; ++i)
-        scores_[child * stride_ + i] =
-            (own_[i] == child ? -1.0 : 1.0) * (cosine * along_[i] + sine * across_[i]);
-      return;
+      return true;
     }
     (angle < 0.0 ? low : high) = angle;
     angle = low + (high - low) * draw_uniform(stream);
   }
   ++stuck_;
+  return false;
+}
+
+/// The other children's part of a row's sum, the child's number of rows, and whether the row is in the child:
+/// that is all its gate depends on when the child's score changes.
+void DiscriminantMoves::slice_gate(State& state, NodeId parent, std::size_t child, Stream& stream) {
+  const LevelTree& tree = state.tree();
+  Margins& margins = state.margins();
+  const NodeId node = children_[child];
+  nu_.resize(margins.stride());
+  margins.draw_prior(stream, nu_.data());
+  // Lanes behind the last row: a sum of one, and nothing of the child.
+  for (AlignedVector* values : {&floor_, &lowest_, &along_, &across_}) values->assign(stride_, 0.0);
+  offset_.assign(stride_, 1.0);
+  AlignedVector& others = offset_;
+  AlignedVector& rows_of_child = lowest_;
+  AlignedVector& inside = floor_;
+  for (std::size_t i = 0; i < count_; ++i) {
+    double sum = 0.0;
+    for (const NodeId other : tree.children(parent))
+      if (other != node) sum += static_cast<double>(tree.size(other)) * margins.gates().weight(other, rows_[i]);
+    others[i] = sum;
+    rows_of_child[i] = static_cast<double>(tree.size(node));
+    inside[i] = own_[i] == child ? 1.0 : 0.0;
+    along_[i] = margins.score(margins.eta(node), rows_[i]);
+    across_[i] = margins.score(nu_.data(), rows_[i]);
+  }
+  const auto log_target = [&](double cosine, double sine) {
+    Lanes all{};
+    const Lanes most = broadcast(Gates::kLargestScore);
+    for (std::size_t i = 0; i < stride_; i += kLanes) {
+      Lanes score = cosine * load_lanes(along_.data() + i) + sine * load_lanes(across_.data() + i);
+      score = score > most ? most : score;
+      score = score < -most ? -most : score;
+      all += load_lanes(inside.data() + i) * score -
+             log(load_lanes(others.data() + i) + load_lanes(rows_of_child.data() + i) * exp(score));
+    }
+    return margins.penalty() * sum(all);
+  };
+  double cosine = 0.0, sine = 0.0;
+  if (!slice_ellipse(stream, log_target, cosine, sine)) return;
+  double* eta = margins.eta(node);
+  for (std::size_t i = 0; i < margins.dimension(); ++i) eta[i] = cosine * eta[i] + sine * nu_[i];
+  margins.set_gate(node);
 }
 
 void DiscriminantMoves::slice(State& state, Stream& stream) {
@@ -133,16 +186,42 @@ void DiscriminantMoves::slice(State& state, Stream& stream) {
       const std::span<const NodeId> children = tree.children(parent);
       if (!margins.active() || children.size() < 2) {
         for (const NodeId child : children) margins.draw_prior(stream, margins.eta(child));
-        if (margins.active())
+        if (margins.active() && margins.gated()) {
+          margins.set_gate(children[0]);
+          margins.gates().refresh(tree, parent);
+        } else if (margins.active()) {
           tree.for_each_row_below(parent, [&](std::uint32_t row) {
             margins.own(row)[level] = margins.score(margins.eta(children[0]), row);
           });
+        }
         continue;
       }
       load_parent(state, parent);
+      if (margins.gated()) {
+        for (std::size_t child = 0; child < children_.size(); ++child)
+          slice_gate(state, parent, child, stream);
+        margins.gates().refresh(tree, parent);
+        continue;
+      }
       for (std::size_t child = 0; child < children_.size(); ++child) slice_child(state, child, stream);
       store_parent(state);
     }
+}
+
+void DiscriminantMoves::update_sd(State& state, Stream& stream) {
+  const LevelTree& tree = state.tree();
+  Margins& margins = state.margins();
+  double shape = state.options().discriminant_precision.shape;
+  double rate = state.options().discriminant_precision.rate;
+  for (std::size_t level = 0; level < tree.depth(); ++level)
+    for (const NodeId parent : tree.at_level(level)) {
+      if (tree.children(parent).size() < 2) continue;
+      for (const NodeId child : tree.children(parent)) {
+        shape += 0.5 * static_cast<double>(margins.dimension());
+        rate += 0.5 * margins.dot(margins.eta(child), margins.eta(child));
+      }
+    }
+  margins.set_sd(std::sqrt(rate / draw_gamma(stream, shape)));
 }
 
 void DiscriminantMoves::shift(State& state, Stream& stream) {
@@ -161,6 +240,10 @@ void DiscriminantMoves::shift(State& state, Stream& stream) {
         for (const NodeId child : children) mean += margins.eta(child)[i];
         eta_[i] = eta_[i] / std::sqrt(count) - mean / count;
       }
+      if (margins.gated()) {
+        shift_gates(state, parent);
+        continue;
+      }
       for (const NodeId child : children)
         for (std::size_t i = 0; i < margins.dimension(); ++i) margins.eta(child)[i] += eta_[i];
       tree.for_each_row_below(parent, [&](std::uint32_t row) {
@@ -169,6 +252,26 @@ void DiscriminantMoves::shift(State& state, Stream& stream) {
         margins.best(row)[level] += moved;
       });
     }
+}
+
+/// Moves the children's discriminants by eta_. Gates see differences too, but only where no score is beyond
+/// the largest that counts, before or after; elsewhere the discriminants stay.
+void DiscriminantMoves::shift_gates(State& state, NodeId parent) {
+  const LevelTree& tree = state.tree();
+  Margins& margins = state.margins();
+  bool within = true;
+  for (const NodeId child : tree.children(parent))
+    tree.for_each_row_below(parent, [&](std::uint32_t row) {
+      const double before = margins.score(margins.eta(child), row);
+      const double after = before + margins.score(eta_.data(), row);
+      within = within && std::max(std::abs(before), std::abs(after)) < Gates::kLargestScore;
+    });
+  if (!within) return;
+  for (const NodeId child : tree.children(parent)) {
+    for (std::size_t i = 0; i < margins.dimension(); ++i) margins.eta(child)[i] += eta_[i];
+    margins.set_gate(child);
+  }
+  margins.gates().refresh(tree, parent);
 }
 
 void DiscriminantMoves::gauss(State& state, Stream& stream, bool corrected) {

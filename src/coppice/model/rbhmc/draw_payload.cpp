@@ -8,7 +8,8 @@
 
 namespace coppice::rbhmc {
 
-DrawPayload read_payload(std::string_view bytes, const LevelTree& tree, std::size_t hyper_size) {
+DrawPayload read_payload(std::string_view bytes, const LevelTree& tree, std::size_t hyper_size,
+                         std::size_t cells_size) {
   ByteReader reader(bytes);
   DrawPayload draw;
   draw.components = reader.get<std::uint64_t>();
@@ -35,7 +36,11 @@ DrawPayload read_payload(std::string_view bytes, const LevelTree& tree, std::siz
   }
   draw.hyper.resize(hyper_size);
   reader.get(draw.hyper.data(), hyper_size);
+  draw.cells.resize(cells_size);
+  take(cells_size, draw.cells.data());
   reader.end();
+  if (!std::all_of(draw.cells.begin(), draw.cells.end(), [](double cell) { return std::isfinite(cell); }))
+    fail(ErrorCode::bad_data, "the payload of a draw has a filled cell that is not a number");
   if (std::any_of(draw.weights.begin(), draw.weights.end(),
                   [](double w) { return !(w >= 0.0 && w <= 1.001); }))
     fail(ErrorCode::bad_data, "the payload of a draw has a weight outside 0 to 1");

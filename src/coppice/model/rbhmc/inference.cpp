@@ -17,6 +17,8 @@ namespace {
 constexpr StateHeader kStateHeader("rbhm", 1);
 /// With learned hyper-parameters behind the concentrations.
 constexpr StateHeader kLearnedStateHeader("rbhm", 2);
+/// With filled cells behind these.
+constexpr StateHeader kFilledStateHeader("rbhm", 3);
 
 /// What is measured for the traces of a draw.
 struct Figures {
@@ -24,7 +26,8 @@ struct Figures {
   const State& state;
 };
 
-TraceTable<Figures> trace_table(std::size_t levels) {
+TraceTable<Figures> trace_table(const Options& options) {
+  const std::size_t levels = options.levels;
   std::vector<TraceTable<Figures>::Row> rows{
       {"log_joint", "regularized log joint density, component parameters integrated out (rcdll_c)",
        [](const Figures& f) { return f.collapsed - f.regularizer; }},
@@ -34,8 +37,15 @@ TraceTable<Figures> trace_table(std::size_t levels) {
        [](const Figures& f) { return f.complete - f.regularizer; }},
       {"cdll", "complete-data log likelihood, component parameters drawn",
        [](const Figures& f) { return f.complete; }},
-      {"hinge", "sum of the hinge losses of all rows: how far siblings fall short of the margin",
-       [](const Figures& f) { return f.hinge; }},
+      options.gated()
+          ? TraceTable<Figures>::Row{"log_gates",
+                                     "sum of the log gates of all rows: nats that the discriminants know "
+                                     "about the paths",
+                                     [](const Figures& f) { return -2.0 * f.hinge; }}
+          : TraceTable<Figures>::Row{"hinge",
+                                     "sum of the hinge losses of all rows: how far siblings fall short of "
+                                     "the margin",
+                                     [](const Figures& f) { return f.hinge; }},
       {"components", "number of components",
        [](const Figures& f) { return static_cast<double>(f.state.components().clusters()); }},
       {"root_remainder", "weight of components not yet used, at the root",
@@ -46,6 +56,9 @@ TraceTable<Figures> trace_table(std::size_t levels) {
        [](const Figures& f) { return f.state.gamma(); }},
       {"gamma0", "concentration of the weights at the root: larger gives more components",
        [](const Figures& f) { return f.state.gamma0(); }}};
+  if (options.learns_discriminant_sd)
+    rows.push_back({"discriminant_sd", "prior standard deviation of the discriminants",
+                    [](const Figures& f) { return f.state.margins().sd(); }});
   for (std::size_t level = 1; level <= levels; ++level)
     rows.push_back(
         {fmt::format("clusters_{}", level), fmt::format("number of clusters at level {}", level),
@@ -68,7 +81,7 @@ class NestedMixtureSampler final : public Inference {
       : options_(problem.parameters),
         rows_(problem.rows->size()),
         ladder_(options_.temperatures),
-        traces_(trace_table(options_.levels)) {
+        traces_(trace_table(options_)) {
     for (std::size_t r = 0; r < ladder_.size(); ++r) {
       replicas_.push_back(std::make_unique<Replica>(problem, options_));
       replicas_.back()->state().margins().set_penalty(penalty_of(r));
@@ -104,7 +117,7 @@ class NestedMixtureSampler final : public Inference {
   double log_joint() const override { return state().log_collapsed() - regularizer(state().hinge()); }
   double log_joint_from_scratch() const override {
     state().audit();
-    return state().log_collapsed_from_scratch() - regularizer(state().margins().total(state().tree()));
+    return state().log_collapsed_from_scratch() - regularizer(state().margins().total_from_scratch(state().tree()));
   }
 
   void labels(std::span<Label> labels) const override { state().tree().labels(labels); }
@@ -178,12 +191,20 @@ class NestedMixtureSampler final : public Inference {
         family.draw_theta(from_prior_ ? empty.data() : components.stats(label), stream, thetas[slot].data());
     }
     Margins scorer = from.margins();
+    // The feature of a missing cell is a mean over rows: rows would not be independent given the tree.
+    if (!from_prior_ && scorer.active() && from.filled().any())
+      fail(ErrorCode::bug, "rbhmc: data with missing cells cannot be drawn under a penalty");
     LevelScores scores(options_.levels);
     for (std::size_t row = 0; row < rows_; ++row) {
       while (true) {
         family.draw(thetas[static_cast<std::size_t>(components.label(row))].data(), stream, rows[row]);
         if (from_prior_ || !scorer.active()) break;
         scorer.row_changed(row);
+        if (scorer.gated()) {
+          const Margins::RowGates gates = scorer.row_gates(row, from.tree());
+          if (std::log(draw_uniform(stream)) < scorer.penalty() * (gates.total - gates.bound)) break;
+          continue;
+        }
         scorer.scores_at(row, from.tree(), from.tree().leaf(row), nullptr, scores);
         // The centered hinge can be negative, down to minus the margin at every level.
         const double least =
@@ -191,6 +212,9 @@ class NestedMixtureSampler final : public Inference {
         if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.hinge(scores) - least)) break;
       }
     }
+    // Cells that were missing are missing again; what was drawn for them is part of the state.
+    for (const std::unique_ptr<Replica>& replica : replicas_) replica->state().adopt(rows);
+    for (const FilledRows::Cell& cell : from.filled().cells()) rows[cell.row][cell.column] = kMissing;
     for (std::size_t r = replicas_.size(); r-- > 0;) {
       replicas_[r]->state().data_changed();
       // Those that made the data are forgotten: given the data, these have the same law.
@@ -200,7 +224,10 @@ class NestedMixtureSampler final : public Inference {
 
  private:
   const State& state() const { return replicas_.front()->state(); }
-  const StateHeader& header() const { return state().learns_hyper() ? kLearnedStateHeader : kStateHeader; }
+  const StateHeader& header() const {
+    if (state().filled().any()) return kFilledStateHeader;
+    return state().learns_hyper() ? kLearnedStateHeader : kStateHeader;
+  }
   double regularizer(double hinge) const { return 2.0 * options_.penalty * hinge; }
 
   double penalty_of(std::size_t replica) const { return options_.penalty * ladder_.power(replica); }
@@ -231,7 +258,7 @@ std::unique_ptr<Inference> make_inference(const Problem& problem) {
 }
 
 std::vector<TraceInfo> traces(const ParameterValues& parameters) {
-  return trace_table(parameters.integer("levels")).list();
+  return trace_table(Options(parameters)).list();
 }
 
 std::size_t chain_bytes(const Problem& problem) {

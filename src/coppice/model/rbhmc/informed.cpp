@@ -20,8 +20,10 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
       gaussian_(
           std::make_unique<GaussianConditional>(margins.dimension(), 1.0 / (margins.sd() * margins.sd()))) {
   const std::size_t level = tree.level(parent);
-  const double strength = 0.5 * margins.penalty();
-  const double distance = 2.0 * margins.margin();  // margin and as much again
+  // Of hinges: margin and as much again. Of gates: a quarter is the curvature of a logistic function at zero,
+  // and e^3 to 1 is nearly certain.
+  const double strength = (margins.gated() ? 0.25 : 0.5) * margins.penalty();
+  const double distance = margins.gated() ? 3.0 : 2.0 * margins.margin();
   // With very many rows, a fixed subset, chosen by their numbers alone, represents all.
   const auto looked_at = [](std::uint32_t row, std::uint64_t every) {
     return (row * 0x9e3779b97f4a7c15U >> 32) % every == 0;
@@ -46,7 +48,9 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
   const std::uint64_t every_other = tree.size(parent) / kRowsLookedAt + 1;
   tree.for_each_row_below(parent, [&](std::uint32_t row) {
     if (!looked_at(row, every_other) || (!is_member.empty() && is_member[row] != 0)) return;
-    add(row, margins.own(row)[level] - distance, every_other);
+    const double own = margins.gated() ? margins.gates().score(tree.ancestor(tree.leaf(row), level + 1), row)
+                                       : margins.own(row)[level];
+    add(row, own - distance, every_other);
   });
   gaussian_->factorize();
 }

@@ -17,7 +17,9 @@ Margins::Margins(const Problem& problem, const Options& options)
       margin_(options.margin),
       sd_(options.discriminant_sd),
       centered_(options.centered()),
-      intercept_(options.intercept),
+      gated_(options.gated()),
+      intercept_(options.intercept || gated_),
+      gates_(gated_ ? problem.rows->size() : 0, options.levels),
       own_(problem.rows->size() * options.levels, 0.0),
       best_(problem.rows->size() * options.levels, kMinusInfinity),
       rival_(problem.rows->size() * options.levels, LevelTree::kNone),
@@ -26,29 +28,61 @@ Margins::Margins(const Problem& problem, const Options& options)
   for (const std::size_t levels : category_levels_) dimension_ += std::max<std::size_t>(levels, 1);
   dimension_ += intercept_ ? 1 : 0;
   stride_ = (dimension_ + kLanes - 1) / kLanes * kLanes;
+  center_.assign(dimension_, 0.0);
+  scale_.assign(dimension_, 1.0);
+  data_changed();
+  if (!gated_) return;
+  standardize();
   data_changed();
 }
 
+/// From the first data, and the same ever after: what a row is given the others must not depend on them.
+void Margins::standardize() {
+  std::size_t place = 0;
+  const auto cells = static_cast<double>(dimension_ - 1);
+  for (std::size_t cell = 0; cell < rows_->width; ++cell) {
+    const std::size_t width = std::max<std::size_t>(category_levels_[cell], 1);
+    for (std::size_t i = place; i < place + width; ++i) {
+      double present = 0.0, mean = 0.0, squares = 0.0;
+      for (std::size_t row = 0; row < rows_->size(); ++row) {
+        if (!std::isfinite((*rows_)[row][cell])) continue;
+        present += 1.0;
+        const double off = features_[row * stride_ + i] - mean;
+        mean += off / present;
+        squares += off * (features_[row * stride_ + i] - mean);
+      }
+      center_[i] = mean;
+      scale_[i] = squares > 0.0 ? 1.0 / std::sqrt(squares / present * cells) : 0.0;
+    }
+    place += width;
+  }
+}
+
 void Margins::row_changed(std::size_t row) {
-  double* feature = features_.data() + row * stride_;
+  double* const features = features_.data() + row * stride_;
+  std::size_t place = 0;
   for (std::size_t cell = 0; cell < rows_->width; ++cell) {
     const std::size_t levels = category_levels_[cell];
     const double value = (*rows_)[row][cell];
     if (levels == 0) {
-      *feature++ = std::isfinite(value) ? value + family_->origin(cell) : 0.0;  // neither missing nor a spike
+      // A cell that is missing, or a spike, takes no side.
+      features[place] = std::isfinite(value) ? value + family_->origin(cell) : center_[place];
+      ++place;
       continue;
     }
-    std::fill_n(feature, levels, 0.0);
-    if (!is_missing(value)) feature[std::min(static_cast<std::size_t>(value), levels - 1)] = 1.0;
-    feature += levels;
+    for (std::size_t i = 0; i < levels; ++i) features[place + i] = is_missing(value) ? center_[place + i] : 0.0;
+    if (!is_missing(value)) features[place + std::min(static_cast<std::size_t>(value), levels - 1)] = 1.0;
+    place += levels;
   }
-  if (intercept_) *feature = 1.0;
+  if (intercept_) features[place] = 1.0;
+  for (std::size_t i = 0; gated_ && i < dimension_; ++i) features[i] = (features[i] - center_[i]) * scale_[i];
 }
 
 void Margins::data_changed() {
   const std::size_t rows = rows_->size();
   features_.assign(rows * stride_, 0.0);
   for (std::size_t row = 0; row < rows; ++row) row_changed(row);
+  if (gated_) return;
   // Missing cells hold zeros so far; they get the mean of the present ones.
   std::size_t place = 0;
   for (std::size_t cell = 0; cell < rows_->width; ++cell) {
@@ -68,6 +102,7 @@ void Margins::data_changed() {
 
 void Margins::fit(const LevelTree& tree) {
   if (eta_.size() < tree.capacity() * stride_) eta_.resize(tree.capacity() * stride_, 0.0);
+  if (gated_ && active()) gates_.fit(tree.capacity());
 }
 
 void Margins::draw_prior(Stream& stream, double* eta) const {
@@ -137,6 +172,14 @@ void Margins::refresh_row(std::size_t row, const LevelTree& tree, std::size_t fi
 }
 
 void Margins::refresh_all(const LevelTree& tree) {
+  if (gated_) {
+    gates_.fit(tree.capacity());
+    for (std::size_t level = 1; level <= depth_; ++level)
+      for (const NodeId node : tree.at_level(level)) set_gate(node);
+    for (std::size_t level = 0; level < depth_; ++level)
+      for (const NodeId parent : tree.at_level(level)) gates_.refresh(tree, parent);
+    return;
+  }
   for (std::size_t row = 0; row < tree.rows(); ++row)
     if (tree.leaf(row) != LevelTree::kNone) refresh_row(row, tree, 1, depth_);
 }
@@ -196,16 +239,45 @@ double Margins::child_removed(const LevelTree& tree, NodeId child) {
   return sunk;
 }
 
-double Margins::total(const LevelTree& tree) const {
+double Margins::cost_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
+                        bool counts_others, std::size_t above, LevelScores& scores) const {
+  if (gated_) return -0.5 * gates_.gain(tree, row, node, eta_new, feature_rows(), above);
+  scores_at(row, tree, node, eta_new, scores);
+  double cost = hinge(scores);
+  if (counts_others && eta_new != nullptr) cost += increase(tree, node, eta_new);
+  return cost;
+}
+
+Margins::RowGates Margins::row_gates(std::size_t row, const LevelTree& tree) const {
+  RowGates gates;
+  for (NodeId node = tree.leaf(row); node != LevelTree::kRoot; node = tree.parent(node)) {
+    const NodeId parent = tree.parent(node);
+    const auto log_size = std::log(static_cast<double>(tree.size(parent)));
+    double log_sum = kMinusInfinity;
+    for (const NodeId child : tree.children(parent))
+      log_sum = log_add_exp(log_sum, std::log(static_cast<double>(tree.size(child))) +
+                                         bounded_score(eta(child), feature(row), stride_));
+    gates.total += bounded_score(eta(node), feature(row), stride_) - log_sum + log_size;
+    gates.bound += log_size - std::log(static_cast<double>(tree.size(node)));
+  }
+  return gates;
+}
+
+double Margins::total_from_scratch(const LevelTree& tree) const {
   double total = 0.0;
   for (std::size_t row = 0; row < tree.rows(); ++row) {
+    if (gated_) {
+      total -= 0.5 * row_gates(row, tree).total;
+      continue;
+    }
     scores_at(row, tree, tree.leaf(row), nullptr, scratch_);
     total += hinge(scratch_);
   }
   return total;
 }
 
-double Margins::total() const {
+double Margins::total(const LevelTree& tree) const {
+  if (gated_) return -0.5 * gates_.total(tree);
   double total = 0.0;
   for (std::size_t row = 0; row < rows_->size(); ++row) total += hinge(row);
   return total;

@@ -5,7 +5,9 @@
 //
 // The feature y of a row is the row itself in the units of the data, with a category spread over one cell for
 // each of its levels, a missing cell replaced by the mean of the present ones (it takes no side), and a
-// constant 1 behind it all with --intercept.
+// constant 1 behind it all with --intercept. With gates in place of hinges (gates.hpp) the cells are
+// standardized, divided by the root of their number so that the mean squared length is one, and always have
+// the constant: the target does not depend on the units of the columns.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/model/model.hpp"
+#include "coppice/model/rbhmc/gates.hpp"
 #include "coppice/model/rbhmc/options.hpp"
 #include "coppice/shape/level_tree.hpp"
 
@@ -40,7 +43,15 @@ class Margins {
   void set_penalty(double penalty) { penalty_ = penalty; }
   double margin() const { return margin_; }
   double sd() const { return sd_; }
+  void set_sd(double sd) { sd_ = sd; }
   bool centered() const { return centered_; }
+  /// Whether rows have gates instead of hinges. Then own, best, rival and hinge of rows are not kept.
+  bool gated() const { return gated_; }
+  const Gates& gates() const { return gates_; }
+  Gates& gates() { return gates_; }
+  /// The discriminant of a node is another one: its scores.
+  void set_gate(NodeId node) { gates_.set_node(node, eta(node), feature_rows()); }
+  FeatureRows feature_rows() const { return {features_.data(), stride_, rows_->size()}; }
 
   /// Recomputes the features from the rows.
   void data_changed();
@@ -86,18 +97,36 @@ class Margins {
   /// hinges of the others sink.
   double child_removed(const LevelTree& tree, NodeId child);
 
-  /// Sum of all hinges, from the discriminants alone.
+  /// What a row that is out of the tree would cost on the path of a node, or of a new child of it: its own
+  /// hinge and, where `counts_others`, what those of the other rows gain by a new child. With gates, minus
+  /// half of what the log gates of all rows gain below level `above`; above it they would gain the same
+  /// anywhere.
+  double cost_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
+                 bool counts_others, std::size_t above, LevelScores& scores) const;
+
+  /// The log gates of a row, all levels together, from features and discriminants alone; `bound` is what they
+  /// would be if the discriminants placed the row with certainty.
+  struct RowGates {
+    double total = 0.0, bound = 0.0;
+  };
+  RowGates row_gates(std::size_t row, const LevelTree& tree) const;
+
+  /// What the regularizer is made of, exp(-2 penalty total): the sum of all hinges, or minus half the sum of
+  /// all log gates; from the discriminants alone.
+  double total_from_scratch(const LevelTree& tree) const;
+  /// The same from what is kept.
   double total(const LevelTree& tree) const;
-  /// The same from the kept scores.
-  double total() const;
 
  private:
+  void standardize();
   const Family* family_;
   const Rows* rows_;
   std::vector<std::size_t> category_levels_;
   std::size_t depth_, dimension_ = 0, stride_ = 0;
   double penalty_, margin_, sd_;
-  bool centered_, intercept_;
+  bool centered_, gated_, intercept_;
+  std::vector<double> center_, scale_;  // of the features, with gates
+  Gates gates_;
   AlignedVector features_, eta_;
   std::vector<double> own_, best_;
   std::vector<NodeId> rival_;

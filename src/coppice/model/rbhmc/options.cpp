@@ -20,21 +20,22 @@ Enum place_in(const std::vector<std::string>& names, const std::string& name) {
 }
 
 // In the order of the enumerations.
-const std::vector<std::string> kRegularizers{"hinge", "centered", "own", "paper"};
+const std::vector<std::string> kRegularizers{"hinge", "centered", "own", "paper", "infomax"};
 const std::vector<std::string> kPathUpdates{"metropolis", "gibbs", "prior"};
 const std::vector<std::string> kDiscriminantUpdates{"slice", "gauss"};
 const std::vector<std::string> kStarts{"sequential", "single-path", "each-alone", "prior", "dispersed"};
 const std::vector<std::string> kMoves{"paths",     "components",    "weights",
                                       "structure", "discriminants", "shift"};
 
-const std::vector<std::string> kLearned{"alpha", "gamma", "gamma0"};
+const std::vector<std::string> kConcentrations{"alpha", "gamma", "gamma0"};
+const std::vector<std::string> kLearned{"alpha", "gamma", "gamma0", "discriminant-sd"};
 
 /// --learn-concentrations was all or nothing.
 std::optional<Setting> all_learned(const Setting& value) {
   if (value.shape != Setting::Shape::number)
     fail(ErrorCode::usage, "--learn-concentrations takes true or false, not {}", to_toml(value));
   if (value.numbers[0] == 0.0) return std::nullopt;
-  return Setting{Setting::Shape::text, {}, 0, fmt::format("{}", fmt::join(kLearned, ","))};
+  return Setting{Setting::Shape::text, {}, 0, fmt::format("{}", fmt::join(kConcentrations, ","))};
 }
 
 /// --replicas was a number r of copies of the chain, with the powers (i / r)^2.
@@ -64,12 +65,16 @@ Options::Options(const ParameterValues& parameters)
       penalty(parameters.is_word("penalty") ? 0.0 : parameters.real("penalty")),
       margin(parameters.real("margin")),
       discriminant_sd(parameters.real("discriminant-sd")),
+      learns_discriminant_sd(coppice::learns(parameters, "discriminant-sd")),
+      discriminant_precision(gamma_prior_of(parameters, "discriminant-sd-prior")),
       intercept(parameters.flag("intercept")),
       path_update(place_in<PathUpdate>(kPathUpdates, parameters.choice("path-update"))),
       auxiliary_branches(parameters.integer("auxiliary-branches")),
       informed(parameters.flag("informed") && counts_others()),
-      discriminant_update(
-          place_in<DiscriminantUpdate>(kDiscriminantUpdates, parameters.choice("discriminant-update"))),
+      // Gates have only one update; check_given refuses the other.
+      discriminant_update(gated() ? DiscriminantUpdate::slice
+                                  : place_in<DiscriminantUpdate>(kDiscriminantUpdates,
+                                                                 parameters.choice("discriminant-update"))),
       drawn_leaf_weights(parameters.choice("leaf-weights") == "drawn" || regularizer == Regularizer::paper),
       drawn_theta(parameters.choice("theta") == "drawn" || regularizer == Regularizer::paper),
       component_moves(parameters.integer("component-moves")),
@@ -103,6 +108,8 @@ std::vector<Parameter> parameter_table() {
       prior_row("alpha-prior", "1,1", "shape and rate of the prior of alpha, if learned"),
       prior_row("gamma-prior", "1,1", "shape and rate of the prior of gamma, if learned"),
       prior_row("gamma0-prior", "1,1", "shape and rate of the prior of gamma0, if learned"),
+      prior_row("discriminant-sd-prior", "1,1",
+                "shape and rate of the prior of 1 / discriminant-sd^2, if learned"),
       {"penalty",
        Type::real,
        "auto",
@@ -118,8 +125,8 @@ std::vector<Parameter> parameter_table() {
       {"intercept", Type::flag, "false", "discriminants with an intercept"},
       choice_row(
           "regularizer", "hinge",
-          "hinge and centered are sampled exactly (--penalty auto may take either); own and paper are the "
-          "published procedures, "
+          "hinge and centered are sampled exactly (--penalty auto may take either); so is infomax, which "
+          "rewards siblings that a linear gate separates; own and paper are the published procedures, "
           "not exact",
           kRegularizers, {{"centred", "centered"}}),  // words: ok
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
@@ -168,9 +175,20 @@ void check_given(const Settings& given) {
     for (const char* name : {"moves", "path-update", "discriminant-update", "leaf-weights", "theta"})
       if (given.contains(name))
         fail(ErrorCode::configuration, "--regularizer paper is one fixed procedure: leave out --{}", name);
+  if (regularizer == "infomax") {
+    if (text("discriminant-update") == "gauss")
+      fail(ErrorCode::configuration, "--discriminant-update gauss is for hinges: leave it out with infomax");
+    for (const char* name : {"margin", "intercept"})
+      if (given.contains(name))
+        fail(ErrorCode::configuration,
+             "--{} does not apply to --regularizer infomax, which has no margin and always an intercept", name);
+  }
   if (given.contains("auxiliary-branches") && text("path-update") != "gibbs")
     fail(ErrorCode::configuration, "--auxiliary-branches needs --path-update gibbs");
   const ParameterValues values(parameter_table(), given);
+  if ((regularizer == "own" || regularizer == "paper") && learns(values, "discriminant-sd"))
+    fail(ErrorCode::configuration,
+         "--learn discriminant-sd needs an exact target: it does not apply to --regularizer {}", regularizer);
   for (const std::string& name : kLearned)
     if (given.contains(name + "-prior") && !learns(values, name))
       fail(ErrorCode::configuration, "--{}-prior needs --learn {}", name, name);

@@ -10,9 +10,10 @@
 
 namespace coppice::rbhmc {
 
-/// What a tree pays for siblings that its discriminants do not separate. `hinge` and `centered` are targets
-/// that are sampled exactly; `own` and `paper` are procedures without a target.
-enum class Regularizer { hinge, centered, own, paper };
+/// What a tree pays for siblings that its discriminants do not separate, or gains by those that they do.
+/// `hinge`, `centered` and `infomax` are targets that are sampled exactly; `own` and `paper` are procedures
+/// without a target.
+enum class Regularizer { hinge, centered, own, paper, infomax };
 enum class PathUpdate { metropolis, gibbs, prior };
 enum class DiscriminantUpdate { slice, gauss };
 enum class Start { sequential, single_path, each_alone, prior, dispersed };
@@ -29,10 +30,15 @@ struct Options {
   double penalty;  // C
   double margin;   // eps0
   double discriminant_sd;
+  /// Whether it is learned; then this is the prior of its precision, 1 / sd^2.
+  bool learns_discriminant_sd;
+  GammaPrior discriminant_precision;
   bool intercept;
   bool centered() const { return regularizer == Regularizer::centered; }
+  /// Whether rows have gates instead of hinges.
+  bool gated() const { return regularizer == Regularizer::infomax; }
   /// Whether a move is judged by the hinges of all rows, as an exact sampler must.
-  bool counts_others() const { return regularizer == Regularizer::hinge || centered(); }
+  bool counts_others() const { return regularizer == Regularizer::hinge || centered() || gated(); }
 
   std::vector<Move> moves;
   PathUpdate path_update;

@@ -7,6 +7,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/model/rbhmc/informed.hpp"
 
 namespace coppice::rbhmc {
@@ -157,16 +158,17 @@ Label PathMoves::draw_component(const State& state, const Position& position, St
   return chosen == used ? kNewComponent : static_cast<Label>(chosen);
 }
 
-double PathMoves::hinge_at(const State& state, std::size_t row, const Position& position, const double* eta) {
-  state.margins().scores_at(row, state.tree(), position.node, position.is_branch ? eta : nullptr, scores_);
-  return state.margins().hinge(scores_);
+double PathMoves::cost_at(const State& state, std::size_t row, const Position& position, const double* eta,
+                          std::size_t above) {
+  return state.margins().cost_at(row, state.tree(), position.node, position.is_branch ? eta : nullptr,
+                                 state.options().counts_others(), above, scores_);
 }
 
 void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
   Margins& margins = state.margins();
   const Options& options = state.options();
   state.load_densities(row);
-  const double hinge_before = margins.active() ? margins.hinge(row) : 0.0;
+  const double hinge_before = margins.active() && !margins.gated() ? margins.hinge(row) : 0.0;
   const Detached was = state.detach(row);
   const bool by_prior = options.path_update == PathUpdate::prior;
   list_candidates(state, !by_prior);
@@ -196,12 +198,11 @@ void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
   if ((margins.active() && !same_leaf) || by_prior) {
     double log_ratio = log_proposal;
     if (margins.active() && !same_leaf) {
-      double before = hinge_before;
-      double after = hinge_at(state, row, chosen, eta_.data());
-      if (options.counts_others()) {
-        before += was.hinge_of_others;
-        if (chosen.is_branch) after += margins.increase(state.tree(), chosen.node, eta_.data());
-      }
+      const std::size_t above = state.tree().level(state.tree().common_ancestor(was.position.node, chosen.node));
+      const double after = cost_at(state, row, chosen, eta_.data(), above);
+      const double before = margins.gated()
+                                ? cost_at(state, row, was.position, state.old_eta(), above)
+                                : hinge_before + (options.counts_others() ? was.hinge_of_others : 0.0);
       log_ratio -= 2.0 * margins.penalty() * (after - before);
     }
     if (by_prior) log_ratio += log_mixture(state, chosen.node) - log_mixture(state, was.position.node);
@@ -256,9 +257,7 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
     for (std::size_t i = 0; i < count_; ++i) {
       const Position& position = candidates_[i];
       const double* eta = position.is_branch ? auxiliary_.data() + eta_of_[i] : nullptr;
-      hinges_[i] = hinge_at(state, row, position, eta);
-      if (position.is_branch && options.counts_others())
-        hinges_[i] += margins.increase(state.tree(), position.node, eta);
+      hinges_[i] = cost_at(state, row, position, eta, 0);
       if (weights_[i] > 0.0) least = std::min(least, hinges_[i]);
     }
     total_ = 0.0;
@@ -280,6 +279,7 @@ void PathMoves::update_by_gibbs(State& state, std::size_t row, PathStreams& stre
 void PathMoves::scan(State& state, const StreamName& name, std::uint64_t site) {
   PathStreams streams(name, site);
   for (const std::uint32_t row : shuffled(streams.choice)) {
+    throw_if_stopped(stop_);
     if (state.options().path_update == PathUpdate::gibbs)
       update_by_gibbs(state, row, streams);
     else
@@ -290,6 +290,7 @@ void PathMoves::scan(State& state, const StreamName& name, std::uint64_t site) {
 void PathMoves::scan_components(State& state, const StreamName& name, std::uint64_t site) {
   PathStreams streams(name, site);
   for (std::size_t row = 0; row < state.rows(); ++row) {
+    throw_if_stopped(stop_);
     state.load_densities(row);
     state.release_component(row);
     // A collapsed leaf's mixture leaves the row out, which is still counted in its size; only the terms
@@ -336,6 +337,7 @@ void PathMoves::scan_published(State& state, const StreamName& name, std::uint64
     return dot(weights, state.density(), padded) + rest * state.density_new();
   };
   for (const std::uint32_t row : shuffled(streams.choice)) {
+    throw_if_stopped(stop_);
     state.load_densities_as_published(row);
     const NodeId leaf = state.tree().leaf(row);
     double log_before = std::log(mixture(state.weights(leaf), state.rest(leaf)));
@@ -351,7 +353,7 @@ void PathMoves::scan_published(State& state, const StreamName& name, std::uint64
                                   : mixture(state.weights(chosen.node), state.rest(chosen.node)));
     if (margins.active())
       log_after -= 2.0 * margins.penalty() *
-                   hinge_at(state, row, chosen, chosen.is_branch ? new_branch_.eta[0].data() : nullptr);
+                   cost_at(state, row, chosen, chosen.is_branch ? new_branch_.eta[0].data() : nullptr, 0);
     const bool accepted = std::log(draw_uniform(streams.choice)) < log_after - log_before;
     ++paths_.proposed;
     paths_.accepted += accepted;

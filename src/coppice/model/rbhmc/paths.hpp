@@ -1,6 +1,7 @@
 // Moves of single rows: path and component together, the component alone, and the published path step.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +35,9 @@ class PathMoves {
   /// The published path step: not exact.
   void scan_published(State& state, const StreamName& name, std::uint64_t site);
 
+  /// From now on scans throw Error{stopped} soon after the flag is set, between two rows; may be null.
+  void stop_at(const std::atomic<bool>* stop) { stop_ = stop; }
+
   const MoveCount& paths() const { return paths_; }
   const MoveCount& branches() const { return branches_; }
   void set_counts(const MoveCount& paths, const MoveCount& branches) {
@@ -50,9 +54,12 @@ class PathMoves {
   std::size_t draw_candidate(Stream& stream) const;
   Label draw_component(const State& state, const Position& position, Stream& stream);
   double log_mixture(const State& state, NodeId node) const;
-  double hinge_at(const State& state, std::size_t row, const Position& position, const double* eta);
+  /// Margins::cost_at of a position; `eta` is the discriminant of a branch.
+  double cost_at(const State& state, std::size_t row, const Position& position, const double* eta,
+                 std::size_t above);
   std::span<const std::uint32_t> shuffled(Stream& stream);
 
+  const std::atomic<bool>* stop_ = nullptr;
   std::vector<std::uint32_t> order_;
   std::vector<double> mixture_;       // by node
   std::vector<double> prefix_;        // prior probability of reaching a node

@@ -6,6 +6,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/cluster/filled_rows.hpp"
+#include "coppice/cluster/predictive_cache.hpp"
 #include "coppice/model/rbhmc/draw_payload.hpp"
 #include "coppice/model/rbhmc/inference.hpp"
 #include "coppice/model/stats_predictor.hpp"
@@ -19,7 +21,7 @@ class NestedMixturePredictor final : public StatsPredictor {
  public:
   explicit NestedMixturePredictor(const Problem& problem)
       : StatsPredictor(problem),
-        rows_(problem.rows),
+        filled_(family(), *problem.rows),
         tree_(problem.rows->size(), problem.parameters.integer("levels")),
         empty_(problem.family->stats_size()) {
     const std::vector<TraceInfo> traces = rbhmc::traces(problem.parameters);
@@ -32,8 +34,9 @@ class NestedMixturePredictor final : public StatsPredictor {
     alpha_ = traces[alpha_trace_];
     gamma_ = traces[gamma_trace_];
     tree_.assign(labels);
-    draw_ = read_payload(payload, tree_, family().hyper_size());
+    draw_ = read_payload(payload, tree_, family().hyper_size(), filled_.cells_size());
     set_hyper(draw_.hyper);
+    filled_.set_cells(draw_.cells);
     family().clear(empty_.data());
     const std::size_t size = family().stats_size();
     stats_.resize(draw_.components * size);
@@ -41,18 +44,20 @@ class NestedMixturePredictor final : public StatsPredictor {
     counts_.assign(tree_.capacity() * draw_.components, 0.0);
     for (std::size_t row = 0; row < tree_.rows(); ++row) {
       const auto k = static_cast<std::size_t>(draw_.component_of[row]);
-      family().add(stats_.data() + k * size, (*rows_)[row]);
+      family().add(stats_.data() + k * size, filled_.rows()[row]);
       counts_[tree_.leaf(row) * draw_.components + k] += 1.0;
     }
+    cache_.fill(family(), draw_.components + 1,
+                [this](std::size_t k) { return k == draw_.components ? empty_.data() : stats(k); });
   }
 
   std::size_t clusters(std::size_t level) const override { return tree_.at_level(level).size(); }
 
   void log_weights(const double* row, std::size_t level, std::span<double> out) const override {
     const std::size_t count = draw_.components;
-    std::vector<double> density(count + 1);
-    for (std::size_t k = 0; k < count; ++k) density[k] = family().log_predictive(stats(k), row);
-    density[count] = family().log_predictive(empty_.data(), row);
+    AlignedVector density;
+    cache_.log_predictives(row, density);
+    density.resize(count + 1);
     const double top = *std::max_element(density.begin(), density.end());
     std::fill(out.begin(), out.end(), kMinusInfinity);
     if (!(top > kMinusInfinity)) return;
@@ -87,19 +92,44 @@ class NestedMixturePredictor final : public StatsPredictor {
     out[nodes.size()] = std::log(elsewhere) + top;
   }
 
-  void cell_components(std::size_t row, std::size_t, std::vector<CellComponent>& out) const override {
-    out.assign(1, {static_cast<std::size_t>(draw_.component_of[row]), 1.0});
+  /// Behind the components are the filled cells of the rows, which depend on the other cells of their row.
+  void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {
+    const std::size_t place = filled_.place_of(row, cell);
+    const bool is_filled = place < filled_.cells_size();
+    out.assign(
+        1, {is_filled ? draw_.components + place : static_cast<std::size_t>(draw_.component_of[row]), 1.0});
   }
-  std::size_t component_count() const override { return draw_.components; }
+  std::size_t component_count() const override { return draw_.components + filled_.cells_size(); }
+  CellPredictive predict_cell(std::size_t component, std::size_t cell) const override {
+    if (component < draw_.components) return StatsPredictor::predict_cell(component, cell);
+    std::vector<double> others;
+    const std::size_t row = others_of(component, others);
+    return family().predict_cell_given(others.data(), filled_.observed()[row], cell);
+  }
+  double log_cell(std::size_t component, std::size_t cell, double value) const override {
+    if (component < draw_.components) return StatsPredictor::log_cell(component, cell, value);
+    std::vector<double> others;
+    const std::size_t row = others_of(component, others);
+    return family().cell_log_predictive_given(others.data(), filled_.observed()[row], cell, value);
+  }
   const double* stats(std::size_t component) const override {
     return stats_.data() + component * family().stats_size();
   }
 
  private:
-  const Rows* rows_;
+  /// The row of a filled cell, and the statistics of its component without it.
+  std::size_t others_of(std::size_t component, std::vector<double>& others) const {
+    const std::size_t row = filled_.cells()[component - draw_.components].row;
+    const auto own = static_cast<std::size_t>(draw_.component_of[row]);
+    filled_.stats_without(row, draw_.component_of, stats(own), others);
+    return row;
+  }
+
+  FilledRows filled_;
   LevelTree tree_;
   DrawPayload draw_;
   std::vector<double> empty_, stats_, counts_;
+  PredictiveCache cache_;
   std::size_t alpha_trace_ = 0, gamma_trace_ = 0;  // places of their traces
   double alpha_ = 1.0, gamma_ = 1.0;
 };

@@ -29,7 +29,8 @@ ModelEntry rbhmc_entry() {
           .abilities =
               [](const ParameterValues& parameters) {
                 // Procedures without a target are there for comparison, as they were.
-                return ChainAbilities{.learns_hyper = rbhmc::inexactness_note(parameters).empty()};
+                const bool exact = rbhmc::inexactness_note(parameters).empty();
+                return ChainAbilities{exact, exact};
               }};
 }
 

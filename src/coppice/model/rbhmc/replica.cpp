@@ -1,5 +1,6 @@
 #include "coppice/model/rbhmc/replica.hpp"
 
+#include <cmath>
 #include <functional>
 
 #include "coppice/base/byte_stream.hpp"
@@ -14,7 +15,9 @@ constexpr std::size_t kEarlyFactor = 5;
 }  // namespace
 
 Replica::Replica(const Problem& problem, const Options& options)
-    : state_(problem, options), paths_(state_), components_(problem) {}
+    : state_(problem, options), paths_(state_), components_(problem) {
+  paths_.stop_at(problem.stop);
+}
 
 void Replica::init(const StreamName& name) {
   constexpr std::size_t kMostAlone = 2000;
@@ -27,7 +30,8 @@ void Replica::init(const StreamName& name) {
   if (start == Start::each_alone && state_.rows() > kMostAlone)
     fail(ErrorCode::configuration, "--init each-alone is for up to {} rows, not {}", kMostAlone,
          state_.rows());
-  state_.reset_hyper();
+  state_.reset_learned();
+  state_.margins().set_sd(state_.options().discriminant_sd);
   if (start == Start::single_path || start == Start::each_alone)
     paths_.allocate_along(state_, name, start == Start::each_alone);
   else
@@ -45,6 +49,10 @@ void Replica::draw_prior(const StreamName& name) {
   const double alpha = options.alpha.draw_prior(stream);
   const double gamma = options.gamma.draw_prior(stream);
   state_.set_concentrations(alpha, gamma, options.gamma0.draw_prior(stream));
+  if (options.learns_discriminant_sd) {
+    const GammaPrior& precision = options.discriminant_precision;
+    state_.margins().set_sd(std::sqrt(precision.rate / draw_gamma(stream, precision.shape)));
+  }
   Stream hyper(name, Purpose::prior_hyper);
   state_.draw_hyper_prior(hyper);
   paths_.allocate(state_, name, true);
@@ -92,6 +100,7 @@ void Replica::step(const StreamName& name) {
         break;
       case Move::discriminants: {
         Stream stream(name, Purpose::discriminants, site);
+        if (options.learns_discriminant_sd) discriminants_.update_sd(state_, stream);
         if (options.discriminant_update == DiscriminantUpdate::gauss)
           discriminants_.gauss(state_, stream, true);
         else
@@ -110,10 +119,13 @@ void Replica::step(const StreamName& name) {
     }
     ++site;
   }
-  if (!state_.learns_hyper()) return;
-  Stream hyper(name, Purpose::hyper);
-  state_.update_hyper(hyper);
-  if (options.drawn_theta) {
+  const bool has_gaps = state_.filled().any();
+  if (has_gaps) state_.redraw_missing(name);
+  if (state_.learns_hyper()) {
+    Stream hyper(name, Purpose::hyper);
+    state_.update_hyper(hyper);
+  }
+  if (options.drawn_theta && (has_gaps || state_.learns_hyper())) {
     Stream stream(name, Purpose::theta, site);
     state_.draw_thetas(stream);
   }

@@ -23,14 +23,15 @@ State::State(const Problem& problem, const Options& options)
       initial_family_(problem.family),
       own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
       family_(own_family_ ? own_family_.get() : problem.family),
-      data_(problem.rows),
+      filled_(std::make_unique<FilledRows>(*family_, *problem.rows)),
+      data_(&filled_->rows()),
       alpha_(options.alpha.start()),
       gamma_(options.gamma.start()),
       gamma0_(options.gamma0.start()),
       tree_(problem.rows->size(), options.levels),
       margins_(problem, options),
       no_prior_(no_weight_of_joining(problem.rows->size())),
-      components_(*family_, *problem.rows, no_prior_),
+      components_(*family_, *data_, no_prior_),
       log_alone_(problem.rows->size()),
       old_eta_(margins_.stride(), 0.0) {
   data_changed();
@@ -38,14 +39,23 @@ State::State(const Problem& problem, const Options& options)
 }
 
 void State::weigh_alone() {
-  if (own_family_) return family_->log_marginals_alone(data_->cells.data(), rows(), log_alone_.data());
+  // Where parameters are drawn, all densities of a row are those of its filled cells.
+  const Rows& weighed = options_.drawn_theta ? *data_ : filled_->observed();
+  if (own_family_) return family_->log_marginals_alone(weighed.cells.data(), rows(), log_alone_.data());
   std::vector<double> empty(family_->stats_size());
   family_->clear(empty.data());
   for (std::size_t row = 0; row < rows(); ++row)
-    log_alone_[row] = family_->log_predictive(empty.data(), (*data_)[row]);
+    log_alone_[row] = family_->log_predictive(empty.data(), weighed[row]);
 }
 
-void State::reset_hyper() {
+void State::redraw_missing(const StreamName& name) {
+  filled_->redraw(components_, name);
+  if (options_.drawn_theta) weigh_alone();
+}
+
+void State::reset_learned() {
+  filled_->reset();
+  if (options_.drawn_theta && filled_->any()) weigh_alone();
   if (!own_family_) return;
   std::vector<double> values(family_->hyper_size());
   initial_family_->get_hyper(values.data());
@@ -179,6 +189,8 @@ void State::draw_row(const double* parent, double parent_rest, const double* cou
 Position State::detach_from_tree(std::size_t row, Branch& branch) {
   const NodeId leaf = tree_.leaf(row);
   counts(leaf)[static_cast<std::size_t>(components_.label(row))] -= 1.0;
+  const bool has_gates = margins_.active() && margins_.gated();
+  if (has_gates) margins_.gates().row_leaves(tree_, row);
   tree_.detach(row);
   NodeId top = LevelTree::kNone;
   std::size_t nodes = 0;
@@ -198,7 +210,7 @@ Position State::detach_from_tree(std::size_t row, Branch& branch) {
     branch.eta[i].assign(margins_.eta(node), margins_.eta(node) + margins_.stride());
   }
   const NodeId parent = tree_.parent(top);
-  if (margins_.active()) branch_hinge_ = margins_.child_removed(tree_, top);
+  if (margins_.active() && !has_gates) branch_hinge_ = margins_.child_removed(tree_, top);
   tree_.remove(top);
   return {parent, true};
 }
@@ -225,6 +237,7 @@ void State::draw_branch(NodeId node, Label component, Stream& stream, Stream& di
 
 void State::attach_to_tree(std::size_t row, const Position& position, const Branch& branch) {
   NodeId leaf = position.node;
+  const bool has_gates = margins_.active() && margins_.gated();
   if (position.is_branch) {
     NodeId top = LevelTree::kNone;
     for (std::size_t i = 0; i < branch.nodes; ++i) {
@@ -234,13 +247,17 @@ void State::attach_to_tree(std::size_t row, const Position& position, const Bran
       std::copy(branch.weights[i].begin(), branch.weights[i].end(), weights(leaf));
       rest_[leaf] = branch.rest[i];
       std::copy(branch.eta[i].begin(), branch.eta[i].end(), margins_.eta(leaf));
+      if (has_gates) margins_.set_gate(leaf);
       if (top == LevelTree::kNone) top = leaf;
     }
-    if (margins_.active()) margins_.child_added(tree_, top);
+    if (margins_.active() && !has_gates) margins_.child_added(tree_, top);
   }
   counts(leaf)[static_cast<std::size_t>(components_.label(row))] += 1.0;
   tree_.attach(row, leaf);
-  if (margins_.active()) margins_.refresh_row(row, tree_, 1, tree_.depth());
+  if (has_gates)
+    margins_.gates().row_came(tree_, row);
+  else if (margins_.active())
+    margins_.refresh_row(row, tree_, 1, tree_.depth());
 }
 
 Detached State::detach(std::size_t row) {
@@ -259,9 +276,13 @@ Detached State::detach(std::size_t row) {
 }
 
 void State::set_component(std::size_t row, Label component, NodeId deepest, Stream& stream) {
-  if (component != kNewComponent) {
-    components_.move(row, component);
-    return;
+  const bool is_new = component == kNewComponent;
+  if (filled_->is_incomplete(row) && !options_.drawn_theta) {
+    if (components_.label(row) != Clusters::kUnassigned) components_.take_out(row);
+    filled_->draw(is_new ? components_.empty_stats() : components_.stats(component), row, stream);
+    if (!is_new) return components_.add(row, component);
+  } else if (!is_new) {
+    return components_.move(row, component);
   }
   const Label slot = components_.move_to_new(row);
   fit_slots();

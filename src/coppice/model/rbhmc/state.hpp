@@ -15,6 +15,7 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
+#include "coppice/cluster/filled_rows.hpp"
 #include "coppice/model/model.hpp"
 #include "coppice/model/rbhmc/margins.hpp"
 #include "coppice/model/rbhmc/options.hpp"
@@ -69,11 +70,22 @@ class State {
   // Hyper-parameters of the components' family, where they are learned: then the state owns a family.
   bool learns_hyper() const { return own_family_ != nullptr; }
   const Family& family() const { return *family_; }
-  /// Back to where learning begins, or from their prior: to be followed by clear().
-  void reset_hyper();
+  /// Hyper-parameters and missing cells back to where a chain begins: to be followed by clear().
+  void reset_learned();
+  /// From the prior: to be followed by clear().
   void draw_hyper_prior(Stream& stream);
   /// One update given the components, with parameters integrated out; drawn parameters are void after this.
   void update_hyper(Stream& stream);
+
+  // Missing cells of families that need complete rows are filled in; the values are part of the state. A row
+  // that changes its component does so with its missing cells integrated out, and they are drawn afterwards;
+  // where parameters are drawn, they are drawn once in a sweep.
+  const FilledRows& filled() const { return *filled_; }
+  /// Draws the cells of all incomplete rows given their components, with parameters integrated out; drawn
+  /// parameters are void after this.
+  void redraw_missing(const StreamName& name);
+  /// Takes the cells of complete rows: to be followed by data_changed().
+  void adopt(const Rows& complete) { filled_->adopt(complete); }
 
   /// Length of a weight row; cells behind the slots are zero.
   std::size_t stride() const { return stride_; }
@@ -148,7 +160,9 @@ class State {
   /// of learned hyper-parameters.
   double log_collapsed() const;
   double log_collapsed_from_scratch() const;
-  double hinge() const { return margins_.active() ? margins_.total() : margins_.total(tree_); }
+  double hinge() const {
+    return margins_.active() ? margins_.total(tree_) : margins_.total_from_scratch(tree_);
+  }
   /// The complete-data log likelihood with leaf weights and parameters drawn.
   double draw_log_complete(Stream& stream) const;
 
@@ -163,6 +177,7 @@ class State {
 
  private:
   void weigh_alone();
+  void load_densities_of_present(std::size_t row);
   void fit_slots();
   void new_column(Label slot, NodeId deepest, Stream& stream);
   void drop_column(Label slot);
@@ -180,7 +195,8 @@ class State {
   const Family* initial_family_;        // from which learning begins
   std::unique_ptr<Family> own_family_;  // if hyper-parameters are learned
   const Family* family_;                // the one that is in use
-  const Rows* data_;
+  std::unique_ptr<FilledRows> filled_;
+  const Rows* data_;  // the rows that components see
   double alpha_, gamma_, gamma0_;
   LevelTree tree_;
   Margins margins_;
@@ -192,7 +208,7 @@ class State {
   std::vector<double> thetas_;
   std::vector<double> log_alone_;
   std::vector<const double*> occupied_;  // of update_hyper
-  std::vector<double> before_;
+  std::vector<double> before_, others_;
   AlignedVector density_, log_density_;
   std::vector<std::uint32_t> dense_slots_;
   double density_new_ = 0.0, log_density_new_ = 0.0;

@@ -54,11 +54,26 @@ void State::load_densities(std::size_t row) {
       if (components_.size(label) > (label == own ? 1U : 0U))
         log_density_[slot] = family_->log_likelihood(theta(label), (*data_)[row]);
     }
+  } else if (filled_->is_incomplete(row)) {
+    load_densities_of_present(row);
   } else {
     components_.log_conditional(row, log_density_.data());
   }
   log_density_new_ = log_alone_[row];
   scale_densities();
+}
+
+/// With the missing cells of the row integrated out.
+void State::load_densities_of_present(std::size_t row) {
+  const double* present = filled_->observed()[row];
+  components_.log_conditional_of_present(present, log_density_.data());
+  const Label own = components_.label(row);
+  if (own == Clusters::kUnassigned) return;
+  double& of_own = log_density_[static_cast<std::size_t>(own)];
+  of_own = kMinusInfinity;
+  if (components_.size(own) == 1) return;
+  filled_->stats_without(row, components_.labels(), components_.stats(own), others_);
+  of_own = family_->log_predictive(others_.data(), present);
 }
 
 void State::load_densities_as_published(std::size_t row) {

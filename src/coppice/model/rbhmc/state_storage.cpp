@@ -44,9 +44,13 @@ std::string State::save() const {
   bytes.put(alpha_);
   bytes.put(gamma_);
   bytes.put(gamma0_);
+  if (options_.learns_discriminant_sd) bytes.put(margins_.sd());
   std::vector<double> hyper(family_->hyper_size());
   family_->get_hyper(hyper.data());
   bytes.put(hyper.data(), hyper.size());
+  std::vector<double> cells(filled_->cells_size());
+  filled_->get_cells(cells.data());
+  bytes.put(cells.data(), cells.size());
   Labels components;
   const std::vector<Label> order = canonical_slots(components);
   for (const NodeId node : canonical_nodes()) {
@@ -85,11 +89,27 @@ void State::load(std::string_view bytes) {
   const auto gamma = begin.get<double>();
   const auto gamma0 = begin.get<double>();
   for (const double value : {alpha, gamma, gamma0}) check_concentration(value);
+  if (options_.learns_discriminant_sd) {
+    const auto sd = begin.get<double>();
+    if (!(sd > 0.0 && std::isfinite(sd)))
+      fail(ErrorCode::bad_data, "the checkpoint has the standard deviation {} of discriminants", sd);
+    margins_.set_sd(sd);
+  }
   std::vector<double> hyper(family_->hyper_size());
   begin.get(hyper.data(), hyper.size());
+  std::vector<double> cells(filled_->cells_size());
+  begin.get(cells.data(), cells.size());
+  for (const double cell : cells)
+    if (!std::isfinite(cell))
+      fail(ErrorCode::bad_data, "the checkpoint has a filled cell that is not a number");
   set_concentrations(alpha, gamma, gamma0);
   if (own_family_) {
     own_family_->set_hyper(hyper.data());
+    weigh_alone();
+  }
+  if (filled_->any()) {
+    filled_->reset();
+    filled_->set_cells(cells);
     weigh_alone();
   }
   clear();
@@ -141,6 +161,9 @@ std::string State::payload() const {
   std::vector<double> hyper(family_->hyper_size());
   family_->get_hyper(hyper.data());
   bytes.put(hyper.data(), hyper.size());
+  std::vector<double> cells(filled_->cells_size());
+  filled_->get_cells(cells.data());
+  for (const double cell : cells) bytes.put(static_cast<float>(cell));
   return bytes.take();
 }
 
@@ -182,6 +205,20 @@ void State::audit() const {
       }
     }
   if (!margins_.active()) return;
+  if (margins_.gated()) {
+    for (std::size_t level = 0; level < tree_.depth(); ++level)
+      for (const NodeId parent : tree_.at_level(level))
+        tree_.for_each_row_below(parent, [&](std::uint32_t row) {
+          double sum = 0.0;
+          for (const NodeId child : tree_.children(parent)) {
+            const double score = bounded_score(margins_.eta(child), margins_.feature(row), margins_.stride());
+            expect(close(score, margins_.gates().score(child, row)), "a gate's score is stale");
+            sum += static_cast<double>(tree_.size(child)) * std::exp(score);
+          }
+          expect(close(std::log(sum), std::log(margins_.gates().sum(level + 1, row))), "a gate's sum is stale");
+        });
+    return;
+  }
   LevelScores scores(tree_.depth());
   for (std::size_t row = 0; row < rows(); ++row) {
     margins_.scores_at(row, tree_, tree_.leaf(row), nullptr, scores);

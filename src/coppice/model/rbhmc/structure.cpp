@@ -175,6 +175,18 @@ void StructureMoves::undo_changes(State& state) const {
   }
 }
 
+double StructureMoves::gates_between_children(const State& state, std::span<const NodeId> parents) const {
+  double total = 0.0;
+  for (const NodeId parent : parents)
+    if (!state.tree().is_leaf(parent)) total += state.margins().gates().total(state.tree(), parent);
+  return total;
+}
+
+void StructureMoves::refresh_gates(State& state, std::span<const NodeId> parents) const {
+  for (const NodeId parent : parents)
+    if (!state.tree().is_leaf(parent)) state.margins().gates().refresh(state.tree(), parent);
+}
+
 void StructureMoves::refresh_below(State& state, NodeId node, std::size_t first, std::size_t last) {
   state.tree().for_each_row_below(node, [&](std::uint32_t row) {
     change_row(state, row, [&] { state.margins().refresh_row(row, state.tree(), first, last); });
@@ -273,6 +285,9 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     }
     const double log_uniform = std::log(draw_uniform(stream));
     if (!margins.active() && !(log_uniform < log_ratio)) return;
+    const bool has_gates = margins.active() && margins.gated();
+    const NodeId joined[] = {parent_, first};
+    const double gates_before = has_gates ? gates_between_children(state, joined) : 0.0;
     const NodeId fresh = tree.add_child(parent_);
     state.fit_nodes();
     state.clear_node(fresh);
@@ -280,15 +295,23 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, fresh);
     if (margins.active()) {
       begin_changes();
-      refresh_below(state, fresh, level, last_level);
-      for (const NodeId sibling : tree.children(parent_))
-        if (sibling != fresh) sibling_came(state, sibling, fresh);
-      if (level < last_level) refresh_below(state, first, last_level, last_level);
+      if (has_gates) {
+        const NodeId apart[] = {parent_, first, fresh};
+        margins.set_gate(fresh);
+        refresh_gates(state, apart);
+        change_ = -0.5 * (gates_between_children(state, apart) - gates_before);
+      } else {
+        refresh_below(state, fresh, level, last_level);
+        for (const NodeId sibling : tree.children(parent_))
+          if (sibling != fresh) sibling_came(state, sibling, fresh);
+        if (level < last_level) refresh_below(state, first, last_level, last_level);
+      }
       log_ratio -= 2.0 * margins.penalty() * change_;
       if (!(log_uniform < log_ratio)) {
         for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
         tree.remove(fresh);
         undo_changes(state);
+        if (has_gates) refresh_gates(state, joined);
         return;
       }
     }
@@ -305,14 +328,23 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   }
   const double log_uniform = std::log(draw_uniform(stream));
   if (!margins.active() && !(log_uniform < log_merge)) return;
+  const bool has_gates = margins.active() && margins.gated();
+  const NodeId apart[] = {parent_, first, second};
+  const double gates_before = has_gates ? gates_between_children(state, apart) : 0.0;
   if (margins.active()) std::copy_n(margins.eta(second), margins.stride(), eta_.data());
   for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
   tree.remove(second);
   if (margins.active()) {
     begin_changes();
-    refresh_below(state, first, level, last_level);
-    for (const NodeId sibling : tree.children(parent_))
-      if (sibling != first) sibling_went(state, sibling, second);
+    if (has_gates) {
+      const NodeId joined[] = {parent_, first};
+      refresh_gates(state, joined);
+      change_ = -0.5 * (gates_between_children(state, joined) - gates_before);
+    } else {
+      refresh_below(state, first, level, last_level);
+      for (const NodeId sibling : tree.children(parent_))
+        if (sibling != first) sibling_went(state, sibling, second);
+    }
     log_merge -= 2.0 * margins.penalty() * change_;
     if (!(log_uniform < log_merge)) {
       // Scores that are restored name the node by its id, and the pool gives the last one freed.
@@ -322,6 +354,10 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
       std::copy(eta_.begin(), eta_.end(), margins.eta(again));
       for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, again);
       undo_changes(state);
+      if (has_gates) {
+        margins.set_gate(again);
+        refresh_gates(state, apart);
+      }
       return;
     }
   }
@@ -360,22 +396,31 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
     ++regrafts_.accepted;
     return;
   }
-  NodeId common_a = parent;
-  NodeId common_b = target;
-  while (common_a != common_b) {
-    common_a = tree.parent(common_a);
-    common_b = tree.parent(common_b);
+  const NodeId common = tree.common_ancestor(parent, target);
+  const bool has_gates = margins.active() && margins.gated();
+  double gates_before = 0.0;
+  if (has_gates) {
+    changed_.assign(1, common);
+    for (const NodeId below : {parent, target})
+      for (NodeId above = below; above != common; above = tree.parent(above)) changed_.push_back(above);
+    gates_before = gates_between_children(state, changed_);
   }
   tree.move_subtree(node, target);
   if (margins.active()) {
     begin_changes();
-    refresh_below(state, node, tree.level(common_a) + 1, level);
-    for (const NodeId sibling : tree.children(parent)) sibling_went(state, sibling, node);
-    for (const NodeId sibling : tree.children(target))
-      if (sibling != node) sibling_came(state, sibling, node);
+    if (has_gates) {
+      refresh_gates(state, changed_);
+      change_ = -0.5 * (gates_between_children(state, changed_) - gates_before);
+    } else {
+      refresh_below(state, node, tree.level(common) + 1, level);
+      for (const NodeId sibling : tree.children(parent)) sibling_went(state, sibling, node);
+      for (const NodeId sibling : tree.children(target))
+        if (sibling != node) sibling_came(state, sibling, node);
+    }
     if (!(std::log(draw_uniform(stream)) < -2.0 * margins.penalty() * change_)) {
       tree.move_subtree(node, parent);
       undo_changes(state);
+      if (has_gates) refresh_gates(state, changed_);
       return;
     }
   }

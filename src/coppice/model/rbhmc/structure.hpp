@@ -54,6 +54,10 @@ class StructureMoves {
   template <typename Change>
   void change_row(State& state, std::uint32_t row, Change&& change);
   void undo_changes(State& state) const;
+  /// The same with gates, which are kept by node: those between the children of each of these nodes; leaves
+  /// have none.
+  double gates_between_children(const State& state, std::span<const NodeId> parents) const;
+  void refresh_gates(State& state, std::span<const NodeId> parents) const;
   /// Rows below a node whose path or siblings at levels first .. last are others now.
   void refresh_below(State& state, NodeId node, std::size_t first, std::size_t last);
   /// Rows below a node that has gained or lost a sibling.
@@ -69,6 +73,7 @@ class StructureMoves {
   std::vector<double> kept_own_, kept_best_;
   std::vector<NodeId> kept_rival_;
   std::vector<double> weights_;
+  std::vector<NodeId> changed_;  // nodes between whose children a regraft changes gates
   AlignedVector eta_;
   MoveCount splits_, merges_, regrafts_;
 };
