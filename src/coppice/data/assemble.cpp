@@ -8,6 +8,7 @@
 #include "coppice/data/infer.hpp"
 #include "coppice/data/kinds/decide.hpp"
 #include "coppice/data/kinds/relations.hpp"
+#include "coppice/data/kinds/scales.hpp"
 #include "coppice/data/kinds/text_numbers.hpp"
 #include "coppice/data/parse.hpp"
 
@@ -49,6 +50,7 @@ class Assembly {
                             contains(roles_.labels, index) || (splits_labels && raw_.label == index);
       if (raw_.columns[index].want != Want::nothing && !has_role) take_column(index);
     }
+    choose_scales();
     if (leaves_out_) {
       compare_with_truth();
       leave_out_redundant();
@@ -212,20 +214,45 @@ class Assembly {
     }
   }
 
-  void leave_out_redundant() {
+  /// Columns that are modeled so far, taken out to be looked at together; `put_back` returns them.
+  struct Modeled {
     std::vector<std::size_t> places;
     std::vector<Column> columns;
     std::vector<ColumnSpec> specs;
-    std::vector<bool> may_leave;
+  };
+  Modeled take_modeled() {
+    Modeled modeled;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (!data_.report[j].left_out.empty()) continue;
-      places.push_back(j);
-      columns.push_back(std::move(columns_[j]));
-      specs.push_back(data_.report[j].spec);
-      may_leave.push_back(may_leave_[j]);
+      modeled.places.push_back(j);
+      modeled.columns.push_back(std::move(columns_[j]));
+      modeled.specs.push_back(data_.report[j].spec);
     }
-    for (const Redundancy& found : find_redundant(columns, specs, may_leave, options_.rules)) {
-      ColumnReport& report = data_.report[places[found.column]];
+    return modeled;
+  }
+  void put_back(Modeled& modeled) {
+    for (std::size_t i = 0; i < modeled.places.size(); ++i)
+      columns_[modeled.places[i]] = std::move(modeled.columns[i]);
+  }
+
+  /// Skewness alone put columns on the log scale: some are better as they are beside the others.
+  void choose_scales() {
+    Modeled modeled = take_modeled();
+    for (const std::size_t i : find_better_without_log(modeled.columns, modeled.specs, options_.rules)) {
+      ColumnSpec& spec = data_.report[modeled.places[i]].spec;
+      spec.transform.clear();
+      spec.reason += ", but more in line with other columns as it is";
+    }
+    put_back(modeled);
+  }
+
+  void leave_out_redundant() {
+    Modeled modeled = take_modeled();
+    std::vector<bool> may_leave;
+    for (const std::size_t j : modeled.places) may_leave.push_back(may_leave_[j]);
+    for (const Redundancy& found :
+         find_redundant(modeled.columns, modeled.specs, may_leave, options_.rules)) {
+      ColumnReport& report = data_.report[modeled.places[found.column]];
       if (!found.certain) {
         find(Severity::note, "duplicate", {report.spec.name}, fmt::format("may be a copy: {}", found.reason),
              fmt::format("--drop '{}' if it is", report.spec.name));
@@ -235,7 +262,7 @@ class Assembly {
       report.spec.reason = found.reason;
       report.ambiguous.clear();
     }
-    for (std::size_t i = 0; i < places.size(); ++i) columns_[places[i]] = std::move(columns[i]);
+    put_back(modeled);
   }
 
   /// Where some columns have decimal commas, a point may separate thousands.

@@ -158,7 +158,7 @@ Table table_like(RawTable raw, const Codebook& fitted) {
       table.columns.push_back({spec.name, spec.kind, {}, {}});
       continue;
     }
-    const std::size_t index = raw.columns.size() == wanted ? next++ : positions.at(spec.name);
+    const std::size_t index = all_named ? positions.at(spec.name) : next++;
     raw.columns[index].name = spec.name;
     raw.columns[index].want = want_of(spec, true);
     raw.columns[index].declared_levels = spec.levels;

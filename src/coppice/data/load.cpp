@@ -11,9 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "coppice/base/close_names.hpp"
 #include "coppice/base/error.hpp"
 
 namespace coppice {
@@ -37,8 +40,8 @@ class Descriptor {
 };
 
 [[noreturn]] void fail_read(const std::string& path, int error) {
-  fail(ErrorCode::cannot_read, "{}: cannot be read: {}", path == "-" ? "stdin" : path,
-       std::generic_category().message(error));
+  fail(ErrorCode::cannot_read, "{}: cannot be read: {}{}", path == "-" ? "stdin" : path,
+       std::generic_category().message(error), error == ENOENT ? similar_file(path) : "");
 }
 
 }  // namespace
@@ -79,6 +82,21 @@ FileBytes load_file(const std::string& path) {
   }
   bytes.copied_.resize(used);
   return bytes;
+}
+
+std::string similar_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path wanted(path);
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  constexpr std::size_t kMostFiles = 10'000;
+  std::vector<std::string> names;
+  std::error_code problem;
+  for (fs::directory_iterator entry(folder, problem), end;
+       !problem && entry != end && names.size() < kMostFiles; entry.increment(problem))
+    names.push_back(entry->path().filename().string());
+  std::sort(names.begin(), names.end());  // folders have no order
+  const std::string question = did_you_mean(wanted.filename().string(), names);
+  return question.empty() ? "" : "; " + question;
 }
 
 FileFormat format_of_name(std::string_view name) {

@@ -28,6 +28,10 @@ class FileBytes {
 /// The whole file, or all of stdin for "-". Throws Error{cannot_read}.
 FileBytes load_file(const std::string& path);
 
+/// "; did you mean 'table.csv'?" for a file that is not there, if its folder has one of a similar name; else
+/// "".
+std::string similar_file(const std::string& path);
+
 enum class Format { csv, npy, svmlight };
 
 struct FileFormat {

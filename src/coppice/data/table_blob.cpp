@@ -4,15 +4,15 @@
 // bytes a value, encoding 1 is one byte a value (the code, 255 for missing).
 #include "coppice/data/table_blob.hpp"
 
-#include <zstd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/zstd_frame.hpp"
 
 namespace coppice {
 namespace {
@@ -20,8 +20,6 @@ namespace {
 constexpr std::string_view kMagic = "CPTB";
 constexpr char kVersion = 1;
 constexpr std::size_t kPrefix = 5;
-constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
-constexpr std::size_t kLargestPayload = std::size_t{64} << 30;
 constexpr unsigned char kMissingCode = 255;
 constexpr int kCompressionLevel = 3;
 
@@ -61,6 +59,14 @@ bool fits_bytes(const Column& column) {
 
 [[noreturn]] void fail_damaged(std::string_view reason) {
   fail(ErrorCode::bad_data, "the stored table is damaged ({}); restore the file from a copy", reason);
+}
+
+/// A table that does not fit into the memory cannot have been written here, nor be used.
+std::size_t largest_payload() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes)
+                                : std::size_t{64} << 30;
 }
 
 class Reader {
@@ -124,31 +130,6 @@ void read_values(Reader& reader, Column& column, std::size_t rows) {
     if (!is_missing(value) && !is_code(value, codes)) fail_damaged("a code has no level");
 }
 
-// The content of the frame. Memory grows with what is really there, never with what is claimed.
-std::string unpack(std::string_view frame) {
-  const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
-  std::string out;
-  std::size_t used = 0;
-  ZSTD_inBuffer input{frame.data(), frame.size(), 0};
-  for (;;) {
-    if (used == out.size()) {
-      if (used >= kLargestPayload) fail_damaged("it is too large");
-      out.resize(std::max(kFirstBlock, 2 * out.size()));
-    }
-    ZSTD_outBuffer output{out.data(), out.size(), used};
-    const std::size_t before = input.pos;
-    const std::size_t pending = ZSTD_decompressStream(context.get(), &output, &input);
-    if (ZSTD_isError(pending)) fail_damaged(ZSTD_getErrorName(pending));
-    const bool stuck = output.pos == used && input.pos == before && output.pos < output.size;
-    used = output.pos;
-    if (pending == 0) break;
-    if (stuck) fail_damaged("it is cut off");
-  }
-  if (input.pos != input.size) fail_damaged("bytes follow its end");
-  out.resize(used);
-  return out;
-}
-
 }  // namespace
 
 std::string serialize(const Table& table) {
@@ -173,17 +154,7 @@ std::string serialize(const Table& table) {
         put_number(payload, std::bit_cast<std::uint64_t>(value));
     }
   }
-  std::string out(kMagic);
-  out += kVersion;
-  out.resize(kPrefix + ZSTD_compressBound(payload.size()));
-  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kCompressionLevel);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  const std::size_t size = ZSTD_compress2(context.get(), out.data() + kPrefix, out.size() - kPrefix,
-                                          payload.data(), payload.size());
-  if (ZSTD_isError(size)) fail(ErrorCode::bug, "a table cannot be compressed: {}", ZSTD_getErrorName(size));
-  out.resize(kPrefix + size);
-  return out;
+  return std::string(kMagic) + kVersion + compress(payload, kCompressionLevel);
 }
 
 Table deserialize_table(std::string_view bytes) {
@@ -191,7 +162,7 @@ Table deserialize_table(std::string_view bytes) {
   if (bytes[4] != kVersion)
     fail(ErrorCode::bad_data, "the stored table has version {}; this program reads version {}",
          static_cast<int>(static_cast<unsigned char>(bytes[4])), static_cast<int>(kVersion));
-  const std::string payload = unpack(bytes.substr(kPrefix));
+  const std::string payload = decompress_frame(bytes.substr(kPrefix), largest_payload(), "the stored table");
   Reader reader(payload);
   Table table;
   const std::size_t rows = reader.count(1);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "coppice/base/close_names.hpp"
 #include "coppice/data/number.hpp"
 
 namespace coppice::text {
@@ -68,17 +69,34 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substitute}));
-    }
+/// What bold, dim and plain text begin with.
+constexpr std::array<std::string_view, 3> kStyles = {"\033[0m", "\033[1m", "\033[2m"};
+
+/// Marks that reverse what is shown, so that it reads as something else: U+061C, 200E, 200F, 202A-202E,
+/// 2066-2069.
+bool turns_direction(std::string_view character) {
+  if (character == "\xd8\x9c") return true;
+  if (character.size() != 3 || character[0] != '\xe2') return false;
+  const auto second = static_cast<unsigned char>(character[1]);
+  const auto third = static_cast<unsigned char>(character[2]);
+  return (second == 0x80 && (third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae))) ||
+         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
+/// Appends the character at the place, escaped unless it is visible; returns its length.
+std::size_t append_visible(std::string_view text, std::size_t at, std::string& out) {
+  const std::size_t length = std::max<std::size_t>(sequence_length(text, at), 1);
+  const std::string_view character = text.substr(at, length);
+  const auto byte = static_cast<unsigned char>(text[at]);
+  const bool is_broken = sequence_length(text, at) == 0;
+  const bool is_control = byte < 0x20 || byte == 0x7f ||
+                          (length == 2 && byte == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
+  if (is_broken || is_control || turns_direction(character)) {
+    for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  } else {
+    out += character;
   }
-  return row[b.size()];
+  return length;
 }
 
 }  // namespace
@@ -121,19 +139,35 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const auto style = std::find_if(kStyles.begin(), kStyles.end(),
+                                    [&](std::string_view known) { return rest.starts_with(known); });
+    if (style != kStyles.end()) {
+      out += *style;
+      at += style->size();
+    } else if (text[at] == '\n' || text[at] == '\t') {
+      out += text[at++];
+    } else {
+      at += append_visible(text, at, out);
+    }
+  }
+  return out;
+}
+
 std::string display(std::string_view text, std::size_t longest) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     if (out.size() >= longest) return out + "...";
-    const std::size_t length = sequence_length(text, at);
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (text[at] == '\n')
+    if (text[at] == '\n') {
       out += "\\n";
-    else if (length == 0 || byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += text.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
+      ++at;
+    } else {
+      at += append_visible(text, at, out);
+    }
   }
   return out;
 }
@@ -147,21 +181,9 @@ std::string list_names(std::span<const std::string> names, std::size_t most) {
 }
 
 std::string suggest(std::string_view wanted, std::span<const std::string> known) {
-  std::vector<std::pair<std::size_t, std::size_t>> close;
-  const std::size_t tolerance = wanted.size() < 4 ? 1 : std::clamp<std::size_t>(wanted.size() / 3, 2, 4);
-  constexpr std::size_t kLongestCompared = 100;  // the distance is quadratic in the length
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (wanted.size() > kLongestCompared || known[i].size() > kLongestCompared) continue;
-    const std::size_t distance = edit_distance(wanted, known[i]);
-    if (distance <= tolerance && distance < std::max(wanted.size(), known[i].size()))
-      close.emplace_back(distance, i);
-  }
-  if (close.empty()) return fmt::format("the columns are {}", list_names(known, 8));
-  std::sort(close.begin(), close.end());
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min<std::size_t>(close.size(), 3); ++i)
-    names.push_back(known[close[i].second]);
-  return fmt::format("did you mean {}?", list_names(names));
+  const std::vector<std::string> names = close_names(wanted, known);
+  return names.empty() ? fmt::format("the columns are {}", list_names(known, 8))
+                       : fmt::format("did you mean {}?", list_names(names));
 }
 
 }  // namespace coppice::text

@@ -20,7 +20,10 @@ Parsed parse_number(std::string_view text, double& value);
 bool is_missing_token(std::string_view text);
 bool is_valid_utf8(std::string_view text);
 std::string_view trim(std::string_view text);
-/// The text on one line, with control characters and broken UTF-8 escaped and a long tail cut off.
+/// The text as a terminal may show it: control characters, marks that change the direction of writing and
+/// broken UTF-8 are escaped; line feeds, tabs and our own bold, dim and plain stay.
+std::string printable(std::string_view text);
+/// The same on one line, with line feeds and tabs escaped too and a long tail cut off.
 std::string display(std::string_view text, std::size_t longest = 60);
 /// "did you mean ...?" for close names, otherwise the first known names: a clause that ends a message.
 std::string suggest(std::string_view wanted, std::span<const std::string> known);

@@ -57,7 +57,8 @@ std::string identifier_reason(const NumberColumn& column, const Measure& m, cons
   const bool all_differ = m.present == column.values.size() &&
                           (m.distinct == m.present || (m.distinct == Measure::kMostCounted && m.increasing));
   const bool code = m.whole && m.least >= 0.0 && m.distinct > rules.count_values;
-  if (code && column.leading_zeros) return "digits with leading zeros, so codes rather than numbers";
+  if (code && column.leading_zeros && column.unit.empty())
+    return "digits with leading zeros, so codes rather than numbers";
   if (code && m.digits >= 3 && is_code_name(column.name)) return "codes by its name";
   if (!m.whole || !all_differ || !enough_rows) return {};
   if (is_identifier_name(column.name)) return "whole numbers that all differ, and an identifier by its name";
@@ -267,7 +268,7 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
     decision.reason =
         bits ? "only 0 and 1"
              : fmt::format("two values, {} and {}", short_number(m.least), short_number(m.greatest));
-  } else if (column.leading_zeros && m.whole && m.distinct <= rules.count_values) {
+  } else if (column.leading_zeros && column.unit.empty() && m.whole && m.distinct <= rules.count_values) {
     decision.kind = Kind::category;
     decision.reason = "digits with leading zeros, so codes rather than numbers";
   } else if (is_small_set(m, rules) && column.unit.empty()) {

@@ -66,9 +66,11 @@ std::string_view separator_at(std::string_view text, char thousands) {
   return text.starts_with(thousands) ? text.substr(0, 1) : std::string_view();
 }
 
-/// Digits in groups of three (of any length for _), without their separators.
+/// Digits in groups of three (of any length for _), without their separators. No such number begins with 0:
+/// 0,125 has decimals.
 bool take_whole_part(std::string_view& text, char thousands, std::string& digits, bool& one_group) {
   std::string_view separator;
+  const bool starts_with_zero = text.starts_with('0');
   std::size_t group = 0;
   std::size_t groups = 1;
   while (!text.empty()) {
@@ -81,8 +83,8 @@ bool take_whole_part(std::string_view& text, char thousands, std::string& digits
     const std::string_view sign = separator_at(text, thousands);
     if (sign.empty()) break;
     if (!separator.empty() && sign != separator) return false;
-    const bool starts_well = groups == 1 ? group >= 1 && (group <= 3 || sign == "_") : group == 3;
-    if (sign == "_" ? group == 0 : !starts_well) return false;
+    const bool is_full = groups == 1 ? group >= 1 && group <= 3 && !starts_with_zero : group == 3;
+    if (sign == "_" ? group == 0 : !is_full) return false;
     separator = sign;
     text.remove_prefix(sign.size());
     group = 0;
@@ -107,6 +109,7 @@ bool parse_written_number(std::string_view text, DecimalMark decimal, WrittenNum
   std::string clean;
   if (negative) clean.push_back('-');
   bool one_group = false;
+  const bool starts_with_zero = text.starts_with('0');
   if (!take_whole_part(text, thousands, clean, one_group)) return false;
   const bool has_digits = !clean.empty() && is_digit(clean.back());
   if (!text.empty() && text[0] == point) {
@@ -115,7 +118,7 @@ bool parse_written_number(std::string_view text, DecimalMark decimal, WrittenNum
     const std::size_t at = text.find_first_not_of("0123456789");
     const std::string_view decimals = text.substr(0, at);
     if (decimals.empty() && !has_digits) return false;
-    number.ambiguous = decimals.size() == 3 && text.size() == 3 && !one_group;
+    number.ambiguous = decimals.size() == 3 && text.size() == 3 && !one_group && !starts_with_zero;
     clean += decimals;
     text.remove_prefix(decimals.size());
   } else {

@@ -13,12 +13,12 @@
 #include <unordered_map>
 
 #include "coppice/data/kinds/decide.hpp"
+#include "coppice/data/kinds/unit_column.hpp"
 #include "coppice/data/text.hpp"
 
 namespace coppice {
 namespace {
 
-constexpr std::size_t kSampleRows = 512;
 constexpr std::size_t kLeastRows = 8;
 /// Bits that two equal columns of categories must have told before they are taken for one.
 constexpr double kCertainBits = 100.0;
@@ -31,31 +31,6 @@ double weight_of(std::uint64_t row, std::uint64_t salt) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   x ^= x >> 31;
   return 2.0 * static_cast<double>(x >> 11) * 0x1.0p-53 - 1.0;
-}
-
-/// Some rows of the column (their logarithms, if it is modeled so) with mean 0 and norm 1, missing cells at
-/// the mean; empty if it does not vary.
-Eigen::VectorXd unit_column(const std::vector<double>& values, std::size_t rows, bool logs = false) {
-  const std::size_t step = std::max<std::size_t>(1, values.size() / rows);
-  Eigen::VectorXd z(static_cast<Eigen::Index>((values.size() + step - 1) / step));
-  double scale = 0.0;
-  for (Eigen::Index i = 0; i < z.size(); ++i) {
-    const double value = values[static_cast<std::size_t>(i) * step];
-    z[i] = !logs ? value : value > 0.0 ? std::log(value) : kMissing;
-    if (!is_missing(z[i])) scale = std::max(scale, std::abs(z[i]));
-  }
-  if (!(scale > 0.0)) return {};
-  double sum = 0.0;
-  double count = 0.0;
-  for (const double value : z) {
-    if (is_missing(value)) continue;
-    sum += value / scale;
-    ++count;
-  }
-  for (double& value : z) value = is_missing(value) ? 0.0 : value / scale - sum / count;
-  const double norm = z.norm();
-  if (!(norm > 1e-12)) return {};
-  return z / norm;
 }
 
 double correlation(const Column& a, const Column& b) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "coppice/data/kinds/date_text.hpp"
@@ -76,10 +77,10 @@ class ColumnReader {
   }
 
   /// As numbers: the decimal mark that more cells agree with, that of the file's delimiter if both do.
-  Reading as_numbers() const {
+  Reading as_numbers(const std::string& unit = {}) const {
     const bool commas = raw_.delimiter == ';';
-    Reading first = with_mark(commas ? text::DecimalMark::comma : text::DecimalMark::point);
-    Reading second = with_mark(commas ? text::DecimalMark::point : text::DecimalMark::comma);
+    Reading first = with_mark(commas ? text::DecimalMark::comma : text::DecimalMark::point, unit);
+    Reading second = with_mark(commas ? text::DecimalMark::point : text::DecimalMark::comma, unit);
     return second.cells > first.cells ? second : first;
   }
 
@@ -151,13 +152,12 @@ class ColumnReader {
   }
 
  private:
-  Reading with_mark(text::DecimalMark mark) const {
+  /// `unit` is that of the column, if it is known; else that of most cells.
+  Reading with_mark(text::DecimalMark mark, const std::string& unit) const {
     Reading reading;
     reading.decimal_comma = mark == text::DecimalMark::comma;
     reading.numbers.assign(counts_.size(), kMissing);
-    std::string unit;
-    std::size_t with_unit = 0;
-    bool one_unit = true;
+    std::map<std::string, std::size_t> cells_with;  // by mark; those of plain numbers under ""
     bool undecided = false;
     bool decided = false;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -167,14 +167,12 @@ class ColumnReader {
       reading.cells += counts_[i];
       undecided = undecided || number.ambiguous;
       decided = decided || (!number.ambiguous && column_.levels[i].find_first_of(".,") != std::string::npos);
-      if (number.mark.empty()) continue;
-      one_unit = one_unit && (unit.empty() || unit == number.mark);
-      unit = number.mark;
-      with_unit += counts_[i];
+      cells_with[number.mark] += counts_[i];
     }
-    // 12% and 0.12, or $5 and €5, in one column mean different things; only the user knows which.
-    mixed_units(reading, unit, one_unit && (with_unit == 0 || with_unit == reading.cells));
-    reading.unit = unit;
+    const auto most = std::max_element(cells_with.begin(), cells_with.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != cells_with.end()) reading.unit = unit.empty() ? most->first : unit;
+    if (cells_with.size() > 1) keep_one_unit(reading);
     if (undecided && !decided)
       reading.ambiguous = mark == text::DecimalMark::comma
                               ? "a decimal comma; if it separates thousands, write the numbers without it"
@@ -182,14 +180,15 @@ class ColumnReader {
     return reading;
   }
 
-  void mixed_units(Reading& reading, const std::string& unit, bool alike) const {
-    if (alike) return;
+  /// 12% and 0.12, or $5 and €5, in one column mean different things; only the user knows which. The cells
+  /// that are not in the unit of most are therefore not numbers; a plain zero is in any unit.
+  void keep_one_unit(Reading& reading) const {
+    const auto mark = reading.decimal_comma ? text::DecimalMark::comma : text::DecimalMark::point;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       text::WrittenNumber number;
-      const auto mark = reading.decimal_comma ? text::DecimalMark::comma : text::DecimalMark::point;
       if (std::isnan(reading.numbers[i]) || !text::parse_written_number(column_.levels[i], mark, number))
         continue;
-      if (number.mark == unit || (number.mark.empty() && number.value == 0.0)) continue;
+      if (number.mark == reading.unit || (number.mark.empty() && number.value == 0.0)) continue;
       reading.numbers[i] = kMissing;
       reading.cells -= counts_[i];
     }
@@ -228,6 +227,14 @@ class ColumnReader {
   std::vector<std::size_t> counts_;
   std::size_t present_ = 0;
 };
+
+/// A number, but with a currency or percent sign.
+bool has_unit(std::string_view text) {
+  text::WrittenNumber number;
+  return (text::parse_written_number(text, text::DecimalMark::point, number) ||
+          text::parse_written_number(text, text::DecimalMark::comma, number)) &&
+         !number.mark.empty();
+}
 
 bool is_day_number(double value) {
   return value >= 18000101.0 && value <= 21001231.0 && value == std::floor(value);
@@ -268,7 +275,7 @@ TextNumbers settle_declared(RawTable& raw, std::size_t index, const ColumnSpec& 
     return {spec.unit, {}, {}, false};
   }
   ColumnReader reader(raw, index);
-  Reading reading = unit ? reader.in_unit(*unit) : reader.as_numbers();
+  Reading reading = unit ? reader.in_unit(*unit) : reader.as_numbers(spec.unit);
   if (!spec.unit.empty()) reader.accept_plain(reading);
   if (!unit && spec.unit.empty() && reading.cells < reader.present())
     if (Reading dates = reader.as_dates(); dates.cells == reader.present()) reading = std::move(dates);
@@ -349,7 +356,10 @@ TextNumbers settle_numbers(RawTable& raw, std::size_t index, const ColumnSpec* s
             "is not {}{} where {} of {} cells of the column are; correct it, leave the cell empty, say "
             "--na-values '{}' if it means missing, or make the column a category in the codebook",
             reading.is_date ? "a date or time" : "a number",
-            reading.unit.empty() || reading.is_date ? "" : fmt::format(" with {}", reading.unit),
+            reading.is_date         ? ""
+            : !reading.unit.empty() ? fmt::format(" with {}", reading.unit)
+            : has_unit(odd)         ? " without a unit"
+                                    : "",
             reading.cells, present, text::display(odd, 30)));
   if (share >= 0.5)
     result.mixed = fmt::format("has {} in {} of {} cells, but also others such as '{}'",
