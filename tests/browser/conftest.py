@@ -183,6 +183,63 @@ def labels(folder):
     return page
 
 
+def fit_and_report(folder, name, model, *arguments):
+    run, page = folder / f"{name}.coppice", folder / f"{name}.html"
+    coppice("fit", model, folder / f"{name}.csv", *arguments, "--progress", "none", "-q", "-o", run)
+    coppice("report", run, "-o", page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def mixed(folder):
+    """A flat model on numbers, a category and a flag, with known labels, one of which is missing."""
+    draw = random.Random(4)
+    lines = ["id,length,depth,visits,island,ringed,species"]
+    for k in range(150):
+        kind = k % 3
+        island = draw.choices(["Biscoe", "Dream", "Torgersen"], [8 if kind == j else 1 for j in range(3)])[0]
+        species = "" if k == 7 else ["Adelie", "Chinstrap", "Gentoo"][kind]
+        numbers = (draw.gauss([38, 48, 47][kind], 1.5), draw.gauss([18, 18, 15][kind], 0.6))
+        visits = sum(draw.random() < [0.1, 0.3, 0.8][kind] for _ in range(12))
+        ringed = int(draw.random() < [0.1, 0.9, 0.5][kind])
+        lines.append(f"bird {k},{numbers[0]:.2f},{numbers[1]:.2f},{visits},{island},{ringed},{species}")
+    (folder / "mixed.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    short = ("--chains", 2, "--warmup", 50, "--draws", 60)
+    return fit_and_report(folder, "mixed", "nrmm", "--id", "id", "--truth", "species", *short)
+
+
+@pytest.fixture(scope="session")
+def crowded(folder):
+    """Many clusters, many rows, and columns with long names that differ only at the end."""
+    draw = random.Random(3)
+    clusters, columns = 27, 20
+    centers = [[draw.gauss(0, 4) for _ in range(columns)] for _ in range(clusters)]
+    names = [f"measured_quantity_of_the_sample_number_{j}" for j in range(columns)]
+    lines = [",".join(["id", *names, "group"])]
+    for k in range(10_000):
+        group = min(int(draw.expovariate(0.15)), clusters - 1)
+        lines.append(",".join([f"s{k}", *(f"{draw.gauss(mean, 1):.2f}" for mean in centers[group]), f"g{group}"]))
+    (folder / "crowded.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    short = ("--chains", 1, "--warmup", 20, "--draws", 10)
+    return fit_and_report(folder, "crowded", "nrmm", "--id", "id", "--truth", "group", *short)
+
+
+@pytest.fixture(scope="session")
+def many_views(folder):
+    """Columns in blocks of four with clusters of their own, and columns that follow nothing."""
+    draw = random.Random(5)
+    views, rows = 10, 100
+    parts = [[draw.randrange(3) for _ in range(rows)] for _ in range(views)]
+    centers = [[[draw.gauss(0, 4) for _ in range(4)] for _ in range(3)] for _ in range(views)]
+    names = [f"block_{v}_column_{c}" for v in range(views) for c in range(4)]
+    lines = [",".join(["id", *names, *(f"on_its_own_{j}" for j in range(20))])]
+    for k in range(rows):
+        cells = [f"{draw.gauss(mean, 1):.2f}" for v in range(views) for mean in centers[v][parts[v][k]]]
+        lines.append(",".join([f"row {k}", *cells, *(f"{draw.gauss(0, 1):.2f}" for _ in range(20))]))
+    (folder / "many_views.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return fit_and_report(folder, "many_views", "crosscat", "--id", "id", "--chains", 1, "--warmup", 40, "--draws", 20)
+
+
 @pytest.fixture(scope="session")
 def hostile(folder):
     """A flat model on a table whose names try to break the page."""

@@ -1,6 +1,8 @@
 // What the program writes into the page (src/coppice/app/report_data.cpp), and its arrays unpacked. Rows are in
 // the order of the tree and are named by their place in it.
 
+import { type TrustData } from "./sections/trust";
+
 export interface Trait {
   column: string;
   kind: Kind;
@@ -26,7 +28,10 @@ export interface Node {
   height: number;
   exact: number | null;
   sure: number;
+  number: string; // "3", or "2.3" for cluster 3 of level 2; empty for the root and for joins
+  addresses: [number, number][]; // level and cluster
   name: string;
+  described_as: string; // what distinguishes it from all other rows
   against_siblings: Trait[];
   against_all: Trait[];
   exemplars: number[];
@@ -90,11 +95,30 @@ export interface Separation {
   between: number;
 }
 
+// A learned hyper-parameter of a column, or of all columns of a family (the column is then empty).
+export interface LearnedValue {
+  column: string;
+  family: string;
+  parameter: string;
+  transform: string;
+  mean: number;
+  sd: number;
+  q05: number;
+  q95: number;
+}
+
 export interface Known {
   name: string;
   levels: string[];
   codes: string;
   scores: Record<string, number>[];
+  tables: CrossTable[]; // of each level
+}
+
+export interface CrossTable {
+  classes: string[];
+  counts: number[][]; // of each cluster
+  unknown: number[];
 }
 
 export interface View {
@@ -155,7 +179,9 @@ export interface ReportData {
   views: { views: View[]; matrix_columns: number[]; coassignment: string } | null;
   levels: Level[];
   separation: Separation[];
+  learned: LearnedValue[];
   traces: Trace[];
+  trust: TrustData | null;
   moves: { name: string; proposed: number; accepted: number; rate: number | null }[];
   reproduce: Reproduce;
 }
@@ -173,6 +199,7 @@ export class Report {
   readonly width: number;
   readonly leafOfRow: Int32Array;
   readonly knownCodes: Int32Array[];
+  private readonly renamed = new Map<number, string>();
   private readonly matrices = new Map<number, Uint16Array>();
 
   constructor(readonly data: ReportData) {
@@ -225,10 +252,36 @@ export class Report {
   get draws(): string {
     return this.data.head.greedy ? "of the partitions that cutting the tree can give" : "of the draws";
   }
+  /** Its number and its name. */
   nodeName(id: number): string {
-    const node = this.nodes[id];
-    if (node.parent === null) return "all rows";
-    return node.name === "" ? `cluster of ${plural(node.size, "row")}` : node.name;
+    const { number } = this.nodes[id];
+    const name = this.plainName(id);
+    return number === "" || this.nodes[id].parent === null ? name : `${number} ${name}`;
+  }
+  /** What the reader called it, or the run, or what distinguishes it. */
+  plainName(id: number): string {
+    return this.nodes[id].parent === null ? "all rows" : (this.renamed.get(id) ?? this.nodes[id].name);
+  }
+  /** "3", or the name where there is no number. */
+  shortName(id: number): string {
+    return this.nodes[id].number || this.plainName(id);
+  }
+  /** Gives a cluster a name on this page; an empty one takes it away. */
+  rename(id: number, name: string): void {
+    this.renamed.set(id, name.trim() === "" ? this.nodes[id].described_as : name.trim());
+  }
+  /** Whether the run has a name for it. */
+  wasNamed(id: number): boolean {
+    return this.nodes[id].name !== this.nodes[id].described_as;
+  }
+  isNamed(id: number): boolean {
+    return this.plainName(id) !== this.nodes[id].described_as;
+  }
+  /** The node of each row at a level (from 1). */
+  nodesAt(level: number): Int32Array {
+    const nodes = new Int32Array(this.rows).fill(-1);
+    for (const id of this.data.levels[level - 1].node_of) nodes.fill(id, this.nodes[id].first, this.nodes[id].end);
+    return nodes;
   }
 }
 

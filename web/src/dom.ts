@@ -73,3 +73,34 @@ export function later(work: () => void): void {
   if (idle) idle(work, { timeout: 500 });
   else setTimeout(work, 30);
 }
+
+export interface Lazy {
+  request(): void; // draws soon if it is on the screen, otherwise when it gets there
+  flush(): void; // draws now what was requested
+}
+
+/** A drawing that takes time: a click elsewhere need not wait for it. */
+export function lazily(element: Element, draw: () => void): Lazy {
+  let seen = false;
+  let requested = false;
+  const flush = () => {
+    if (!requested) return;
+    requested = false;
+    draw();
+  };
+  new IntersectionObserver(
+    (entries) => {
+      seen = entries[entries.length - 1].isIntersecting;
+      if (seen) flush();
+    },
+    { rootMargin: "200px" },
+  ).observe(element);
+  window.addEventListener("beforeprint", flush);
+  return {
+    request: () => {
+      requested = true;
+      if (seen) later(flush);
+    },
+    flush,
+  };
+}

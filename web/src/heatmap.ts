@@ -2,7 +2,7 @@
 // any number of rows can be drawn.
 import { quantileSorted } from "d3-array";
 import type { Report } from "./data";
-import { amounts, kindColor, labelColor, rgb, type Rgb } from "./palette";
+import { amounts, levelColor, labelColor, rgb, type Rgb } from "./palette";
 
 const missing = 255;
 
@@ -33,7 +33,7 @@ export class Shades {
     this.codes = new Uint8Array(rows * width);
     this.shades = report.data.columns.map((column) => ({
       categorical: column.kind === "category",
-      colors: column.kind === "category" ? column.levels.slice(0, missing).map((_, i) => rgb(kindColor(i))) : amounts,
+      colors: column.kind === "category" ? column.levels.slice(0, missing).map((_, i) => rgb(levelColor(i))) : amounts,
     }));
     for (let j = 0; j < width; j++) {
       if (this.shades[j].categorical) {

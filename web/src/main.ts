@@ -5,18 +5,21 @@ import { h } from "./dom";
 import { type LabelReportData } from "./labels/data";
 import { startLabels } from "./labels/page";
 import { watch } from "./live";
+import { openListsOnPaper } from "./name_list";
 import { mount, type Section } from "./page";
 import { branchColors, State } from "./state";
 import { clusterSection } from "./sections/cluster";
 import { coclusteringSection } from "./sections/coclustering";
 import { convergenceSection } from "./sections/convergence";
 import { clusteringCard, headSection } from "./sections/head";
+import { distributionsSection } from "./sections/distributions";
 import { knownSection } from "./sections/known";
 import { levelsSection } from "./sections/levels";
 import { planeSection } from "./sections/plane";
 import { reproduceSection } from "./sections/reproduce";
 import { rowsSection } from "./sections/rows";
 import { separationSection } from "./sections/separation";
+import { trustSection } from "./sections/trust";
 import { treeSection } from "./sections/tree";
 import { viewsSection } from "./sections/views";
 
@@ -25,13 +28,15 @@ function start(root: HTMLElement, data: ReportData): void {
   const state = new State();
   const colors = branchColors(report.nodes);
   const sections: Section[] = [
+    { id: "distributions", label: "Distributions", make: () => distributionsSection(report, state, colors) },
     { id: "plane", label: "Plane", make: () => planeSection(report, state, colors) },
     { id: "views", label: "Views", make: () => viewsSection(report, state) },
     { id: "rows", label: "Rows", make: () => rowsSection(report, state, colors) },
     { id: "coclustering", label: "Co-clustering", make: () => coclusteringSection(report, state) },
     { id: "levels", label: "Number of clusters", make: () => levelsSection(report) },
     { id: "separation", label: "Columns", make: () => separationSection(report) },
-    { id: "known", label: "Known labels", make: () => (data.known.length > 0 ? knownSection(report) : null) },
+    { id: "known", label: "Known labels", make: () => (data.known.length > 0 ? knownSection(report, state) : null) },
+    { id: "trust", label: "Trust", make: () => trustSection(data.trust) },
     { id: "convergence", label: "Convergence", make: () => (data.head.greedy ? null : convergenceSection(report)) },
     { id: "reproduce", label: "Reproduce", make: () => reproduceSection(data.reproduce) },
   ];
@@ -39,7 +44,7 @@ function start(root: HTMLElement, data: ReportData): void {
     "section",
     { id: "tree", "aria-labelledby": "tree-title" },
     h("h2", { id: "tree-title" }, data.tree.hierarchy ? "The hierarchy" : "The clusters"),
-    h("div", { class: "split" }, treeSection(report, state, colors), clusterSection(report, state)),
+    h("div", { class: "split" }, treeSection(report, state, colors), clusterSection(report, state, colors)),
   );
   mount(
     root,
@@ -49,6 +54,7 @@ function start(root: HTMLElement, data: ReportData): void {
   );
 }
 
+openListsOnPaper();
 const root = document.getElementById("report");
 const text = document.getElementById("data")?.textContent;
 if (root !== null && text) {

@@ -1,18 +1,43 @@
-// Colors that are safe for every kind of color vision: Okabe and Ito's for clusters and levels of categories, cividis
-// for amounts.
+// Colors mean one thing each, and all are safe for every kind of color vision: Okabe and Ito's for clusters, Paul Tol's
+// light ones for levels of categories and his muted ones for labels that were known, purples for chains, cividis for
+// amounts, and grays for certainty.
 import { interpolateCividis } from "d3-scale-chromatic";
 
-export const kinds = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8c8c"];
+const clusters = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
+const levels = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"];
+const labels = ["#332288", "#ddcc77", "#117733", "#cc6677", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499"];
+const chains = ["#54278f", "#9e6bc4", "#c994c7", "#7a0177", "#df65b0", "#8c96c6", "#dd1c77", "#3f007d"];
 
-export function kindColor(index: number): string {
-  return index < 0 ? "transparent" : kinds[index % kinds.length];
+function mixed(color: string, other: number, share: number): string {
+  return `#${rgb(color)
+    .map((v) =>
+      Math.round(v + (other - v) * share)
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
 }
 
-// Paul Tol's muted colors: labels that were known, so that they are not mistaken for clusters.
-const labels = ["#332288", "#ddcc77", "#117733", "#cc6677", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499"];
+/** Of clusters: seven colors, then the same darker, then lighter; from then on they repeat, and only numbers differ. */
+export function clusterColor(index: number): string {
+  if (index < 0) return "transparent";
+  const color = clusters[index % clusters.length];
+  const round = Math.floor(index / clusters.length) % 3;
+  return round === 0 ? color : round === 1 ? mixed(color, 0, 0.45) : mixed(color, 255, 0.5);
+}
 
+/** Of levels of category columns. */
+export function levelColor(index: number): string {
+  return index < 0 ? "transparent" : levels[index % levels.length];
+}
+
+/** Of labels that were known. */
 export function labelColor(index: number): string {
   return index < 0 ? "transparent" : labels[index % labels.length];
+}
+
+export function chainColor(index: number): string {
+  return chains[index % chains.length];
 }
 
 export type Rgb = [number, number, number];

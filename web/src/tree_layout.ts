@@ -17,7 +17,18 @@ export interface Item {
   y: number;
 }
 
-const leastBand = 24;
+export interface Layout {
+  root: Item;
+  leaves: Item[];
+  items: Item[];
+  depth: number;
+  height: number;
+}
+
+const roomy = 40; // of a band with few others: two lines and a count
+const tight = 26;
+const mostRoomy = 16;
+const mostLeaves = 40;
 const mostChildren = 30;
 
 export class TreeView {
@@ -26,7 +37,7 @@ export class TreeView {
   private readonly wholly = new Set<number>(); // parents whose children are all drawn
 
   constructor(private readonly report: Report) {
-    this.openUntil(24);
+    this.openUntil(mostLeaves);
   }
 
   isOpen(node: number): boolean {
@@ -73,7 +84,7 @@ export class TreeView {
   }
 
   /** The drawn tree; heights sum to about `height`, more if bands would be too low. */
-  layout(height: number): { root: Item; leaves: Item[]; items: Item[]; depth: number; height: number } {
+  layout(height: number): Layout {
     const leaves: Item[] = [];
     const items: Item[] = [];
     let depth = 0;
@@ -128,6 +139,7 @@ export class TreeView {
     const root = make(this.root, 0, null);
     const rows = Math.max(1, root.end - root.first);
     const perRow = Math.min(15, height / rows);
+    const leastBand = leaves.length <= mostRoomy ? roomy : tight;
     let top = 0;
     for (const leaf of leaves) {
       leaf.top = top;

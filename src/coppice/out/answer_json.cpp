@@ -10,16 +10,21 @@ using nlohmann::ordered_json;
 ordered_json head_json(const Analysis& analysis) {
   const SavedRun& run = analysis.run();
   ordered_json answer{{"model", run.model().name},
-                      {"rows", run.rows()},
+                      {"rows", run.all_rows()},
                       {"columns", run.table().columns.size()},
                       {"chains", run.config().chains},
                       {"draws", run.draws_per_chain()},
+                      {"until", run.config().until},
                       {"warmup", run.config().warmup},
                       {"thin", run.config().thin},
                       {"seed", run.config().seed},
                       {"complete", run.complete()},
                       {"trusted", analysis.verdict().trusted},
                       {"verdict", analysis.verdict().sentence}};
+  if (const std::string note = run.sample_note(); !note.empty()) {
+    answer["answer_rows"] = run.rows();
+    answer["sample_note"] = note;
+  }
   add_exactness(analysis, answer);
   return answer;
 }
@@ -102,6 +107,20 @@ ordered_json column_separation_json(const Analysis& analysis) {
   return list;
 }
 
+ordered_json learned_values_json(const SavedRun& run) {
+  ordered_json list = ordered_json::array();
+  for (const LearnedValue& value : learned_values(run))
+    list.push_back({{"column", value.column},
+                    {"family", value.family},
+                    {"parameter", value.parameter},
+                    {"transform", value.is_log ? "log" : ""},
+                    {"mean", value.mean},
+                    {"sd", value.sd},
+                    {"q05", value.q05},
+                    {"q95", value.q95}});
+  return list;
+}
+
 ordered_json to_json(const Scores& scores) {
   return {{"f_measure", scores.f_measure},
           {"pairwise_f", scores.pairwise_f},
@@ -114,6 +133,10 @@ ordered_json to_json(const Scores& scores) {
           {"rows", scores.rows},
           {"classes", scores.classes},
           {"clusters", scores.clusters}};
+}
+
+ordered_json to_json(const CrossTable& table) {
+  return {{"classes", table.classes}, {"counts", table.counts}, {"unknown", table.unknown}};
 }
 
 ordered_json to_json(const LabelScores& scores) {

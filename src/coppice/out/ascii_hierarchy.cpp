@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/post/trait_words.hpp"
@@ -93,7 +94,9 @@ class Drawing {
   std::string name_of(const HierarchyNode& node) const {
     const bool is_only_child =
         node.parent != HierarchyNode::kNoParent && tree_.nodes[node.parent].children.size() == 1;
-    return is_only_child ? "the same rows" : captions_[node.id].name;
+    const NodeCaption& caption = captions_[node.id];
+    return is_only_child ? caption.number + (caption.number.empty() ? "" : " ") + "the same rows"
+                         : caption.title();
   }
 
   void draw(std::size_t place, const std::string& lead, const std::string& lead_below) {
@@ -159,7 +162,7 @@ std::string name_some_rows(std::span<const std::uint32_t> rows, std::span<const 
     const std::size_t left = rows.size() - k - 1;
     const std::size_t needed = used + display_width(name) + (left == 0 ? 0 : display_width(rest(left)));
     if (needed > width) {
-      text += k == 0 ? fmt::format("{} rows", rows.size()) : rest(rows.size() - k);
+      text += k == 0 ? counted(rows.size(), "row") : rest(rows.size() - k);
       return fit_to_width(text, width, unicode);
     }
     text += name;

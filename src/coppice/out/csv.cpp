@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/text.hpp"
 
 namespace coppice {
 
@@ -20,6 +21,13 @@ bool needs_quotes(std::string_view text, char separator) {
     if (c == separator || c == '"' || c == '\n' || c == '\r') return true;
   }
   return false;
+}
+
+bool looks_like_formula(std::string_view text) {
+  constexpr std::string_view kFormulas = "=+-@\t\r";
+  double ignored = 0.0;
+  return !text.empty() && kFormulas.find(text.front()) != std::string_view::npos &&
+         text::parse_number(text, ignored) == text::Parsed::not_number;
 }
 
 }  // namespace
@@ -44,6 +52,9 @@ void CsvWriter::separate() {
 
 CsvWriter& CsvWriter::cell(std::string_view text) {
   separate();
+  std::string changed;
+  if (escapes_texts_) text = changed = text::printable(text);
+  if (protects_texts_ && looks_like_formula(text)) text = changed = "'" + std::string(text);
   if (!needs_quotes(text, separator_)) {
     buffer_.append(text);
     return *this;

@@ -31,6 +31,12 @@ class CsvWriter {
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;
 
+  /// From here on a text that a spreadsheet would take for a formula (it begins with = + - @ or a tab and is
+  /// not a number) gets an apostrophe before it.
+  void protect_texts(bool protect) { protects_texts_ = protect; }
+  /// From here on texts cannot command the terminal that shows them.
+  void escape_texts(bool escape) { escapes_texts_ = escape; }
+
   CsvWriter& cell(std::string_view text);
   CsvWriter& cell(const char* text) { return cell(std::string_view(text)); }
   CsvWriter& cell(double value);
@@ -55,6 +61,8 @@ class CsvWriter {
   std::ostream* stream_ = nullptr;
   std::unique_ptr<PendingFile> file_;
   char separator_;
+  bool protects_texts_ = false;
+  bool escapes_texts_ = false;
   bool row_started_ = false;
   bool closed_ = false;
 };

@@ -82,7 +82,9 @@ ordered_json hierarchy_json(const RunHierarchy& hierarchy, const SavedRun& run, 
                               {"support", support.exact},
                               {"support_any_level", support.anywhere},
                               {"overlap", support.overlap},
+                              {"number", hierarchy.captions[node.id].number},
                               {"name", hierarchy.captions[node.id].name},
+                              {"described_as", hierarchy.captions[node.id].words},
                               {"rows", rows},
                               {"centroid", centroid_json(node, run.table(), units)}});
     nodes.push_back(entry);

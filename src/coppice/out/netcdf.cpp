@@ -1,6 +1,8 @@
 #include "coppice/out/netcdf.hpp"
 
+#include <cstdlib>
 #include <map>
+#include <string_view>
 #include <type_traits>
 
 #include "coppice/base/error.hpp"
@@ -22,16 +24,18 @@ constexpr nc_type type_of() {
   if constexpr (std::is_same_v<T, std::string>) return NC_STRING;
 }
 
-// An open file that is closed on every way out.
+// A file in memory that is closed on every way out. The library does not survive a disk that is full, nor
+// does it say that it is: what it has made is written by others.
 class File {
  public:
-  File(const std::filesystem::path& temporary, const std::filesystem::path& target)
-      : target_(target.string()) {
-    check(netcdf_library().create(temporary.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
+  explicit File(const std::filesystem::path& target) : target_(target.string()) {
+    check(netcdf_library().create_mem(target_.c_str(), NC_NETCDF4 | NC_CLOBBER, 1 << 16, &id_));
     open_ = true;
   }
   ~File() {
-    if (open_) netcdf_library().close(id_);
+    // Closing, not aborting: that would delete the file of the target's name.
+    if (open_) netcdf_library().close_memio(id_, &content_);
+    std::free(content_.memory);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -41,15 +45,18 @@ class File {
     if (status != NC_NOERR)
       fail(ErrorCode::cannot_write, "cannot write {}: {}", target_, netcdf_library().strerror(status));
   }
-  void close() {
+  /// Nothing can be added any more. The bytes are there as long as the object.
+  std::string_view close() {
     open_ = false;
-    check(netcdf_library().close(id_));
+    check(netcdf_library().close_memio(id_, &content_));
+    return {static_cast<const char*>(content_.memory), content_.size};
   }
 
  private:
   std::string target_;
   int id_ = 0;
   bool open_ = false;
+  NC_memio content_{};
 };
 
 void put_attributes(const File& file, int group, int variable, const NcAttributes& attributes) {
@@ -164,15 +171,10 @@ void write_group(const File& file, const NcGroup& group) {
 void write_netcdf(const std::filesystem::path& path, std::span<const NcGroup> groups,
                   const NcAttributes& root_attributes) {
   PendingFile pending(path);
-  if (pending.is_direct()) {
-    fail(ErrorCode::cannot_write,
-         "cannot write {}: NetCDF needs a file that can be read back while it is written", path.string());
-  }
-  pending.release_stream();
-  File file(pending.temporary(), path);
+  File file(path);
   put_attributes(file, file.id(), NC_GLOBAL, root_attributes);
   for (const NcGroup& group : groups) write_group(file, group);
-  file.close();
+  pending.write(file.close());
   pending.commit();
 }
 

@@ -2,18 +2,25 @@
 
 #include <dlfcn.h>
 
+#include <initializer_list>
+
 #include "coppice/base/error.hpp"
 
 namespace coppice {
 namespace {
 
 NetcdfLibrary load() {
-  // By its name where the system looks for libraries, else where it was when this was built.
-  void* handle = ::dlopen(COPPICE_NETCDF_NAME, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) handle = ::dlopen(COPPICE_NETCDF_PATH, RTLD_NOW | RTLD_LOCAL);
+  // By its name where the system looks for libraries, else where it was when this was built. A program that
+  // was built elsewhere finds another version of the library here; the functions below are the same in all of
+  // them.
+  void* handle = nullptr;
+  for (const char* name : {COPPICE_NETCDF_NAME, COPPICE_NETCDF_PATH, "libnetcdf.so.22", "libnetcdf.so.19",
+                           "libnetcdf.so.18", "libnetcdf.so.15", "libnetcdf.so"})
+    if (handle == nullptr) handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     fail(ErrorCode::cannot_write,
-         "writing NetCDF needs the library {}, which is not here; install it (Debian: libnetcdf19)",
+         "writing NetCDF needs the library {}, which is not here; install it (Debian 12: apt install "
+         "libnetcdf19)",
          COPPICE_NETCDF_NAME);
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     function = reinterpret_cast<Function*>(::dlsym(handle, name));
@@ -22,8 +29,8 @@ NetcdfLibrary load() {
            name);
   };
   NetcdfLibrary library{};
-  find(library.create, "nc_create");
-  find(library.close, "nc_close");
+  find(library.create_mem, "nc_create_mem");
+  find(library.close_memio, "nc_close_memio");
   find(library.strerror, "nc_strerror");
   find(library.put_att_text, "nc_put_att_text");
   find(library.put_att_double, "nc_put_att_double");

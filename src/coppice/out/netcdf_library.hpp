@@ -3,12 +3,13 @@
 #pragma once
 
 #include <netcdf.h>
+#include <netcdf_mem.h>
 
 namespace coppice {
 
 struct NetcdfLibrary {
-  decltype(&nc_create) create;
-  decltype(&nc_close) close;
+  decltype(&nc_create_mem) create_mem;
+  decltype(&nc_close_memio) close_memio;
   decltype(&nc_strerror) strerror;
   decltype(&nc_put_att_text) put_att_text;
   decltype(&nc_put_att_double) put_att_double;

@@ -21,15 +21,12 @@ class PendingFile {
   PendingFile& operator=(const PendingFile&) = delete;
 
   void write(std::string_view bytes);
-  /// Where the bytes go, for libraries that open a path themselves (call release_stream first).
-  const std::filesystem::path& temporary() const { return temporary_; }
-  bool is_direct() const { return direct_; }
-  void release_stream();
   /// Flushes to the disk and gives the file its name. Throws Error{cannot_write}, and then the target is
   /// untouched.
   void commit();
 
  private:
+  void release_stream();
   [[noreturn]] void fail_with(int error_number) const;
 
   std::filesystem::path target_;    // as given, for messages

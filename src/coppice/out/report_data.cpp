@@ -9,6 +9,7 @@
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/base64.hpp"
 #include "coppice/out/report_parts.hpp"
+#include "coppice/out/trust_json.hpp"
 #include "coppice/post/binned_coclustering.hpp"
 #include "coppice/post/cluster_counts.hpp"
 #include "coppice/post/known_labels.hpp"
@@ -48,7 +49,9 @@ class Collector {
             {"views", views()},
             {"levels", levels()},
             {"separation", column_separation_json(analysis_)},
+            {"learned", learned_values_json(run_)},
             {"traces", traces()},
+            {"trust", trust()},
             {"moves", moves_json(run_)},
             {"reproduce", report_reproduce(run_)}};
   }
@@ -98,12 +101,16 @@ class Collector {
       for (const std::uint32_t row : shown_) codes.push_back(labels[row]);
       ordered_json scores = ordered_json::array();
       const bool any = std::any_of(labels.begin(), labels.end(), [](Label l) { return l != kMissingTruth; });
-      for (const ReportLevel& level : tree_.levels)
+      ordered_json tables = ordered_json::array();
+      for (const ReportLevel& level : tree_.levels) {
         if (any) scores.push_back(to_json(score(labels, level.estimate.labels)));
+        if (any) tables.push_back(to_json(cross_table(column, level.estimate.labels)));
+      }
       list.push_back({{"name", column.name},
                       {"levels", column.levels},
                       {"codes", base64_of(std::span<const std::int32_t>(codes))},
-                      {"scores", scores}});
+                      {"scores", scores},
+                      {"tables", tables}});
     }
     return list;
   }
@@ -127,6 +134,17 @@ class Collector {
     return list;
   }
 
+  std::string number_of(const ReportNode& node) const {
+    return node.addresses.empty() ? "" : cluster_number(run_, node.addresses.front());
+  }
+
+  /// [level, cluster] of each cluster that the node is.
+  static ordered_json addresses_json(const ReportNode& node) {
+    ordered_json list = ordered_json::array();
+    for (const ClusterAddress& address : node.addresses) list.push_back({address.level, address.cluster});
+    return list;
+  }
+
   ordered_json tree() const {
     ordered_json nodes = ordered_json::array();
     for (const ReportNode& node : tree_.nodes) {
@@ -141,7 +159,10 @@ class Collector {
                                 {"height", share(node.height)},
                                 {"exact", share(node.exact)},
                                 {"sure", share(node.sure)},
+                                {"number", number_of(node)},
+                                {"addresses", addresses_json(node)},
                                 {"name", node.name},
+                                {"described_as", node.words},
                                 {"against_siblings", traits(node.against_siblings)},
                                 {"against_all", traits(node.against_all)},
                                 {"exemplars", places(node.exemplars)},
@@ -155,6 +176,7 @@ class Collector {
   /// best with the last.
   static std::vector<std::size_t> beside_each_other(std::vector<std::size_t> columns,
                                                     const ReportedViews& report) {
+    if (report.coassignment.empty()) return columns;
     for (std::size_t k = 1; k < columns.size(); ++k) {
       const double* with_last = report.coassignment.data() + columns[k - 1] * report.columns;
       const auto next = columns.begin() + static_cast<std::ptrdiff_t>(k);
@@ -193,12 +215,9 @@ class Collector {
     for (std::size_t k = 0; k < side; ++k) matrix_columns.push_back(in_order[k * in_order.size() / side]);
     std::vector<std::uint16_t> coassignment;
     std::vector<std::size_t> places;
-    for (const std::size_t a : matrix_columns) {
-      places.push_back(shown_as[a]);
-      for (const std::size_t b : matrix_columns)
-        coassignment.push_back(
-            static_cast<std::uint16_t>(std::lround(report.coassignment[a * report.columns + b] * 65535.0)));
-    }
+    for (const std::size_t a : matrix_columns) places.push_back(shown_as[a]);
+    for (const double together : column_coassignment(run_, matrix_columns))
+      coassignment.push_back(static_cast<std::uint16_t>(std::lround(together * 65535.0)));
     return {{"views", list},
             {"matrix_columns", places},
             {"coassignment", base64_of(std::span<const std::uint16_t>(coassignment))}};
@@ -283,6 +302,19 @@ class Collector {
                       {"coclustering", coclustering(draws)}});
     }
     return list;
+  }
+
+  /// What is behind the verdict; null for a tree, which has no chains.
+  ordered_json trust() const {
+    if (analysis_.is_greedy()) return nullptr;
+    ordered_json answer = trust_json(analysis_, trust_of(analysis_));
+    for (ordered_json& found : answer["modes"]) {  // the page names no rows of theirs
+      found.erase("rows");
+      found.erase("columns");
+      for (ordered_json& mode : found["modes"]) mode.erase("labels");
+    }
+    answer["partition_traces"] = partition_traces_json(analysis_);
+    return answer;
   }
 
   ordered_json traces() const {

@@ -32,7 +32,8 @@ ordered_json report_head(const Analysis& analysis) {
   answer["seconds"] = brief(analysis.seconds());
   answer["clusters"] = analysis.mean_clusters();
   answer["levels"] = run.levels();
-  answer["done"] = run.model().runs_once() ? run.file().status(0).sweeps : run.draws_per_chain();
+  answer["done"] = run.model().runs_once() || run.config().is_until_trusted() ? run.file().status(0).sweeps
+                                                                              : run.draws_per_chain();
   answer["asked_draws"] = run.config().draws;
   answer["notes"] = run.config().notes;
   answer["worst_trace"] = analysis.verdict().worst_trace;

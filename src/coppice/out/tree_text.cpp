@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
 
 namespace coppice {
@@ -34,7 +35,7 @@ std::vector<std::size_t> first_leaves(const Linkage& tree, std::size_t node, std
 
 std::string group_text(const Linkage& tree, std::span<const std::string> names, std::size_t node,
                        std::size_t max_names) {
-  std::string text = fmt::format("[{} rows", tree.size(node));
+  std::string text = "[" + counted(tree.size(node), "row");
   const char* separator = ": ";
   for (const std::size_t leaf : first_leaves(tree, node, max_names)) {
     text += separator + leaf_name(names, leaf);

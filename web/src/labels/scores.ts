@@ -182,7 +182,7 @@ function labelsFigure(report: LabelReport, state: State): HTMLElement {
             insetTop: 2,
             insetBottom: 2,
           }),
-          Plot.dot(points, { x: "precision", y: "label", stroke: "var(--unsure)", strokeWidth: 2, r: 4 }),
+          Plot.dot(points, { x: "precision", y: "label", stroke: "var(--text)", strokeWidth: 2, r: 4 }),
           Plot.dot(points, { x: "recall", y: "label", fill: "var(--sure)", symbol: "square", r: 4 }),
         ],
       }),

@@ -2,16 +2,20 @@
 import { chart, Plot } from "../chart";
 import { h } from "../dom";
 import { brief, percent, plural, type Report, type Trait } from "../data";
+import { csv, save } from "../download";
 import { figure } from "../figure";
+import { shortened } from "../fit";
+import { clusterColor } from "../palette";
 import { rowChips } from "../rows";
 import type { State } from "../state";
 
-export function clusterSection(report: Report, state: State): HTMLElement {
+export function clusterSection(report: Report, state: State, colors: Int32Array): HTMLElement {
   const body = h("div", { class: "cluster" });
   const section = h("section", { id: "cluster", "aria-labelledby": "cluster-title" }, body);
-  const draw = () => body.replaceChildren(...content(report, state));
+  const draw = () => body.replaceChildren(...content(report, state, colors));
   state.on("node", draw);
   state.on("theme", draw);
+  state.on("names", draw);
   draw();
   return section;
 }
@@ -25,6 +29,13 @@ function facts(report: Report, id: number): string {
   }
   if (report.data.tree.hierarchy && node.level > 0)
     parts.push(node.level === node.last_level ? `level ${node.level}` : `levels ${node.level} to ${node.last_level}`);
+  if (node.addresses.length > 1)
+    parts.push(
+      `also ${node.addresses
+        .slice(1)
+        .map(([level, cluster]) => `${level}.${cluster}`)
+        .join(", ")}`,
+    );
   if (node.parent === null) return parts.join(" · ");
   if (report.data.tree.hierarchy) {
     parts.push(`exactly this cluster in ${percent(node.exact ?? 0)} ${report.draws}`);
@@ -45,7 +56,55 @@ function words(traits: Trait[], title: string): (Node | null)[] {
   ];
 }
 
-function content(report: Report, state: State): Node[] {
+function siblingNames(report: Report, id: number): string {
+  const { children } = report.nodes[report.nodes[id].parent as number];
+  const names = children.filter((child) => child !== id).map((child) => report.shortName(child));
+  return names.slice(0, 6).join(", ") + (names.length > 6 ? ", …" : "");
+}
+
+/** A field for the name, and a file with all names for the command line. */
+function renaming(report: Report, state: State, id: number): HTMLElement {
+  const field = h("input", {
+    type: "text",
+    id: "cluster-name",
+    maxlength: 100,
+    autocomplete: "off",
+    placeholder: report.nodes[id].described_as,
+    value: report.isNamed(id) ? report.plainName(id) : "",
+  });
+  const change = () => {
+    report.rename(id, field.value);
+    state.rename();
+  };
+  field.addEventListener("change", change);
+  return h(
+    "div",
+    { class: "renaming" },
+    h("label", { for: "cluster-name" }, "Name "),
+    field,
+    h(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        title:
+          "Names on this page are gone when it is closed; this file keeps them: coppice rename RUN --from names.csv",
+        onclick: () => save("names.csv", "text/csv", csv(namesFile(report))),
+      },
+      "Save names",
+    ),
+  );
+}
+
+/** Every cluster that has a name of its own. */
+function* namesFile(report: Report): Iterable<(string | number)[]> {
+  yield ["level", "cluster", "name"];
+  for (const [id, node] of report.nodes.entries())
+    if (node.addresses.length > 0 && node.parent !== null && (report.isNamed(id) || report.wasNamed(id)))
+      yield [...node.addresses[0], report.isNamed(id) ? report.plainName(id) : ""];
+}
+
+function content(report: Report, state: State, colors: Int32Array): Node[] {
   const id = state.node;
   const node = report.nodes[id];
   const jump = (to: number, label: string) =>
@@ -65,15 +124,25 @@ function content(report: Report, state: State): Node[] {
     ),
     h("h3", { id: "cluster-title" }, report.nodeName(id)),
     h("p", { class: "facts", role: "status" }, facts(report, id)),
+    report.isNamed(id) ? h("p", { class: "described" }, node.described_as) : null,
+    node.number === "" || node.parent === null ? null : renaming(report, state, id),
   ];
   if (node.parent !== null) {
     const siblings = report.nodes[node.parent].children.length - 1;
+    // Children of the root have all other rows as their siblings.
+    const against_all = node.against_all.length > 0 || node.parent !== 0 ? node.against_all : node.against_siblings;
     parts.push(
-      ...words(node.against_siblings, siblings === 1 ? "Against its sibling" : `Against its ${siblings} siblings`),
-      ...(node.parent !== 0 ? words(node.against_all, "Against all other rows") : []),
+      ...words(against_all, "Against all other rows"),
+      ...(node.parent !== 0
+        ? words(
+            node.against_siblings,
+            `Against its ${siblings === 1 ? "sibling" : `${siblings} siblings`}: ${siblingNames(report, id)}`,
+          )
+        : []),
     );
     const traits = node.against_all.length > 0 ? node.against_all : node.against_siblings;
-    if (traits.length > 0) parts.push(profile(report, id, traits));
+    if (traits.length > 0)
+      parts.push(profile(report, id, traits, colors[id] < 0 ? "var(--sure)" : clusterColor(colors[id])));
   }
   if (node.children.length > 0)
     parts.push(
@@ -105,7 +174,7 @@ function content(report: Report, state: State): Node[] {
 }
 
 /** Each trait on the scale of its column: the cluster and the others. */
-function profile(report: Report, id: number, traits: Trait[]): HTMLElement {
+function profile(report: Report, id: number, traits: Trait[], color: string): HTMLElement {
   const entries = traits.slice(0, 8).map((trait) => {
     const column = report.data.columns.findIndex((candidate) => candidate.name === trait.column);
     const [low, high] = trait.kind === "binary" || trait.kind === "category" ? [0, 1] : range(report, column, trait);
@@ -130,7 +199,7 @@ function profile(report: Report, id: number, traits: Trait[]): HTMLElement {
     y: {
       domain: entries.map((entry) => entry.label),
       label: null,
-      tickFormat: (text: string) => (text.length > 21 ? `${text.slice(0, 20)}…` : text),
+      tickFormat: (text: string) => shortened(text, 122, 10),
     },
     marks: [
       Plot.ruleY(entries, { y: "label", x1: "inside", x2: "outside", stroke: "var(--quiet)", strokeWidth: 2 }),
@@ -142,7 +211,7 @@ function profile(report: Report, id: number, traits: Trait[]): HTMLElement {
         fill: "var(--ground)",
         strokeWidth: 2,
       }),
-      Plot.dot(entries, { y: "label", x: "inside", r: 5, fill: "var(--sure)" }),
+      Plot.dot(entries, { y: "label", x: "inside", r: 5, fill: color, stroke: "var(--text)" }),
     ],
   });
   const made = figure({

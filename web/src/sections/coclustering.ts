@@ -1,9 +1,12 @@
 // How sure is it: how often two rows share a cluster, rows in the order of the tree, at each level.
-import { h, styled } from "../dom";
+import { h, lazily, styled } from "../dom";
 import { percent, type Report } from "../data";
 import { figure } from "../figure";
+import { MatrixFrame, type Group, type Sides } from "../matrix_frame";
 import { amounts, amountColor, themeColor } from "../palette";
 import type { State } from "../state";
+
+const mostNamedRows = 58;
 
 export function coclusteringSection(report: Report, state: State): HTMLElement {
   const { levels } = report.data;
@@ -23,8 +26,8 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
     value: 1,
     oninput: () => state.chooseLevel(Number(slider.value)),
   });
-  const side = 560;
-  const box = styled(h("div", { class: "heat square" }, canvas, mark), { "max-width": `${side}px` });
+  const side = 640;
+  const frame = new MatrixFrame(side, canvas, mark);
 
   const rowsOf = (bin: number): [number, number] => {
     // Bin b holds places p with floor(p * bins / total) = b.
@@ -48,7 +51,30 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
     const sentence = describe(values);
     made.say(sentence);
     canvas.setAttribute("aria-label", sentence);
+    frame.show(sides());
     drawMark();
+  }
+
+  /** Names of the rows if there is a line for each and room for its name, else the clusters of the level. */
+  function sides(): Sides {
+    if (bins === report.rows && bins <= mostNamedRows)
+      return { names: Array.from({ length: bins }, (_, row) => report.rowName(row)) };
+    const groups: Group[] = [];
+    const nodes = report.nodesAt(state.level);
+    for (let first = 0; first < report.rows;) {
+      let end = first + 1;
+      while (end < report.rows && nodes[end] === nodes[first]) end++;
+      const id = nodes[first];
+      if (id >= 0)
+        groups.push({
+          from: first / report.rows,
+          to: end / report.rows,
+          name: report.nodeName(id),
+          short: report.shortName(id),
+        });
+      first = end;
+    }
+    return { groups };
   }
 
   function describe(values: Uint16Array): string {
@@ -112,8 +138,8 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
       levels.length > 1
         ? h("span", { class: "controls" }, h("label", { for: "level-slider" }, "Level "), slider, " ", value)
         : undefined,
-    body: h("div", {}, box, tip, legend),
-    drawings: () => [canvas],
+    body: h("div", {}, frame.element, tip, legend),
+    drawings: () => [...frame.drawings, canvas],
     rows: function* () {
       const names = Array.from({ length: bins }, (_, bin) => {
         const [first, end] = rowsOf(bin);
@@ -128,8 +154,13 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
         ];
     },
   });
+  const drawing = lazily(made.element, draw);
   state.on("level", draw);
-  state.on("node", draw);
+  state.on("node", () => {
+    made.say(describe(matrix(state.level)));
+    drawing.request();
+  });
+  state.on("names", drawing.request);
   state.on("theme", drawMark);
   draw();
   return h(

@@ -3,7 +3,8 @@ import { chart, Plot } from "../chart";
 import { h, scroller, table } from "../dom";
 import { brief, percent, type Report, type Trace } from "../data";
 import { figure } from "../figure";
-import { kindColor } from "../palette";
+import { chainColor } from "../palette";
+import { rhatText } from "./trust";
 
 const mostPoints = 500; // of a chain in a drawing
 const rankBins = 20;
@@ -41,7 +42,7 @@ export function convergenceSection(report: Report): HTMLElement {
             brief(trace.sd),
             brief(trace.q05),
             brief(trace.q95),
-            trace.rhat === null ? "–" : `${trace.rhat.toFixed(3)}${trace.rhat > 1.01 ? " !" : ""}`,
+            rhatText(trace.rhat),
             trace.ess_bulk === null ? "–" : Math.floor(trace.ess_bulk).toLocaleString("en"),
             trace.ess_tail === null ? "–" : Math.floor(trace.ess_tail).toLocaleString("en"),
           ]),
@@ -104,7 +105,7 @@ function traceFigure(trace: Trace): HTMLElement {
         x: "draw",
         y: "value",
         z: "chain",
-        stroke: (point: { chain: number }) => kindColor(point.chain - 1),
+        stroke: (point: { chain: number }) => chainColor(point.chain - 1),
         strokeWidth: 1,
         strokeOpacity: 0.8,
       }),
@@ -169,7 +170,7 @@ function rankFigure(trace: Trace): HTMLElement {
           fy: "chain",
           insetLeft: 0.5,
           insetRight: 0.5,
-          fill: (entry: { chain: number }) => kindColor(entry.chain - 1),
+          fill: (entry: { chain: number }) => chainColor(entry.chain - 1),
         },
       ),
       Plot.ruleY([1 / rankBins], { stroke: "currentColor", strokeDasharray: "3,3" }),

@@ -69,10 +69,10 @@ function levelFigure(report: Report, level: Level, several: boolean): HTMLElemen
       }),
       Plot.lineY(
         prior.filter(({ clusters }) => clusters <= high),
-        { x: "clusters", y: "share", stroke: "var(--unsure)", strokeWidth: 2 },
+        { x: "clusters", y: "share", stroke: "var(--quiet)", strokeWidth: 2, strokeDasharray: "5,3" },
       ),
       prior.length <= 30
-        ? Plot.dot(prior, { x: "clusters", y: "share", fill: "var(--unsure)", r: 2.5, clip: true })
+        ? Plot.dot(prior, { x: "clusters", y: "share", fill: "var(--quiet)", r: 2.5, clip: true })
         : null,
       Plot.ruleY([0]),
     ],

@@ -2,7 +2,7 @@
 import { h, scroller, styled, table } from "../dom";
 import { brief, percent, type Report } from "../data";
 import { figure } from "../figure";
-import { kindColor, readableOn } from "../palette";
+import { clusterColor, readableOn, themeColor } from "../palette";
 import { rowChips, showRow } from "../rows";
 import { searchBox } from "../search";
 import type { State } from "../state";
@@ -78,6 +78,8 @@ export function rowsSection(report: Report, state: State, colors: Int32Array): H
 
   state.on("row", drawCard);
   state.on("node", drawDoubt);
+  state.on("names", drawCard);
+  state.on("names", drawDoubt);
   drawCard();
   drawDoubt();
   return h(
@@ -127,8 +129,8 @@ function rowFigure(report: Report, state: State, row: number, colors: Int32Array
     );
     entry.parts.forEach((part, k) => {
       const wide = (part.share / total) * (width - left);
-      const index = part.node === null ? 7 : colors[part.node] >= 0 ? colors[part.node] : k;
-      const color = kindColor(index);
+      const index = part.node === null ? -1 : colors[part.node];
+      const color = index < 0 ? themeColor("--unsure") : clusterColor(index);
       drawing.append(
         svg(
           "rect",

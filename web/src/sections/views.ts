@@ -1,14 +1,16 @@
 // Views: the table redrawn as groups of columns side by side, each with its own clusters of the rows, and how often two
 // columns share a view.
 import { percent, plural, unpack, type Report, type View } from "../data";
-import { h, scroller, styled } from "../dom";
+import { h, scroller, styled, svg } from "../dom";
 import { figure } from "../figure";
+import { shortened, textWidth, thinning } from "../fit";
 import { Shades, type Band } from "../heatmap";
-import { amounts, amountColor, kindColor, rgb, themeColor } from "../palette";
+import { MatrixFrame } from "../matrix_frame";
+import { nameList } from "../name_list";
+import { amounts, amountColor, rgb, themeColor } from "../palette";
 import type { State } from "../state";
 
-const drawnHeight = 420;
-const stripWidth = 8;
+const gutter = 26; // for the numbers of clusters
 
 interface SeenView {
   view: View;
@@ -37,102 +39,138 @@ function names(report: Report, view: View): string[] {
   return view.columns.map((column) => report.data.columns[column].name);
 }
 
-/** A view as a heatmap: its columns, rows by cluster, a strip of cluster colors on the left. */
-function drawView(report: Report, shades: Shades, seen: SeenView, canvas: HTMLCanvasElement, width: number): void {
+const columnWidth = 13;
+const headSize = 10.5;
+
+/** Names of the columns above a view, all of them: columns are wide enough. */
+function viewHeads(listed: string[], width: number, height: number): SVGSVGElement {
+  const each = width / listed.length;
+  const step = thinning(each, headSize + 1);
+  return svg(
+    "svg",
+    { class: "side", width: width + gutter, height, "aria-hidden": "true" },
+    ...listed.flatMap((name, j) =>
+      j % step === 0
+        ? [
+            svg(
+              "text",
+              {
+                transform: `translate(${gutter + (j + 0.5) * each + 3.5},${height - 4}) rotate(-90)`,
+                class: "side-name",
+              },
+              shortened(name, height - 6, headSize),
+            ),
+          ]
+        : [],
+    ),
+  );
+}
+
+/** A view as a heatmap: its columns, rows by cluster, numbers of the clusters on the left. */
+function drawView(
+  report: Report,
+  shades: Shades,
+  seen: SeenView,
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): void {
   const sharp = 2;
-  canvas.width = (width + stripWidth) * sharp;
-  canvas.height = drawnHeight * sharp;
-  styled(canvas, { width: `${width + stripWidth}px`, height: `${drawnHeight}px` });
+  canvas.width = (width + gutter) * sharp;
+  canvas.height = height * sharp;
+  styled(canvas, { width: `${width + gutter}px`, height: `${height}px` });
   const context = canvas.getContext("2d");
   if (context === null) return;
   const cells = h("canvas", {});
   cells.width = width * sharp;
-  cells.height = drawnHeight * sharp;
-  cells.dataset.height = String(drawnHeight);
-  const band: Band = { first: 0, end: report.rows, top: 0, height: drawnHeight };
+  cells.height = height * sharp;
+  cells.dataset.height = String(height);
+  const band: Band = { first: 0, end: report.rows, top: 0, height };
   shades.draw(cells, [band], rgb(themeColor("--blank")), { rows: seen.order, columns: seen.view.columns });
-  context.drawImage(cells, stripWidth * sharp, 0);
-  for (const { first, end } of seen.bands) {
+  context.drawImage(cells, gutter * sharp, 0);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  context.font = `${headSize * sharp}px ${getComputedStyle(document.body).fontFamily}`;
+  let last = -Infinity; // end of the numbers so far
+  for (const { cluster, first, end } of seen.bands) {
     const top = (first / report.rows) * canvas.height;
+    const bottom = (end / report.rows) * canvas.height;
     context.fillStyle = themeColor("--ground");
-    if (first > 0) context.fillRect(stripWidth * sharp, Math.round(top) - 1, canvas.width, 2);
-    context.fillStyle = kindColor(seen.bands.findIndex((other) => other.first === first));
-    context.fillRect(
-      0,
-      top + 1,
-      (stripWidth - 2) * sharp,
-      Math.max(1, ((end - first) / report.rows) * canvas.height - 2),
-    );
+    if (first > 0) context.fillRect(gutter * sharp, Math.round(top) - 2, canvas.width, 4);
+    context.fillStyle = themeColor("--quiet");
+    context.fillRect((gutter - 4) * sharp, top + 2, 1.5 * sharp, Math.max(1, bottom - top - 4));
+    const middle = (top + bottom) / 2;
+    if (middle - 6 * sharp < last) continue;
+    context.fillText(String(cluster), (gutter - 6) * sharp, Math.max(middle, 6 * sharp));
+    last = middle + 6 * sharp;
   }
 }
 
 function tableFigure(report: Report, state: State, views: SeenView[]): HTMLElement {
   const shades = new Shades(report);
-  const canvases: HTMLCanvasElement[] = [];
+  const canvases: (HTMLCanvasElement | SVGSVGElement)[] = [];
   const redraws: (() => void)[] = [];
   const tip = h("div", { class: "tip", role: "status" });
-  const total = views.reduce((sum, { view }) => sum + view.columns.length, 0);
+  const height = views.length > 8 ? 240 : 420;
+  const longest = Math.max(
+    ...views.flatMap(({ view }) => names(report, view).map((name) => textWidth(name, headSize))),
+  );
+  const headHeight = Math.ceil(Math.min(130, longest)) + 8;
   const panels = views.map((seen, index) => {
     const columns = seen.view.columns.length;
-    const width = Math.round(Math.max(48, Math.min(26 * columns, (1000 * columns) / total)));
+    const width = Math.round(Math.max(60, Math.min(columnWidth * columns, 1000)));
     const words = `View ${index + 1}: ${plural(columns, "column")}, ${plural(seen.view.clusters, "cluster")} of rows`;
+    const listed = names(report, seen.view);
     const canvas = h("canvas", {
       class: "cells",
       role: "img",
-      "aria-label": `${words}. Columns: ${names(report, seen.view).slice(0, 40).join(", ")}`,
+      "aria-label": `${words}. Columns: ${listed.slice(0, 40).join(", ")}`,
     });
-    const draw = () => drawView(report, shades, seen, canvas, width);
+    const heads = viewHeads(listed, width, headHeight);
+    const draw = () => drawView(report, shades, seen, canvas, width, height);
     draw();
-    canvases.push(canvas);
+    canvases.push(heads, canvas);
     redraws.push(draw);
     canvas.addEventListener("pointermove", (event) => {
       const at = canvas.getBoundingClientRect();
-      const place = Math.floor(((event.clientX - at.left - stripWidth) / (at.width - stripWidth)) * columns);
+      const place = Math.floor(((event.clientX - at.left - gutter) / (at.width - gutter)) * columns);
       const row =
         seen.order[
           Math.min(report.rows - 1, Math.max(0, Math.floor(((event.clientY - at.top) / at.height) * report.rows)))
         ];
       const column = seen.view.columns[Math.min(columns - 1, Math.max(0, place))];
-      const cluster = seen.bands.findIndex((band) => band.cluster === seen.labels[row]) + 1;
-      tip.textContent = `view ${index + 1}, cluster ${cluster}: ${report.rowName(row)}, ${report.data.columns[column].name} ${report.cellText(row, column) || "missing"}`;
+      tip.textContent = `view ${index + 1}, cluster ${seen.labels[row]}: ${report.rowName(row)}, ${report.data.columns[column].name} ${report.cellText(row, column) || "missing"}`;
     });
     canvas.addEventListener("pointerleave", () => (tip.textContent = ""));
-    const listed = names(report, seen.view);
     return h(
       "div",
       { class: "view" },
       h("h4", {}, `View ${index + 1}`),
-      canvas,
       styled(
         h(
           "p",
           { class: "view-columns" },
-          `${plural(columns, "column")} (${percent(seen.view.cohesion)} in one view), ${plural(seen.view.clusters, "cluster")}: `,
-          h("bdi", {}, listed.slice(0, 12).join(", ")),
-          listed.length > 12 ? ` and ${listed.length - 12} more` : "",
+          `${plural(columns, "column")}${columns > 1 ? ` (${percent(seen.view.cohesion)} in one view)` : ""}, ${plural(seen.view.clusters, "cluster")}`,
         ),
-        { "max-width": `${Math.max(150, width + stripWidth)}px` },
+        { "max-width": `${Math.max(116, width + gutter)}px` },
       ),
+      scroller(words, heads, canvas),
     );
   });
   state.on("theme", () => redraws.forEach((draw) => draw()));
   const made = figure({
     name: "views",
     title: "The table as views",
-    body: h("div", {}, scroller("The table as views", h("div", { class: "views" }, ...panels)), tip),
+    body: h("div", {}, h("div", { class: "views" }, ...panels), tip),
     drawings: () => canvases,
     rows: function* () {
       yield ["row", ...views.map((_, index) => `cluster in view ${index + 1}`)];
-      for (let row = 0; row < report.rows; row++)
-        yield [
-          report.rowName(row),
-          ...views.map((seen) => seen.bands.findIndex((band) => band.cluster === seen.labels[row]) + 1),
-        ];
+      for (let row = 0; row < report.rows; row++) yield [report.rowName(row), ...views.map((seen) => seen.labels[row])];
     },
   });
   made.say(
-    `${plural(views.length, "view")} of the columns. Each has its own clusters of the same rows: rows are sorted by cluster, the largest on top, and the strip ` +
-      "on the left is the color of the cluster. Light lines are the borders of clusters.",
+    `${plural(views.length, "view")} of the columns. Each has its own clusters of the same rows: rows are sorted by cluster, the largest on top, with the ` +
+      "numbers of the clusters on the left. Light lines are the borders of clusters.",
   );
   return made.element;
 }
@@ -163,11 +201,23 @@ function matrixFigure(report: Report): HTMLElement {
       h("span", { class: "key" }, styled(h("i", {}), { background: amountColor(share) }), percent(share)),
     ),
   );
+  const frame = new MatrixFrame(720, canvas);
+  frame.show({ names: columns.map((_, place) => name(place)) });
   const made = figure({
     name: "column-dependence",
     title: "Which columns belong together",
-    body: h("div", {}, styled(h("div", { class: "heat square" }, canvas), { "max-width": "460px" }), tip, legend),
-    drawings: () => [canvas],
+    body: h(
+      "div",
+      {},
+      frame.element,
+      tip,
+      legend,
+      nameList(
+        "Columns from top to bottom",
+        columns.map((_, place) => name(place)),
+      ),
+    ),
+    drawings: () => [...frame.drawings, canvas],
     rows: function* () {
       yield ["column", ...columns.map((_, place) => name(place))];
       for (let b = 0; b < side; b++)
