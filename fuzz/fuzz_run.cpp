@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "coppice/base/error.hpp"
-#include "coppice/run/blob.hpp"
+#include "coppice/data/zstd_frame.hpp"
 #include "coppice/run/block_codec.hpp"
 #include "coppice/run/saved_run.hpp"
 

@@ -59,7 +59,7 @@ def test_usage_and_configuration(coppice):
     assert "gaussian" in one_line(coppice(*fit, "--family", "nothing", code=78))
     assert "2 x 2" in one_line(coppice(*fit, "--family", "gaussian", "--set", "scale=[[1,2]]", code=78))
     assert "nothing" in one_line(coppice(*fit, "--id", "nothing", code=78))
-    assert "-o" in one_line(coppice("fit", "nrmm", "data.csv", code=2))
+    assert "-o" in one_line(coppice("fit", "nrmm", "-", code=2))
     assert "standard output" in coppice("fit", "nrmm", "data.csv", "-o", "-", code=2).stderr
     assert "give one of them" in one_line(coppice(*fit, "--alpha", 1, "--alpha-prior", "2,1", code=78))
     expect = [*fit, "--expect-clusters"]

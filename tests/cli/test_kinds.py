@@ -370,7 +370,7 @@ def test_ecoli(coppice):
 def test_wdbc(coppice):
     answer, kinds = kinds_of(coppice, "uci_wdbc.csv", "--truth", "label")
     assert set(kinds.values()) == {"real"}
-    assert sum(c["transform"] == "log" for c in answer["columns"]) == 21
+    assert sum(c["transform"] == "log" for c in answer["columns"]) == 18
 
 
 def test_statlog(coppice):

@@ -108,7 +108,7 @@ def test_the_prior_mean_may_be_called_mean(coppice):
     write_table(coppice.folder / "pairs.csv", points + 3.0)
     labels = {}
     for name, flags in {
-        "default": [],
+        "default": ["--hyper", "fixed"],
         "called": ["--set", 'prior_mean="mean"'],
         "other": ["--set", "prior_mean=0"],
     }.items():

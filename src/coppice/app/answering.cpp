@@ -1,12 +1,34 @@
 #include "coppice/app/answering.hpp"
 
 #include <cmath>
+#include <filesystem>
+
+#include "coppice/base/error.hpp"
+#include "coppice/data/load.hpp"
 
 namespace coppice::app {
 
-Analysis open_run(const std::string& path, const Context& context) {
-  Analysis analysis(path);
+namespace {
+
+/// Tells the one who named a table, or misspelled a run, what to type instead.
+void check_is_run(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    const std::string similar = similar_file(path);
+    if (!similar.empty()) fail(ErrorCode::cannot_read, "{}: No such file or directory{}", path, similar);
+    return;
+  }
+  if (path.ends_with(".csv") || path.ends_with(".tsv"))
+    fail(ErrorCode::bad_data, "{}: this is a table, not a run; fit it first: coppice fit {}", path, path);
+}
+
+}  // namespace
+
+Analysis open_run(const std::string& path, const Context& context, ShownRows shown) {
+  check_is_run(path);
+  Analysis analysis(path, shown);
   if (const std::string note = analysis.incompleteness_note(); !note.empty()) context.note("note: " + note);
+  if (const std::string note = analysis.run().sample_note(); !note.empty()) context.note("note: " + note);
   return analysis;
 }
 
@@ -22,6 +44,36 @@ void SelectionFlags::add_to(CLI::App& command) {
               fmt::join(selection_names().begin() + 2, selection_names().end(), ", ")))
       ->check(CLI::IsMember(selection_names()))
       ->excludes(by_loss);
+}
+
+void EstimateFlags::add_to(CLI::App& command) {
+  SelectionFlags::add_to(command);
+  command
+      .add_option("--cost-ratio", cost_ratio,
+                  "what joining rows that belong apart costs, beside separating rows that belong together; more "
+                  "than 1 gives more and smaller clusters (flat models) [1]")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--clusters", clusters,
+                  "the best partition with at most this many clusters (flat models) [no limit]")
+      ->check(CLI::Range(1, 1'000'000'000));
+}
+
+void PlacementFlags::add_to(CLI::App& command) {
+  EstimateFlags::add_to(command);
+  command.add_flag("--assign-all", assign_all,
+                   "show rows that cannot be placed as clusters of their own, not as unassigned");
+}
+
+EstimateRequest EstimateFlags::request() const {
+  EstimateRequest request(selection());
+  request.cost_ratio = cost_ratio;
+  request.most_clusters = clusters;
+  return request;
+}
+
+std::vector<bool> PlacementFlags::unassigned(const Consensus& estimate) const {
+  return assign_all ? std::vector<bool>(estimate.labels.size(), false) : unassigned_rows(estimate);
 }
 
 void add_view_option(CLI::App& command, std::size_t& view) {

@@ -9,8 +9,8 @@
 
 namespace coppice::app {
 
-/// Opens the run; notes on stderr if it is not complete.
-Analysis open_run(const std::string& path, const Context& context);
+/// Opens the run; notes on stderr if it is not complete, or if not all rows are shown.
+Analysis open_run(const std::string& path, const Context& context, ShownRows shown = ShownRows::sample);
 
 /// --loss and --select, spelled alike everywhere: what makes a partition or a hierarchy the one to report.
 struct SelectionFlags {
@@ -19,6 +19,22 @@ struct SelectionFlags {
 
   void add_to(CLI::App& command);
   Selection selection() const { return selection_from_name(select.empty() ? loss : select); }
+};
+/// --cost-ratio and --clusters beside them: of the commands whose answer is about the partition itself.
+struct EstimateFlags : SelectionFlags {
+  double cost_ratio = 1.0;
+  std::size_t clusters = 0;
+
+  void add_to(CLI::App& command);
+  EstimateRequest request() const;
+};
+/// --assign-all too: of the commands that show which rows are in which cluster.
+struct PlacementFlags : EstimateFlags {
+  bool assign_all = false;
+
+  void add_to(CLI::App& command);
+  /// Which rows of the estimate are shown as unassigned; none with --assign-all.
+  std::vector<bool> unassigned(const Consensus& estimate) const;
 };
 /// The --view option: which view's tree over the rows is meant.
 void add_view_option(CLI::App& command, std::size_t& view);

@@ -10,6 +10,7 @@
 #include <toml++/toml.h>
 
 #include "coppice/app/preflight.hpp"
+#include "coppice/base/close_names.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/family/adopt_kinds.hpp"
@@ -75,7 +76,13 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
            "nhcm and "
            "crosscat have",
            name, model);
-    if (!known) fail(ErrorCode::usage, "--{} is not a parameter of {}", name, model);
+    if (known) continue;
+    std::vector<std::string> names;
+    for (const std::vector<Parameter>* table : tables)
+      for (const Parameter& parameter : *table) names.push_back("--" + parameter.name);
+    const std::string question = did_you_mean("--" + name, names);
+    fail(ErrorCode::usage, "--{} is not a parameter of {}{}{}", name, model, question.empty() ? "" : "; ",
+         question);
   }
 }
 
@@ -166,6 +173,9 @@ Dataset DataFlags::read(const std::string& path, std::vector<std::string>& lines
 }
 
 Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
+  if (bytes.starts_with("SQLite format 3"))
+    fail(ErrorCode::bad_data, "{}: this is a run, not a table; look at it with: coppice summary {}", name,
+         name);
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())

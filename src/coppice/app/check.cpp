@@ -113,7 +113,7 @@ int check(const CheckArguments& arguments, const Context& context) {
                            {"fine", !to_look_at}};
     write_json(arguments.output, answer);
   } else {
-    write_output(arguments.output, text_of(data, prospect, model.name, context));
+    write_text(arguments.output, text_of(data, prospect, model.name, context));
   }
   return arguments.strict && to_look_at ? 1 : 0;
 }

@@ -122,6 +122,7 @@ int predict_labels(const Analysis& analysis, const LabelQuestion& question, cons
   }
   std::string text;
   CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
   writer.cell("row").cell("labels");
   for (const Column& label : labels) writer.cell("p_" + label.name);
   for (const Column& label : labels) writer.cell("score_" + label.name);
@@ -194,7 +195,7 @@ int score_labels(const Analysis& analysis, const std::string& data, const std::s
                 ? fmt::format("{:<18}{:>10.4f}\n", name, value.get<double>())
                 : fmt::format("{:<18}{:>10}\n", name,
                               value.is_string() ? value.get<std::string>() : value.dump());
-  write_output("", text);
+  write_text("", text);
   return 0;
 }
 

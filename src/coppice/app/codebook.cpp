@@ -8,6 +8,7 @@
 #include "coppice/app/column_json.hpp"
 #include "coppice/app/preflight.hpp"
 #include "coppice/app/text_table.hpp"
+#include "coppice/base/counted.hpp"
 #include "coppice/data/kinds/decide.hpp"
 #include "coppice/data/kinds/histogram.hpp"
 #include "coppice/data/load.hpp"
@@ -74,7 +75,7 @@ std::string table_text(const Dataset& data, const Context& context) {
     line.erase(line.find_last_not_of(' ') + 1);
     out += (r == 0 ? context.bold(line) : line) + "\n";
   }
-  out += fmt::format("{} rows; {}\n", data.table.rows(), kinds_in_words(data.codebook));
+  out += fmt::format("{}; {}\n", counted(data.table.rows(), "row"), kinds_in_words(data.codebook));
   if (any_ambiguous)
     for (const ColumnReport& report : data.report)
       if (!report.ambiguous.empty() && report.left_out.empty())
@@ -128,7 +129,7 @@ int codebook(const std::string& path, const std::string& output, const DataFlags
   if (context.json)
     write_json(output, json_of(data));
   else
-    write_output(output, output.empty() ? table_text(data, context) : file_text(data));
+    output.empty() ? write_text("", table_text(data, context)) : write_output(output, file_text(data));
   return 0;
 }
 

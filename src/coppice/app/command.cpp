@@ -2,11 +2,23 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "coppice/app/output_files.hpp"
+#include "coppice/base/error.hpp"
 
 namespace coppice::app::CLI {
+namespace {
+
+/// NaN is within every range, since it is neither below nor above.
+std::string is_a_number(const std::string& text) {
+  double value = 0.0;
+  return ::CLI::detail::lexical_cast(text, value) && std::isnan(value) ? text + " is not a number"
+                                                                       : std::string();
+}
+
+}  // namespace
 
 Option* Option::required() {
   library_->required();
@@ -21,10 +33,10 @@ Option* Option::check(const Check& rule) {
       library_->check(::CLI::IsMember(rule.members));
       break;
     case Check::Kind::positive:
-      library_->check(::CLI::PositiveNumber);
+      library_->check(is_a_number)->check(::CLI::PositiveNumber);
       break;
     case Check::Kind::not_negative:
-      library_->check(::CLI::NonNegativeNumber);
+      library_->check(is_a_number)->check(::CLI::NonNegativeNumber);
       break;
   }
   return this;
@@ -145,6 +157,10 @@ void App::callback(std::function<void()> run) {
     std::vector<std::string> outputs;
     std::vector<std::string> inputs;
     for (const ::CLI::Option* option : std::as_const(*library_).get_options()) {
+      for (const std::string& value : option->results())
+        if (value.empty())
+          fail(ErrorCode::usage, "{}: the value is empty; give one, or leave out the {}", option->get_name(),
+               option->get_positional() ? "word" : "flag");
       std::vector<std::string>& files = is_output(option->get_lnames()) ? outputs : inputs;
       files.insert(files.end(), option->results().begin(), option->results().end());
     }

@@ -4,6 +4,7 @@
 
 #include "coppice/app/answering.hpp"
 #include "coppice/app/text_table.hpp"
+#include "coppice/base/counted.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/post/compare_runs.hpp"
 #include "coppice/run/merge_runs.hpp"
@@ -15,7 +16,8 @@ using nlohmann::ordered_json;
 
 int merge(const std::array<std::string, 2>& paths, const std::string& output, const Context& context) {
   const MergedRun merged = merge_runs(paths, output);
-  context.note(fmt::format("wrote {}: {} chains of {} draws", output, merged.chains, merged.draws));
+  context.note(fmt::format("wrote {}: {} of {}", output, counted(merged.chains, "chain"),
+                           counted(merged.draws, "draw")));
   return 0;
 }
 
@@ -65,7 +67,7 @@ int compare(const std::array<std::string, 2>& paths, const Context& context) {
     add_exactness(inexact, answer);
     write_json("", answer);
   } else {
-    write_output("", caveat_line(inexact, context) + comparison_text(comparison, context));
+    write_text("", caveat_line(inexact, context) + comparison_text(comparison, context));
   }
   return comparison.same ? 0 : 1;
 }

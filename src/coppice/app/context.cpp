@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/text.hpp"
 #include "coppice/out/pending_file.hpp"
 
 namespace coppice::app {
@@ -32,11 +33,11 @@ bool Context::use_color() const {
 }
 
 void Context::note(std::string_view text) const {
-  if (!quiet) write_error_stream(fmt::format("{}\n", text));
+  if (!quiet) write_error_stream(fmt::format("{}\n", text::printable(text)));
 }
 
 void Context::detail(std::string_view text) const {
-  if (verbose) write_error_stream(fmt::format("{}\n", text));
+  if (verbose) write_error_stream(fmt::format("{}\n", text::printable(text)));
 }
 
 std::string Context::bold(std::string_view text) const {
@@ -49,11 +50,16 @@ std::string Context::dim(std::string_view text) const {
 
 void write_error_stream(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+void write_text(const std::string& path, std::string_view text) { write_output(path, text::printable(text)); }
+
 void write_output(const std::string& path, std::string_view text) {
   if (!path.empty() && path != "-") {
     write_file(path, text);
     return;
   }
+  // Data keep every byte, except before the eyes of a reader.
+  std::string visible;
+  if (::isatty(STDOUT_FILENO) != 0) text = visible = text::printable(text);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     // A reader that has seen enough (head, less) is not an error.
     if (errno == EPIPE) return;

@@ -21,6 +21,7 @@ struct Context {
   bool json = false;
   std::string progress = "auto";
   std::string color = "auto";
+  bool csv_safe = false;                // texts in CSV cannot be formulas
   std::function<int()> run;             // the chosen command
   std::vector<std::string> help_words;  // the words beside --help; empty without --help
 
@@ -42,7 +43,9 @@ struct Context {
 
 /// Writes text to stderr; ignores errors, since there is nowhere else to report them.
 void write_error_stream(std::string_view text);
-/// Writes text to a file, or to stdout for "" and "-". Throws Error{cannot_write}.
+/// Writes an answer for people: names from the data cannot reach a terminal as commands to it.
+void write_text(const std::string& path, std::string_view text);
+/// Writes data to a file, or to stdout for "" and "-". Throws Error{cannot_write}.
 void write_output(const std::string& path, std::string_view text);
 /// JSON to stdout or the file, indented, with NaN as null.
 void write_json(const std::string& path, const nlohmann::ordered_json& value);
@@ -64,6 +67,7 @@ void add_crossvalidate(CLI::App& application, Context& context);
 void add_export(CLI::App& application, Context& context);
 void add_merge(CLI::App& application, Context& context);
 void add_compare(CLI::App& application, Context& context);
+void add_rename(CLI::App& application, Context& context);
 void add_report(CLI::App& application, Context& context);
 void add_view(CLI::App& application, Context& context);
 void add_codebook(CLI::App& application, Context& context);
@@ -74,5 +78,6 @@ void add_families(CLI::App& application, Context& context);
 void add_completion(CLI::App& application, Context& context);
 void add_man(CLI::App& application, Context& context);
 void add_selfcheck(CLI::App& application, Context& context);
+void add_demo(CLI::App& application, Context& context);
 
 }  // namespace coppice::app

@@ -63,9 +63,7 @@ int crossvalidate(const CrossvalidateArguments& arguments, const Context& contex
                              duration_words(result.scores.figures[answer.figure("fit_seconds")])));
   };
   if (context.stderr_is_terminal())
-    request.make_observer = [&](const Fit& fit) {
-      return make_progress(context, fit.config().chains, fit.model().runs_once());
-    };
+    request.make_observer = [&](const Fit& fit) { return make_progress(context, fit); };
   return write_folds(coppice::crossvalidate(request), arguments.output, context);
 }
 

@@ -1,50 +1,27 @@
-// coppice export: draws and answers in other programs' formats.
+// coppice export: draws and answers in other programs' formats. What can be exported is one list.
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iostream>
 
-#include "coppice/app/answering.hpp"
 #include "coppice/app/classify.hpp"
+#include "coppice/app/exporting.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/out/csv.hpp"
-#include "coppice/out/inference_data.hpp"
-#include "coppice/out/npy.hpp"
-#include "coppice/post/coclustering.hpp"
-#include "coppice/post/linkage.hpp"
-#include "coppice/post/row_trees.hpp"
-#include "coppice/post/run_tree.hpp"
-#include "coppice/post/views.hpp"
 
 namespace coppice::app {
-namespace {
 
-using nlohmann::ordered_json;
-
-struct ExportArguments {
-  std::string path, what, to = "csv", output;
-  std::size_t level = 0;    // 0: all, where that makes sense
-  std::size_t view = 0;     // 0: the one with most columns
-  bool of_columns = false;  // the linkage of the columns
-  SelectionFlags selecting;
-};
-
-/// Writes to -o or stdout through one writer.
-std::unique_ptr<CsvWriter> csv_to(const std::string& output) {
-  if (output.empty() || output == "-") return std::make_unique<CsvWriter>(std::cout);
-  return std::make_unique<CsvWriter>(std::filesystem::path(output));
-}
-
-template <typename Value>
-void write_array(const ExportArguments& arguments, std::span<const Value> values,
-                 const std::vector<std::size_t>& shape) {
-  if (arguments.output.empty() || arguments.output == "-")
-    write_output("", npy_bytes(values, shape));
-  else
-    write_npy(arguments.output, values, shape);
+std::unique_ptr<CsvWriter> csv_to(const ExportArguments& arguments) {
+  const std::string& output = arguments.output;
+  const bool to_stdout = output.empty() || output == "-";
+  auto writer = to_stdout ? std::make_unique<CsvWriter>(std::cout)
+                          : std::make_unique<CsvWriter>(std::filesystem::path(output));
+  writer->escape_texts(to_stdout && ::isatty(STDOUT_FILENO) != 0);
+  writer->protect_texts(arguments.csv_safe);
+  return writer;
 }
 
 std::vector<std::size_t> wanted_levels(const ExportArguments& arguments, const SavedRun& run) {
@@ -57,261 +34,7 @@ std::vector<std::size_t> wanted_levels(const ExportArguments& arguments, const S
   return levels;
 }
 
-void export_labels(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  const std::vector<std::size_t> levels = wanted_levels(arguments, run);
-  const std::size_t rows = run.rows();
-  if (arguments.to == "csv") {
-    const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    writer->cell("chain").cell("draw").cell("level");
-    for (const std::string& id : run.table().row_ids) writer->cell(id);
-    writer->end_row();
-    run.for_each_draw(0, [&](const SavedDraw& saved) {
-      for (const std::size_t level : levels) {
-        writer->cell(saved.chain)
-            .cell(saved.draw)
-            .cell(level)
-            .cells(saved.labels.subspan((level - 1) * rows, rows));
-        writer->end_row();
-      }
-    });
-    writer->close();
-  } else if (arguments.to == "npy") {
-    std::vector<std::int32_t> values;
-    run.for_each_draw(0, [&](const SavedDraw& saved) {
-      for (const std::size_t level : levels)
-        values.insert(values.end(), saved.labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * rows),
-                      saved.labels.begin() + static_cast<std::ptrdiff_t>(level * rows));
-    });
-    std::vector<std::size_t> shape{run.config().chains, run.draws_per_chain(), rows};
-    if (levels.size() > 1) shape.insert(shape.begin() + 2, levels.size());
-    write_array<std::int32_t>(arguments, values, shape);
-  } else {
-    ordered_json draws = ordered_json::array();
-    run.for_each_draw(0, [&](const SavedDraw& saved) {
-      for (const std::size_t level : levels) {
-        const auto part = saved.labels.subspan((level - 1) * rows, rows);
-        draws.push_back({{"chain", saved.chain},
-                         {"draw", saved.draw},
-                         {"level", level},
-                         {"labels", Labels(part.begin(), part.end())}});
-      }
-    });
-    write_json(arguments.output, {{"rows", run.table().row_ids}, {"draws", draws}});
-  }
-}
-
-void export_trace(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  const std::vector<std::string>& names = run.trace_names();
-  const std::size_t chains = run.config().chains;
-  const std::size_t draws = run.draws_per_chain();
-  if (arguments.to == "csv") {
-    const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    writer->cell("chain").cell("draw");
-    for (const std::string& name : names) writer->cell(name);
-    writer->end_row();
-    for (std::size_t chain = 0; chain < chains; ++chain)
-      for (std::size_t draw = 0; draw < draws; ++draw) {
-        writer->cell(chain).cell(draw);
-        for (std::size_t trace = 0; trace < names.size(); ++trace)
-          writer->cell(run.traces()[trace][chain][draw]);
-        writer->end_row();
-      }
-    writer->close();
-  } else if (arguments.to == "npy") {
-    std::vector<double> values;
-    for (std::size_t chain = 0; chain < chains; ++chain)
-      for (std::size_t draw = 0; draw < draws; ++draw)
-        for (std::size_t trace = 0; trace < names.size(); ++trace)
-          values.push_back(run.traces()[trace][chain][draw]);
-    write_array<double>(arguments, values, {chains, draws, names.size()});
-  } else {
-    ordered_json answer = ordered_json::object();
-    for (std::size_t trace = 0; trace < names.size(); ++trace) answer[names[trace]] = run.traces()[trace];
-    write_json(arguments.output, answer);
-  }
-}
-
-/// A square matrix over named rows or columns.
-void write_square(const ExportArguments& arguments, std::span<const double> matrix, const char* things,
-                  const std::vector<std::string>& names) {
-  const std::size_t count = names.size();
-  if (arguments.to == "csv") {
-    const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    writer->cell(std::string_view(things).substr(0, std::string_view(things).size() - 1));
-    for (const std::string& name : names) writer->cell(name);
-    writer->end_row();
-    for (std::size_t i = 0; i < count; ++i) {
-      writer->cell(names[i]).cells(matrix.subspan(i * count, count));
-      writer->end_row();
-    }
-    writer->close();
-  } else if (arguments.to == "npy") {
-    write_array<double>(arguments, matrix, {count, count});
-  } else {
-    ordered_json lines = ordered_json::array();
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto line = matrix.subspan(i * count, count);
-      lines.push_back(std::vector<double>(line.begin(), line.end()));
-    }
-    write_json(arguments.output, {{things, names}, {arguments.what, lines}});
-  }
-}
-
-void export_columns(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  write_square(arguments, column_coassignment(run), "columns", column_names(run));
-}
-
-void export_matrix(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  constexpr std::size_t kMostRows = 20'000;
-  if (run.rows() > kMostRows)
-    fail(ErrorCode::configuration,
-         "a co-clustering matrix of {} rows is more than {} x {}: export labels instead", run.rows(),
-         kMostRows, kMostRows);
-  const std::size_t level = std::max<std::size_t>(arguments.level, 1);
-  run.check_level(level);
-  const std::vector<double> matrix =
-      analysis.is_greedy() ? TreePosterior(analysis.row_tree_of_view(arguments.view)).coclustering()
-                           : coclustering(run.labels(level), 0);
-  write_square(arguments, matrix, "rows", run.table().row_ids);
-}
-
-/// The linkage of a greedy tree with the log odds of its merges; none for other trees.
-TreeLinkage linkage_of_run(const ExportArguments& arguments, const Analysis& analysis) {
-  if (!analysis.is_greedy()) return {run_tree(analysis.run(), arguments.level), {}, {}};
-  std::vector<TreeLinkage> trees = tree_linkages(
-      arguments.of_columns ? analysis.cross_tree().columns : analysis.row_tree_of_view(arguments.view));
-  if (trees.size() > 1)
-    fail(ErrorCode::configuration,
-         "the fit is not finished: it has {} trees, but a linkage describes one; continue with: coppice "
-         "resume {}",
-         trees.size(), arguments.path);
-  return std::move(trees.front());
-}
-
-void export_linkage(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  const TreeLinkage tree = linkage_of_run(arguments, analysis);
-  const std::vector<double> values = to_scipy(tree.linkage);
-  if (arguments.to == "npy") {
-    write_array<double>(arguments, values, {values.size() / 4, 4});
-  } else if (arguments.to == "csv") {
-    const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    for (const char* name : {"left", "right", "height", "size"}) writer->cell(name);
-    if (!tree.log_odds.empty()) writer->cell("log_odds");
-    writer->end_row();
-    for (std::size_t i = 0; i < values.size(); i += 4) {
-      writer->cells(std::span<const double>(values).subspan(i, 4));
-      if (!tree.log_odds.empty()) writer->cell(tree.log_odds[i / 4]);
-      writer->end_row();
-    }
-    writer->close();
-  } else {
-    ordered_json merges = ordered_json::array();
-    for (std::size_t i = 0; i < values.size(); i += 4)
-      merges.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
-    ordered_json answer{{arguments.of_columns ? "columns" : "rows",
-                         arguments.of_columns ? column_names(run) : run.table().row_ids},
-                        {"linkage", merges}};
-    if (!tree.log_odds.empty()) answer["log_odds"] = tree.log_odds;
-    write_json(arguments.output, answer);
-  }
-}
-
-/// Columns of a flat model are `cluster` and `confidence`; those of a hierarchy carry their level.
-void export_consensus(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  const std::vector<std::size_t> levels = wanted_levels(arguments, run);
-  std::vector<Consensus> estimates;
-  for (const std::size_t level : levels)
-    estimates.push_back(analysis.consensus(level, arguments.selecting.selection()));
-  if (arguments.to == "csv") {
-    const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-    writer->cell("row");
-    for (const std::size_t level : levels) {
-      const std::string suffix = levels.size() == 1 ? "" : fmt::format("_{}", level);
-      writer->cell("cluster" + suffix).cell("confidence" + suffix);
-    }
-    writer->end_row();
-    for (std::size_t row = 0; row < run.rows(); ++row) {
-      writer->cell(run.table().row_ids[row]);
-      for (const Consensus& estimate : estimates)
-        writer->cell(estimate.labels[row]).cell(estimate.row_confidence[row]);
-      writer->end_row();
-    }
-    writer->close();
-  } else if (arguments.to == "json") {
-    const auto entry = [](const Consensus& estimate) -> ordered_json {
-      return {{"labels", estimate.labels},
-              {"confidence", estimate.row_confidence},
-              {"clusters", estimate.clusters},
-              {"expected_loss", estimate.expected_loss}};
-    };
-    ordered_json answer{{"rows", run.table().row_ids}};
-    if (levels.size() == 1) {
-      answer.update(entry(estimates.front()));
-    } else {
-      answer["levels"] = ordered_json::array();
-      for (std::size_t l = 0; l < levels.size(); ++l) {
-        ordered_json level{{"level", levels[l]}};
-        level.update(entry(estimates[l]));
-        answer["levels"].push_back(level);
-      }
-    }
-    write_json(arguments.output, answer);
-  } else {
-    std::vector<std::int32_t> values;
-    for (const Consensus& estimate : estimates)
-      values.insert(values.end(), estimate.labels.begin(), estimate.labels.end());
-    const std::vector<std::size_t> shape = levels.size() == 1
-                                               ? std::vector<std::size_t>{run.rows()}
-                                               : std::vector<std::size_t>{levels.size(), run.rows()};
-    write_array<std::int32_t>(arguments, values, shape);
-  }
-}
-
-void export_draws(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  if (arguments.to == "netcdf") {
-    if (arguments.output.empty() || arguments.output == "-")
-      fail(ErrorCode::usage, "--to netcdf needs -o FILE");
-    write_inference_data(run, arguments.output);
-    return;
-  }
-  const std::vector<std::size_t> levels = wanted_levels(arguments, run);
-  const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-  writer->cell("chain").cell("draw");
-  for (const std::string& name : run.trace_names()) writer->cell(name);
-  for (const std::size_t level : levels)
-    for (const std::string& id : run.table().row_ids)
-      writer->cell(levels.size() == 1 ? id : fmt::format("{}:{}", level, id));
-  writer->end_row();
-  run.for_each_draw(0, [&](const SavedDraw& saved) {
-    writer->cell(saved.chain).cell(saved.draw).cells(saved.traces);
-    for (const std::size_t level : levels)
-      writer->cells(saved.labels.subspan((level - 1) * run.rows(), run.rows()));
-    writer->end_row();
-  });
-  writer->close();
-}
-
-void export_data(const ExportArguments& arguments, const Analysis& analysis) {
-  const SavedRun& run = analysis.run();
-  const Table& table = run.table();
-  if (arguments.to == "npy") {
-    std::vector<double> values;
-    for (std::size_t row = 0; row < table.rows(); ++row)
-      for (const Column& column : table.columns) values.push_back(column.values[row]);
-    write_array<double>(arguments, values, {table.rows(), table.columns.size()});
-    return;
-  }
-  const std::unique_ptr<CsvWriter> writer = csv_to(arguments.output);
-  write_table(*writer, table);
-  writer->close();
-}
+namespace {
 
 /// What can be exported.
 struct ExportKind {
@@ -326,8 +49,13 @@ struct ExportKind {
 const std::vector<ExportKind>& export_kinds() {
   static const std::vector<std::string> tables{"csv", "json", "npy"};
   static const std::vector<ExportKind> kinds{
+      {.name = "partition",
+       .help = "the reported clusters: number, name and confidence of each row",
+       .formats = tables,
+       .write = export_partition,
+       .of_clusters = true},
       {.name = "labels",
-       .help = "clusters of the rows in every draw",
+       .help = "clusters of the rows in every draw; their numbers mean nothing across draws",
        .formats = tables,
        .write = export_labels,
        .elsewhere = " (netcdf: --what draws)"},
@@ -337,7 +65,7 @@ const std::vector<ExportKind>& export_kinds() {
        .write = export_trace,
        .elsewhere = " (netcdf: --what draws)"},
       {.name = "consensus",
-       .help = "the point estimate, with the confidence of each row",
+       .help = "the partition without names",
        .formats = tables,
        .write = export_consensus,
        .of_clusters = true},
@@ -382,16 +110,22 @@ void check_format(const ExportKind& kind, const std::string& format) {
 }
 
 int export_run(const ExportArguments& arguments, const Context& context) {
-  const Analysis analysis = open_run(arguments.path, context);
   const ExportKind& kind =
       *std::find_if(export_kinds().begin(), export_kinds().end(),
                     [&](const ExportKind& entry) { return entry.name == arguments.what; });
+  if (arguments.draw && arguments.what != "labels") fail(ErrorCode::usage, "--draw is for --what labels");
+  const Analysis analysis =
+      open_run(arguments.path, context, kind.of_clusters ? ShownRows::sample : ShownRows::all);
   if (kind.of_clusters) refuse_classifier(analysis, kind.name);
   if (arguments.of_columns && (!analysis.has_column_tree() || arguments.what != "linkage"))
     fail(ErrorCode::configuration, "--columns is for the linkage of a model with a tree over the columns");
   if (arguments.view > 0 && !analysis.has_column_tree())
     fail(ErrorCode::configuration, "--view: the model {} has no trees over the rows of views",
          analysis.run().model().name);
+  if (arguments.what != "partition" && arguments.what != "consensus" &&
+      (!arguments.selecting.request().is_plain() || arguments.selecting.assign_all))
+    fail(ErrorCode::usage,
+         "--clusters, --cost-ratio and --assign-all are for --what partition and --what consensus");
   note_caveat(analysis, context);
   check_format(kind, arguments.to);
   try {
@@ -417,7 +151,11 @@ void add_export(CLI::App& application, Context& context) {
       ->check(CLI::IsMember(export_names()));
   command->add_option("--to", arguments->to, "csv, json, npy or netcdf [csv]")
       ->check(CLI::IsMember({"csv", "json", "npy", "netcdf"}));
-  command->add_option("-o,--output", arguments->output, "file to write [stdout]");
+  command->add_option("-o,--output", arguments->output, "file to write [stdout]; labels --draw: or a folder");
+  command->add_option(
+      "--draw", arguments->draw,
+      "labels: only of this draw (from 0), one line for each row; to a folder by blocks of rows");
+  command->add_option("--chain", arguments->chain, "the chain of that draw, from 0 [0]");
   add_level_option(*command, arguments->level, "all, coclustering: 1, linkage: their average");
   add_view_option(*command, arguments->view);
   command->add_flag("--columns", arguments->of_columns,
@@ -428,8 +166,12 @@ void add_export(CLI::App& application, Context& context) {
   for (const ExportKind& kind : export_kinds())
     footer += fmt::format("  {:<14}{} ({})\n", kind.name, kind.help, fmt::join(kind.formats, ", "));
   command->footer(footer);
-  command->callback(
-      [=, &context] { context.run = [=, &context] { return export_run(*arguments, context); }; });
+  command->callback([=, &context] {
+    context.run = [=, &context] {
+      arguments->csv_safe = context.csv_safe;
+      return export_run(*arguments, context);
+    };
+  });
 }
 
 }  // namespace coppice::app

@@ -2,8 +2,10 @@
 #include <utility>
 
 #include "coppice/app/arguments.hpp"
+#include "coppice/app/fit_words.hpp"
 #include "coppice/app/output_files.hpp"
 #include "coppice/app/progress.hpp"
+#include "coppice/app/ranks.hpp"
 #include "coppice/app/running.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
@@ -14,7 +16,7 @@ namespace coppice::app {
 void RunFlags::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "threads; 0: all cores [0]")->check(CLI::Range(0, 4096));
   command.add_option("--time-limit", time_limit,
-                     "stop cleanly after this long (90s, 15m, 2h); resume continues");
+                     "stop cleanly after this long (90s, 15m, 2h); resume continues [60s until trusted]");
 }
 
 double RunFlags::seconds() const {
@@ -27,14 +29,22 @@ FitOptions RunFlags::options(const InterruptGuard& guard) const {
 
 int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
   const ModelEntry& model = fit.model();
-  std::unique_ptr<FitObserver> progress = make_progress(context, fit.config().chains, model.runs_once());
+  std::unique_ptr<FitObserver> progress = make_progress(context, fit);
   const FitEnd end = fit.run(progress.get());
   progress.reset();
   if (const std::string inexactness_note = model.inexactness_note(fit.setup().problem.parameters);
       !inexactness_note.empty())
     context.note(inexactness_note);
   const std::string& path = fit.file().path();
-  if (end == FitEnd::finished) {
+  if (end == FitEnd::budget_used && fit.is_sketch())
+    context.note(
+        fmt::format("this is a sketch; for an answer to rely on, continue with: coppice resume {}", path));
+  else if (end == FitEnd::budget_used)
+    context.note(
+        fmt::format("{} are used and the run is not trusted yet (coppice diagnose {} says why); "
+                    "continue with: coppice resume {} --time-limit 10m",
+                    duration_words(fit.budget()), path, path));
+  if (end == FitEnd::finished || end == FitEnd::budget_used) {
     if (at_the_end == AtTheEnd::say_where)
       context.note(fmt::format("wrote {}; look at it with: coppice summary {}", path, path));
     return 0;
@@ -52,6 +62,7 @@ namespace {
 
 struct FitArguments {
   std::string config, model, data, output;
+  std::string why_model;  // of a model that was chosen here
   bool standardize = false;
   std::size_t pca = 0;
   bool overwrite = false;
@@ -86,25 +97,52 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   return request;
 }
 
+/// How long the chains run, in words.
+std::string length_words(const Fit& fit) {
+  const RunConfig& config = fit.config();
+  const std::string chains = counted(config.chains, "chain");
+  if (fit.is_sketch())
+    return fmt::format("a sketch by {}, {} or little more", chains, duration_words(fit.budget()));
+  if (config.is_until_trusted())
+    return fmt::format("{} until trusted, {} at most (--time-limit)", chains, duration_words(fit.budget()));
+  return fmt::format("{} of {} + {} sweeps", chains, config.warmup, config.draws * config.thin);
+}
+
 /// What is about to be done, in one line.
 std::string announcement(const Fit& fit) {
   const ModelEntry& model = fit.model();
-  const RunConfig& config = fit.config();
   const bool learns = model.learns_labels();
   const std::string length =
       model.runs_once() ? (learns ? counted(fit.setup().labeled.labels.columns, "label") : "one greedy fit")
-                        : fmt::format("{} of {} + {} sweeps", counted(config.chains, "chain"), config.warmup,
-                                      config.draws * config.thin);
-  return fmt::format("{} on {} rows: {}; {}; about {} of memory", model.name, fit.rows(),
+                        : length_words(fit);
+  return fmt::format("{} on {}: {}; {}; about {} of memory", model.name, counted(fit.rows(), "row"),
                      learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(), length,
                      size_words(fit.memory_bytes()));
 }
 
-int fit(const FitArguments& arguments, const InterruptGuard& guard, const Context& context) {
-  if (arguments.model.empty() || arguments.data.empty())
-    fail(ErrorCode::usage,
-         "coppice fit needs a model and a data file: coppice fit nrmm DATA.csv -o RUN.coppice");
-  if (arguments.output.empty()) fail(ErrorCode::usage, "coppice fit needs -o RUN.coppice, the file to write");
+/// Fills in what was left out: the model, and the name of the run.
+void complete(FitArguments& arguments) {
+  const FitWords words =
+      complete_fit_words({arguments.model, arguments.data, arguments.output},
+                         !(arguments.reading.labels.empty() && arguments.reading.labels_file.empty()));
+  arguments.model = words.model;
+  arguments.data = words.data;
+  arguments.output = words.output;
+  arguments.why_model = words.why_model;
+}
+
+/// Of a process that does not drive: an error ends the whole job.
+int serve(Ranks& ranks) {
+  try {
+    serve_run(ranks);
+  } catch (const std::exception& error) {
+    write_error_stream(fmt::format("error: {}\n", error.what()));
+    ranks.abort(static_cast<int>(ErrorCode::bug));
+  }
+  return 0;
+}
+
+int fit(const FitArguments& arguments, const InterruptGuard& guard, Ranks* ranks, const Context& context) {
   // A configuration file may have named the data.
   check_outputs({arguments.output}, {arguments.data, arguments.reading.labels_file});
   arguments.running.seconds();  // throws now, not after the data were read
@@ -115,7 +153,9 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
   reading.family_is_named = arguments.modeling.family != "auto" || !model.family.empty();
   std::vector<std::string> first_lines;
   request.data = reading.read(arguments.data, first_lines, model.learns_labels());
+  if (!arguments.why_model.empty()) first_lines.push_back(arguments.why_model);
   request.running = arguments.running.options(guard);
+  if (ranks != nullptr) request.running.engine = &ranks->engine(arguments.output);
   // What was assumed is said before anything takes long, but not before a mistake in the settings.
   const auto say_first_lines = [&] {
     for (const std::string& line : std::exchange(first_lines, {})) context.note(line);
@@ -133,10 +173,13 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, const Contex
 
 int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
   const InterruptGuard guard;
+  const std::unique_ptr<Ranks> ranks = Ranks::join();
+  if (ranks && !ranks->drives()) return serve(*ranks);
   ConfigPlaces places;
   if (!arguments.config.empty()) places = apply_config_file(command, arguments.config);
   try {
-    return fit(arguments, guard, context);
+    complete(arguments);
+    return fit(arguments, guard, ranks.get(), context);
   } catch (const Error& error) {
     throw_with_place(error, places);
   }
@@ -147,9 +190,10 @@ int fit(FitArguments& arguments, CLI::App& command, const Context& context) {
 void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
   auto arguments = std::make_shared<FitArguments>();
-  command->add_option("model", arguments->model, "model (coppice models lists them)");
+  command->add_option("model", arguments->model, "model (coppice models lists them); may be left out");
   command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin");
-  command->add_option("-o,--output", arguments->output, "run file to write");
+  command->add_option("-o,--output", arguments->output,
+                      "run file to write [the name of the data with .coppice, in the current folder]");
   command->add_option("--config", arguments->config,
                       "TOML file with any of these settings; flags override it");
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing run file");
@@ -179,15 +223,19 @@ void add_resume(CLI::App& application, Context& context) {
   auto draws = std::make_shared<std::string>();
   auto flags = std::make_shared<RunFlags>();
   command->add_option("run", *path, "run file")->required();
-  command->add_option("--draws", *draws, "+N: N additional draws in each chain; N: N draws in all");
+  command->add_option("--draws", *draws,
+                      "+N: N additional draws in each chain; N: N draws in all; then the run ends");
   flags->add_to(*command);
   command->callback([=, &context] {
     context.run = [=, &context] {
       const InterruptGuard guard;
+      const std::unique_ptr<Ranks> ranks = Ranks::join();
+      if (ranks && !ranks->drives()) return serve(*ranks);
       flags->seconds();  // throws before the run is looked at
       ResumeRequest request{.path = *path};
       if (!draws->empty()) request.draws = parse_draw_target(*draws);
       request.running = flags->options(guard);
+      if (ranks) request.running.engine = &ranks->engine(*path);
       Fit fit = Fit::resume(request);
       if (fit.is_complete()) {
         fit.run();
@@ -195,6 +243,7 @@ void add_resume(CLI::App& application, Context& context) {
             fmt::format("{}: nothing is left to do; look at it with: coppice summary {}", *path, *path));
         return 0;
       }
+      if (fit.config().is_until_trusted()) context.note(fmt::format("{}: {}", *path, length_words(fit)));
       return run_to_completion(fit, context);
     };
   });

@@ -92,10 +92,10 @@ int write_folds(const Crossvalidation& folds, const std::string& output, const C
   if (context.json)
     write_json("", json_of(folds));
   else
-    write_output("", text_of(folds, context) +
-                         fmt::format("\nMeans over {} of {} folds +- their standard errors; the {} of a fold "
-                                     "are the same for all models.\n",
-                                     complete, folds.folds_dealt, folds.unit));
+    write_text("", text_of(folds, context) +
+                       fmt::format("\nMeans over {} of {} folds +- their standard errors; the {} of a fold "
+                                   "are the same for all models.\n",
+                                   complete, folds.folds_dealt, folds.unit));
   if (complete == folds.folds_wanted) return 0;
   context.note(fmt::format("stopped after {} of {} folds", complete, folds.folds_wanted));
   return static_cast<int>(ErrorCode::stopped);

@@ -20,11 +20,9 @@ std::string hierarchy_text(const RunHierarchy& hierarchy, const SavedRun& run, c
                                  run.table().row_ids, options);
   return text + "\n" +
          context.dim(
-             "A name says what distinguishes a node from its siblings. support: posterior support, the share "
-             "of draws in "
-             "which exactly\nthese rows are a cluster of that level; overlap: mean Jaccard overlap with the "
-             "most similar "
-             "cluster there.\n");
+             "Each node: its number (level.cluster), its name or what distinguishes it from all other rows. "
+             "support: posterior\nsupport, the share of draws in which exactly these rows are a cluster of "
+             "that level; overlap: mean Jaccard\noverlap with the most similar cluster there.\n");
 }
 
 std::string quality_text(const QualityReport& report, const Context& context) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <string_view>
 
@@ -9,6 +10,8 @@
 
 namespace coppice::app {
 namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 
 // A signal handler can only reach a global; this one belongs to the program, not to the library.
 std::atomic<bool> interrupted{false};
@@ -28,13 +31,15 @@ extern "C" void on_signal(int signal) {
 InterruptGuard::InterruptGuard() {
   interrupted = false;
   heeded = false;
-  previous_int_ = std::signal(SIGINT, on_signal);
-  previous_term_ = std::signal(SIGTERM, on_signal);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    previous_[i] = std::signal(kSignals[i], on_signal);
+    // nohup, and shells that start a command in the background, ask for signals to be ignored.
+    if (previous_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, previous_int_);
-  std::signal(SIGTERM, previous_term_);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], previous_[i]);
 }
 
 const std::atomic<bool>* InterruptGuard::flag() const {

@@ -2,12 +2,14 @@
 // stop, and only the second one ends the program at once.
 #pragma once
 
+#include <array>
 #include <atomic>
 
 namespace coppice::app {
 
-/// Installs the handler for SIGINT and SIGTERM while alive. A command that runs long has it from its
-/// beginning, so that stopping it gives the right exit code at any moment.
+/// Installs the handler for SIGINT, SIGTERM and SIGHUP while alive, except for those that are ignored. A
+/// command that runs long has it from its beginning, so that stopping it gives the right exit code at any
+/// moment.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -18,8 +20,7 @@ class InterruptGuard {
   const std::atomic<bool>* flag() const;
 
  private:
-  void (*previous_int_)(int);
-  void (*previous_term_)(int);
+  std::array<void (*)(int), 3> previous_;
 };
 
 }  // namespace coppice::app

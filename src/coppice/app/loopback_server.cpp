@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <list>
 #include <random>
+#include <thread>
 
 #include "coppice/base/error.hpp"
 
@@ -18,8 +21,11 @@ namespace coppice::app {
 namespace {
 
 constexpr std::size_t kMostHead = 16 * 1024;
-constexpr int kPatience = 2000;  // milliseconds for a reader to say what it wants, or to take what it gets
-constexpr int kPulse = 200;      // milliseconds between looks at the stop flag
+constexpr int kPulse = 200;  // milliseconds between looks at the stop flag
+constexpr std::size_t kMostConnections = 32;
+// For a reader to say what it wants, or to take what it gets: between two pieces, and in all.
+constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kLongestConversation{30};
 
 std::string make_secret() {
   std::random_device device;
@@ -33,26 +39,49 @@ bool ready(int descriptor, short what, int milliseconds) {
   return ::poll(&wait, 1, milliseconds) == 1 && (wait.revents & what) != 0;
 }
 
-std::string read_head(int connection) {
-  std::string head;
-  char buffer[4096];
-  while (head.size() < kMostHead && head.find("\r\n\r\n") == std::string::npos) {
-    if (!ready(connection, POLLIN, kPatience)) return {};
-    const ssize_t count = ::recv(connection, buffer, sizeof buffer, 0);
-    if (count <= 0) return {};
-    head.append(buffer, static_cast<std::size_t>(count));
-  }
-  return head.find("\r\n\r\n") == std::string::npos ? std::string() : head;
-}
+/// One reader: waits for it, but neither forever nor beyond the end of the server.
+class Connection {
+ public:
+  Connection(int descriptor, const std::atomic<bool>& stop) : descriptor_(descriptor), stop_(stop) {}
+  ~Connection() { ::close(descriptor_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
-void write_all(int connection, std::string_view bytes) {
-  while (!bytes.empty()) {
-    if (!ready(connection, POLLOUT, kPatience)) return;
-    const ssize_t count = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count <= 0) return;  // the reader has left
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+  std::string read_head() const {
+    std::string head;
+    char buffer[4096];
+    while (head.size() < kMostHead && head.find("\r\n\r\n") == std::string::npos) {
+      if (!wait_for(POLLIN)) return {};
+      const ssize_t count = ::recv(descriptor_, buffer, sizeof buffer, MSG_DONTWAIT);
+      if (count <= 0) return {};
+      head.append(buffer, static_cast<std::size_t>(count));
+    }
+    return head.find("\r\n\r\n") == std::string::npos ? std::string() : head;
   }
-}
+
+  void write_all(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      if (!wait_for(POLLOUT)) return;
+      const ssize_t count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count <= 0) return;  // the reader has left
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool wait_for(short what) const {
+    const Clock::time_point end = std::min(Clock::now() + kPatience, begin_ + kLongestConversation);
+    while (!stop_ && Clock::now() < end)
+      if (ready(descriptor_, what, kPulse)) return true;
+    return false;
+  }
+
+  int descriptor_;
+  const std::atomic<bool>& stop_;
+  Clock::time_point begin_ = Clock::now();
+};
 
 std::string_view reason(int status) {
   return status == 200 ? "OK" : status == 404 ? "Not Found" : status == 405 ? "Method Not Allowed" : "Error";
@@ -118,28 +147,54 @@ HttpAnswer LoopbackServer::respond(const HttpRequest& request) const {
   return answer_(std::string_view(request.path).substr(prefix.size()));
 }
 
-void LoopbackServer::converse(int connection) const {
-  const std::string head = read_head(connection);
+void LoopbackServer::converse(int descriptor, const std::atomic<bool>& stop) {
+  const Connection connection(descriptor, stop);
+  const std::string head = connection.read_head();
   if (head.empty()) return;
-  const HttpAnswer answer = respond(parse_request(head));
-  write_all(
-      connection,
+  HttpAnswer answer;
+  {
+    const std::scoped_lock lock(answering_);  // one answer at a time, however many readers there are
+    answer = respond(parse_request(head));
+  }
+  connection.write_all(
       fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n"
                   "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
                   "Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n"
                   "Connection: close\r\n\r\n",
                   answer.status, reason(answer.status), answer.type, answer.body.size()));
-  write_all(connection, answer.body);
+  connection.write_all(answer.body);
 }
 
 void LoopbackServer::serve(const std::atomic<bool>& stop) {
+  struct Conversation {
+    std::atomic<bool> is_over{false};
+    std::thread thread;
+  };
+  std::list<Conversation> conversations;
+  const auto sweep_up = [&](bool wait) {
+    conversations.remove_if([&](Conversation& conversation) {
+      if (!wait && !conversation.is_over) return false;
+      conversation.thread.join();
+      return true;
+    });
+  };
   while (!stop) {
+    sweep_up(false);
+    // Others wait in the queue of the system.
+    if (conversations.size() >= kMostConnections) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kPulse));
+      continue;
+    }
     if (!ready(socket_, POLLIN, kPulse)) continue;
-    const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) continue;
-    converse(connection);
-    ::close(connection);
+    const int descriptor = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (descriptor < 0) continue;
+    Conversation& conversation = conversations.emplace_back();
+    conversation.thread = std::thread([&conversation, &stop, descriptor, this] {
+      converse(descriptor, stop);
+      conversation.is_over = true;
+    });
   }
+  sweep_up(true);
 }
 
 }  // namespace coppice::app

@@ -1,9 +1,10 @@
 // A web server for one reader on this machine: listens on the loopback interface and a free port only,
-// answers GET below a secret path and nothing else, one request at a time.
+// answers GET below a secret path and nothing else. A slow reader keeps no other one waiting.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -38,9 +39,10 @@ class LoopbackServer {
 
  private:
   HttpAnswer respond(const HttpRequest& request) const;
-  void converse(int connection) const;
+  void converse(int descriptor, const std::atomic<bool>& stop);
 
   std::function<HttpAnswer(std::string_view path)> answer_;
+  std::mutex answering_;
   int socket_ = -1;
   unsigned short port_ = 0;
   std::string secret_;

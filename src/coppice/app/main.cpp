@@ -10,19 +10,17 @@
 #include <utility>
 
 #include "coppice/app/context.hpp"
+#include "coppice/app/program.hpp"
+#include "coppice/app/usage_error.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/data/text.hpp"
 #include "coppice/version.hpp"
 
 namespace {
 
 int report(int code, std::string_view message) {
-  coppice::app::write_error_stream(fmt::format("coppice: {}\n", message));
+  coppice::app::write_error_stream(fmt::format("coppice: {}\n", coppice::text::printable(message)));
   return code;
-}
-
-/// CLI11 reports unexpected words only in its message.
-bool is_among_extras(const coppice::app::CLI::ExtrasError& error, std::string_view word) {
-  return fmt::format("{} ", error.what()).find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
 void add_globals(coppice::app::CLI::App& application, coppice::app::Context& context) {
@@ -30,6 +28,8 @@ void add_globals(coppice::app::CLI::App& application, coppice::app::Context& con
   application.add_flag("-q,--quiet", context.quiet, "say nothing on stderr but errors");
   application.add_flag("-v,--verbose", context.verbose, "say more on stderr");
   application.add_flag("--json", context.json, "answer in JSON");
+  application.add_flag("--csv-safe", context.csv_safe,
+                       "in CSV, put an apostrophe before texts that a spreadsheet would run as formulas");
   application
       .add_option("--progress", context.progress, "progress on stderr: auto, bar, plain, json or none")
       ->check(coppice::app::CLI::IsMember({"auto", "bar", "plain", "json", "none"}));
@@ -39,16 +39,14 @@ void add_globals(coppice::app::CLI::App& application, coppice::app::Context& con
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int coppice::app::run_program(std::span<char*> words) {
   using coppice::ErrorCode;
-  std::signal(SIGPIPE, SIG_IGN);
   coppice::app::CLI::App application(
       "Groups, groups of groups and views in a table, with honest uncertainty.", "coppice");
   coppice::app::Context context;
   application.require_subcommand(1);
   application.fallthrough();
   add_globals(application, context);
-  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const auto asks_for_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
   if (std::any_of(words.begin(), words.end(), asks_for_help))
     context.help_words.assign(words.begin(), words.end());
@@ -66,6 +64,7 @@ int main(int argc, char** argv) {
   coppice::app::add_sample(application, context);
   coppice::app::add_crossvalidate(application, context);
   coppice::app::add_export(application, context);
+  coppice::app::add_rename(application, context);
   coppice::app::add_merge(application, context);
   coppice::app::add_compare(application, context);
   coppice::app::add_report(application, context);
@@ -78,29 +77,14 @@ int main(int argc, char** argv) {
   coppice::app::add_completion(application, context);
   coppice::app::add_man(application, context);
   coppice::app::add_selfcheck(application, context);
+  coppice::app::add_demo(application, context);
   try {
-    application.parse(argc, argv);
+    application.parse(static_cast<int>(words.size()), words.data());
     return context.run();
   } catch (const coppice::app::CLI::Success& success) {  // --help, --version
     return success.code;
   } catch (const coppice::app::CLI::ParseError& error) {
-    const std::string_view first = argc > 1 ? argv[1] : "";
-    const auto named = [&](const coppice::app::CLI::App* command) { return command->get_name() == first; };
-    if (!first.empty() && first[0] != '-' && std::as_const(application).get_subcommands(named).empty())
-      return report(static_cast<int>(ErrorCode::usage),
-                    fmt::format("there is no command '{}' (coppice --help lists the commands)", first));
-    const std::string help = std::as_const(application).get_subcommands(named).empty()
-                                 ? "coppice --help lists the commands"
-                                 : fmt::format("coppice {} --help lists its flags", first);
-    if (const auto* extras = dynamic_cast<const coppice::app::CLI::ExtrasError*>(&error); extras != nullptr)
-      if (const auto flag = std::find_if(words.begin(), words.end(),
-                                         [&](std::string_view word) {
-                                           return word.starts_with("--") && is_among_extras(*extras, word);
-                                         });
-          flag != words.end())
-        return report(static_cast<int>(ErrorCode::usage),
-                      fmt::format("coppice {} has no flag {} ({})", first, *flag, help));
-    return report(static_cast<int>(ErrorCode::usage), fmt::format("{} ({})", error.what(), help));
+    return report(static_cast<int>(ErrorCode::usage), coppice::app::usage_error(application, words, error));
   } catch (const coppice::Error& error) {
     return report(static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {
@@ -108,4 +92,14 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return report(static_cast<int>(ErrorCode::bug), fmt::format("a bug in Coppice: {}", error.what()));
   }
+}
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error of writing
+  if (argc < 2) {
+    coppice::app::write_error_stream(coppice::app::first_steps());
+    return static_cast<int>(coppice::ErrorCode::usage);
+  }
+  return coppice::app::run_program({argv, static_cast<std::size_t>(argc)});
 }

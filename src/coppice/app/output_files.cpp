@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kOutputOptions{"output", "truth-out"};
+constexpr std::array kOutputOptions{"output", "truth-out", "views-out"};
 
 bool is_file(const std::string& path) {
   std::error_code ignored;

@@ -10,9 +10,9 @@
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/csv.hpp"
+#include "coppice/post/cluster_names.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/new_columns.hpp"
-#include "coppice/post/profile.hpp"
 #include "coppice/post/row_order.hpp"
 #include "coppice/post/row_trees.hpp"
 
@@ -64,6 +64,7 @@ int predict_paths(const PredictArguments& arguments, const Analysis& analysis, c
   }
   std::string text;
   CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
   writer.cell("row");
   for (std::size_t level = 1; level <= levels.size(); ++level)
     for (const char* name : {"cluster", "probability", "new"}) writer.cell(fmt::format("{}_{}", name, level));
@@ -81,7 +82,7 @@ int predict_paths(const PredictArguments& arguments, const Analysis& analysis, c
 
 /// Columns that were not in the fit, for the same rows.
 int predict_columns(const PredictArguments& arguments, const Context& context) {
-  const Analysis analysis = open_run(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context, ShownRows::all);
   refuse_classifier(analysis, "probabilities of new columns");
   const SavedRun& run = analysis.run();
   Codebook book;
@@ -111,6 +112,7 @@ int predict_columns(const PredictArguments& arguments, const Context& context) {
   }
   std::string text;
   CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
   writer.cell("column").cell("log_density").cell("new_view").end_row();
   for (std::size_t c = 0; c < answers.size(); ++c)
     writer.cell(table.columns[c].name).cell(answers[c].log_density).cell(answers[c].new_view).end_row();
@@ -122,7 +124,7 @@ int predict_columns(const PredictArguments& arguments, const Context& context) {
 int predict_rows(const PredictArguments& arguments, const Context& context) {
   if (arguments.columns) return predict_columns(arguments, context);
   if (!arguments.codebook.empty()) fail(ErrorCode::usage, "--codebook belongs to --columns");
-  const Analysis analysis = open_run(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context, ShownRows::all);
   if (analysis.is_classifier())
     return predict_labels(analysis,
                           {arguments.data, arguments.id, arguments.labels_file, arguments.output,
@@ -154,6 +156,7 @@ int predict_rows(const PredictArguments& arguments, const Context& context) {
   }
   std::string text;
   CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
   writer.cell("row").cell("cluster").cell("probability").cell("log_density").cell("entropy");
   for (std::size_t group = 0; group < estimate.clusters; ++group) writer.cell(fmt::format("p{}", group));
   writer.cell("new").end_row();
@@ -176,7 +179,7 @@ struct ImputeArguments {
 
 int impute_run(const ImputeArguments& arguments, const Context& context) {
   const std::string& output = arguments.output;
-  const Analysis analysis = open_run(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context, ShownRows::all);
   refuse_classifier(analysis, "predictions of missing cells");
   const SavedRun& run = analysis.run();
   note_caveat(analysis, context);
@@ -210,6 +213,7 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   }
   std::string text;
   CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
   for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability", "median"})
     writer.cell(name);
   writer.end_row();
@@ -245,18 +249,18 @@ std::vector<std::string> names_of(std::span<const std::uint32_t> rows, const std
 constexpr double kLeastRival = 0.01;
 
 int profile(const ProfileArguments& arguments, const Context& context) {
-  const Analysis analysis = open_run(arguments.path, context);
+  const Analysis analysis = open_run(arguments.path, context, ShownRows::all);
   const SavedRun& run = analysis.run();
   if (analysis.is_classifier()) {
     if (context.json)
       write_json("", {{"clusters", patterns_json(run, arguments.traits)}});
     else
-      write_output("", patterns_text(run, arguments.traits, context));
+      write_text("", patterns_text(run, arguments.traits, context));
     return 0;
   }
   const Consensus estimate = analysis.consensus(arguments.level, arguments.selecting.selection());
   const std::vector<ClusterProfile> profiles =
-      profile_clusters(run, estimate.labels, estimate.row_confidence, arguments.traits);
+      profile_level(run, arguments.level, estimate, arguments.traits);
   const std::vector<AmbiguousRow> ambiguous_rows = most_ambiguous(
       analysis.is_greedy() ? tree_membership(analysis.row_tree(), estimate.labels)
                            : membership(run.labels(arguments.level, 20'000'000), estimate.labels),
@@ -271,6 +275,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                           {"size", entry.size},
                           {"confidence", entry.confidence},
                           {"name", entry.name},
+                          {"described_as", entry.words},
                           {"traits", traits},
                           {"exemplars", names_of(entry.exemplars, ids)},
                           {"outliers", names_of(entry.outliers, ids)}});
@@ -289,7 +294,8 @@ int profile(const ProfileArguments& arguments, const Context& context) {
   }
   std::string text = caveat_line(analysis, context);
   for (const ClusterProfile& entry : profiles) {
-    text += context.bold(fmt::format("Cluster {}", entry.cluster)) +
+    text += context.bold(fmt::format("Cluster {}{}", entry.cluster,
+                                     entry.name == entry.words ? "" : fmt::format(", {}", entry.name))) +
             fmt::format(" ({} row{}, confidence {:.0f} %)\n", entry.size, entry.size == 1 ? "" : "s",
                         100.0 * entry.confidence);
     for (const Trait& trait : entry.traits) text += fmt::format("  {}\n", trait.words);
@@ -308,7 +314,7 @@ int profile(const ProfileArguments& arguments, const Context& context) {
                              100.0 * row.rival_probability);
   }
   if (!elsewhere.empty()) text += context.bold("\nRows that could belong elsewhere\n") + elsewhere;
-  write_output("", text);
+  write_text("", text);
   return 0;
 }
 

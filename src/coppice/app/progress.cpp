@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "coppice/post/diagnostics.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace coppice::app {
 namespace {
@@ -19,8 +19,11 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 /// What all kinds of progress know: how far the chains are, how fast, and whether they agree so far.
 class ProgressBase : public FitObserver {
  public:
-  ProgressBase(std::size_t chains, bool runs_once, double interval)
-      : interval_(interval), runs_once_(runs_once), log_joint_(chains) {}
+  ProgressBase(const ProgressOptions& options, double interval)
+      : interval_(interval),
+        runs_once_(options.runs_once),
+        budget_(options.budget),
+        log_joint_(options.chains) {}
 
   void on_draws(std::size_t chain, std::size_t first, std::size_t count,
                 std::span<const double> traces) override {
@@ -32,6 +35,17 @@ class ProgressBase : public FitObserver {
       if (first + draw >= values.size()) values.push_back(traces[draw * width]);
   }
 
+  void on_decision(const LengthDecision& decision, std::span<const std::string> names) override {
+    for (std::vector<double>& values : log_joint_) values.clear();
+    rhat_ = decision.convergence.worst_rhat;
+    worst_trace_ = names[decision.convergence.rhat_trace];
+    effective_ = decision.convergence.least_ess;
+    if (!decision.is_end || !shown_) return;
+    state_.last = true;
+    state_.rhat = rhat_;
+    show(state_);
+  }
+
   void on_progress(std::span<const ChainProgress> chains, std::size_t total) override {
     const Clock::time_point now = Clock::now();
     std::size_t done = 0;
@@ -41,13 +55,12 @@ class ProgressBase : public FitObserver {
       begin_ = now;
       done_at_begin_ = done;
     }
-    const bool last = done >= total * chains.size();
-    if (!last && shown_ && seconds_between(last_shown_, now) < interval_) return;
-    shown_ = true;
-    last_shown_ = now;
+    const bool last = total != 0 && done >= total * chains.size();
     const double elapsed = seconds_between(begin_, now);
     const double rate = elapsed > 0.0 ? static_cast<double>(done - done_at_begin_) / elapsed : 0.0;
-    const double left = rate > 0.0 ? static_cast<double>(total * chains.size() - done) / rate : 0.0;
+    const double left = total == 0   ? std::max(budget_ - elapsed, 0.0)
+                        : rate > 0.0 ? static_cast<double>(total * chains.size() - done) / rate
+                                     : 0.0;
     State state{done,
                 total * chains.size(),
                 rate,
@@ -55,7 +68,7 @@ class ProgressBase : public FitObserver {
                 0.0,
                 0.0,
                 0.0,
-                running_rhat(now, last),
+                total == 0 ? rhat_ : running_rhat(now, last),
                 chains.empty() ? kMissing : chains.front().held_out,
                 last};
     double started = 0.0;
@@ -67,32 +80,50 @@ class ProgressBase : public FitObserver {
       started += 1.0;
     }
     if (started > 0.0) state.log_joint /= started;
+    state_ = state;
+    if (!last && shown_ && seconds_between(last_shown_, now) < interval_) return;
+    shown_ = true;
+    last_shown_ = now;
     show(state);
   }
 
  protected:
   struct State {
-    std::size_t done, total;
-    double rate, left, fewest, most, log_joint, rhat, held_out;
-    bool last;
+    std::size_t done = 0, total = 0;  // total 0: until the run can be trusted
+    double rate = 0.0, left = 0.0, fewest = 0.0, most = 0.0, log_joint = 0.0, rhat = 0.0, held_out = 0.0;
+    bool last = false;
+
+    bool is_open() const { return total == 0; }
   };
   virtual void show(const State& state) = 0;
 
   std::string words(const State& state) const {
-    std::string text = fmt::format("{}/{} {}", state.done, state.total, runs_once_ ? "steps" : "sweeps");
+    const char* unit = runs_once_ ? "steps" : "sweeps";
+    std::string text = state.is_open() ? fmt::format("{} {}", state.done, unit)
+                                       : fmt::format("{}/{} {}", state.done, state.total, unit);
     if (state.rate > 0.0) text += fmt::format(", {:.0f}/s", state.rate);
     if (state.last)
       text += ", done";
     else if (state.rate > 0.0)
-      text += fmt::format(", {} left", duration_words(state.left));
+      text += fmt::format(", {} left{}", duration_words(state.left), state.is_open() ? " at most" : "");
     text += state.fewest == state.most
                 ? fmt::format(", {:.0f} cluster{}", state.most, state.most == 1.0 ? "" : "s")
                 : fmt::format(", {:.0f}-{:.0f} clusters", state.fewest, state.most);
     text += fmt::format(", {} {:.1f}", runs_once_ ? "lower bound" : "log joint", state.log_joint);
     if (std::isfinite(state.held_out)) text += fmt::format(", held out {:.2f} per row", state.held_out);
     if (std::isfinite(state.rhat)) text += fmt::format(", R-hat {:.3f}", state.rhat);
+    if (state.is_open() && std::isfinite(state.rhat))
+      text += fmt::format(" ({}), {:.0f} effective draws", worst_trace_, effective_);
     return text;
   }
+  /// The part of the work, or of the time, that is done.
+  double done_share(const State& state) const {
+    if (state.last) return 1.0;
+    if (!state.is_open()) return static_cast<double>(state.done) / static_cast<double>(state.total);
+    return budget_ > 0.0 ? 1.0 - state.left / budget_ : 0.0;
+  }
+  double effective_draws() const { return effective_; }
+  const std::string& worst_trace() const { return worst_trace_; }
 
  private:
   double running_rhat(Clock::time_point now, bool last) {
@@ -109,17 +140,21 @@ class ProgressBase : public FitObserver {
 
   double interval_;
   bool runs_once_;
+  double budget_;
   std::vector<std::vector<double>> log_joint_;
   bool started_ = false;
   bool shown_ = false;
   Clock::time_point begin_, last_shown_, last_rhat_;
   std::size_t done_at_begin_ = 0;
   double rhat_ = std::nan("");
+  State state_;              // as shown last
+  std::string worst_trace_;  // of the last decision, and the effective draws it found
+  double effective_ = 0.0;
 };
 
 class BarProgress final : public ProgressBase {
  public:
-  BarProgress(std::size_t chains, bool runs_once) : ProgressBase(chains, runs_once, 0.1) {}
+  explicit BarProgress(const ProgressOptions& options) : ProgressBase(options, 0.1) {}
   ~BarProgress() override {
     if (drawn_ && !ended_) std::fputc('\n', stderr);
   }
@@ -127,13 +162,11 @@ class BarProgress final : public ProgressBase {
  private:
   void show(const State& state) override {
     constexpr std::size_t kWidth = 24;
-    const std::size_t filled = state.total == 0 ? kWidth : kWidth * state.done / state.total;
+    const double share = done_share(state);
+    const auto filled = static_cast<std::size_t>(static_cast<double>(kWidth) * share);
     std::string bar;
     for (std::size_t i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
-    write_error_stream(fmt::format(
-        "\r\033[K{} {:3.0f} %  {}", bar,
-        100.0 * static_cast<double>(state.done) / static_cast<double>(std::max<std::size_t>(state.total, 1)),
-        words(state)));
+    write_error_stream(fmt::format("\r\033[K{} {:3.0f} %  {}", bar, 100.0 * share, words(state)));
     drawn_ = true;
     if (state.last && !ended_) {
       std::fputc('\n', stderr);
@@ -147,7 +180,7 @@ class BarProgress final : public ProgressBase {
 
 class PlainProgress final : public ProgressBase {
  public:
-  PlainProgress(std::size_t chains, bool runs_once) : ProgressBase(chains, runs_once, 60.0) {}
+  explicit PlainProgress(const ProgressOptions& options) : ProgressBase(options, 60.0) {}
 
  private:
   void show(const State& state) override { write_error_stream(words(state) + "\n"); }
@@ -155,7 +188,7 @@ class PlainProgress final : public ProgressBase {
 
 class JsonProgress final : public ProgressBase {
  public:
-  JsonProgress(std::size_t chains, bool runs_once) : ProgressBase(chains, runs_once, 1.0) {}
+  explicit JsonProgress(const ProgressOptions& options) : ProgressBase(options, 1.0) {}
 
  private:
   void show(const State& state) override {
@@ -166,6 +199,11 @@ class JsonProgress final : public ProgressBase {
                                 {"clusters", {state.fewest, state.most}},
                                 {"log_joint", state.log_joint},
                                 {"rhat", state.rhat}};
+    if (state.is_open()) {
+      line["total"] = nullptr;
+      line["worst_trace"] = worst_trace();
+      line["effective_draws"] = effective_draws();
+    }
     if (std::isfinite(state.held_out)) line["held_out"] = state.held_out;
     write_error_stream(line.dump() + "\n");
     std::fflush(stderr);
@@ -174,13 +212,18 @@ class JsonProgress final : public ProgressBase {
 
 }  // namespace
 
-std::unique_ptr<FitObserver> make_progress(const Context& context, std::size_t chains, bool runs_once) {
+std::unique_ptr<FitObserver> make_progress(const Context& context, const ProgressOptions& options) {
   std::string kind = context.progress;
   if (kind == "auto") kind = context.quiet ? "none" : context.stderr_is_terminal() ? "bar" : "plain";
-  if (kind == "bar") return std::make_unique<BarProgress>(chains, runs_once);
-  if (kind == "plain") return std::make_unique<PlainProgress>(chains, runs_once);
-  if (kind == "json") return std::make_unique<JsonProgress>(chains, runs_once);
+  if (kind == "bar") return std::make_unique<BarProgress>(options);
+  if (kind == "plain") return std::make_unique<PlainProgress>(options);
+  if (kind == "json") return std::make_unique<JsonProgress>(options);
   return nullptr;
+}
+
+std::unique_ptr<FitObserver> make_progress(const Context& context, const Fit& fit) {
+  return make_progress(
+      context, {.chains = fit.config().chains, .runs_once = fit.model().runs_once(), .budget = fit.budget()});
 }
 
 std::string duration_words(double seconds) {
@@ -190,10 +233,6 @@ std::string duration_words(double seconds) {
   if (minutes < 100)
     return fmt::format("{} min {:.0f} s", minutes, seconds - 60.0 * static_cast<double>(minutes));
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
-}
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string size_words(std::size_t bytes) {

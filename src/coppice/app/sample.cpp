@@ -23,7 +23,7 @@ void add_sample(CLI::App& application, Context& context) {
   command->add_option("-o,--output", arguments->output, "CSV file to write; with --json: JSON [stdout]");
   command->callback([=, &context] {
     context.run = [=, &context] {
-      const Analysis analysis = open_run(arguments->path, context);
+      const Analysis analysis = open_run(arguments->path, context, ShownRows::all);
       refuse_classifier(analysis, "new rows");
       note_caveat(analysis, context);
       write_table_answer(arguments->output,

@@ -1,13 +1,19 @@
 // coppice score: how well the clusters agree with labels that are known.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "coppice/app/answering.hpp"
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/classify.hpp"
 #include "coppice/app/hierarchy_text.hpp"
+#include "coppice/app/text_table.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/answer_json.hpp"
+#include "coppice/out/ascii_tree.hpp"
 #include "coppice/out/hierarchy_json.hpp"
+#include "coppice/post/cluster_names.hpp"
+#include "coppice/post/cross_table.hpp"
 #include "coppice/post/known_labels.hpp"
 #include "coppice/post/row_order.hpp"
 
@@ -18,27 +24,27 @@ using nlohmann::ordered_json;
 
 /// The column of FILE:COL, in the order of the run's rows: matched by row name if the run has names, else by
 /// position.
-Labels labels_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
+Column truth_from_file(const SavedRun& run, const std::string& file, const std::string& name) {
   ReadOptions options;
   options.truth = {name};
   options.labels_only = true;
   options.id = run.config().id;
   const Dataset data = read_dataset(file, options);
-  const Labels labels = known_labels(data.truth.columns.at(0));
+  const Column& found = data.truth.columns.at(0);
   const std::vector<std::string>& ids = run.table().row_ids;
-  if (labels.size() < ids.size())
-    fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, labels.size(),
+  if (found.values.size() < ids.size())
+    fail(ErrorCode::bad_data, "{}: {} rows of labels for the {} rows of the run", file, found.values.size(),
          ids.size());
-  Labels ordered;
+  Column ordered{found.name, found.kind, {}, found.levels};
   for (const std::size_t place : places_of_rows(ids, data.truth.row_ids, file))
-    ordered.push_back(labels[place]);
+    ordered.values.push_back(found.values[place]);
   return ordered;
 }
 
-Labels truth_labels(const SavedRun& run, const std::string& truth) {
-  if (const Column* column = run.contents().truth.find(truth)) return known_labels(*column);
+Column truth_column(const SavedRun& run, const std::string& truth) {
+  if (const Column* column = run.contents().truth.find(truth)) return *column;
   if (const std::size_t colon = truth.rfind(':'); colon != std::string::npos)
-    return labels_from_file(run, truth.substr(0, colon), truth.substr(colon + 1));
+    return truth_from_file(run, truth.substr(0, colon), truth.substr(colon + 1));
   std::vector<std::string> known;
   for (const Column& column : run.contents().truth.columns) known.push_back(column.name);
   fail(ErrorCode::configuration,
@@ -46,10 +52,61 @@ Labels truth_labels(const SavedRun& run, const std::string& truth) {
        known.empty() ? "it was fitted without --truth" : fmt::format("it has {}", fmt::join(known, ", ")));
 }
 
+/// Places of the largest numbers, ascending.
+std::vector<std::size_t> largest(const std::vector<std::size_t>& sizes, std::size_t most) {
+  std::vector<std::size_t> places(sizes.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::stable_sort(places.begin(), places.end(),
+                   [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  places.resize(std::min(places.size(), most));
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+/// Clusters against classes; of many the largest, so that lines stay readable.
+std::string cross_table_text(const SavedRun& run, std::size_t level, std::span<const Label> labels,
+                             const CrossTable& table, const std::string& truth, const Context& context) {
+  constexpr std::size_t kMostClusters = 40;
+  constexpr std::size_t kMostClasses = 12;
+  constexpr std::size_t kNameWidth = 34;
+  const std::vector<std::size_t> classes = largest(table.class_sizes(), kMostClasses);
+  const std::vector<std::size_t> clusters = largest(cluster_sizes(labels), kMostClusters);
+  const std::vector<ClusterName> names = name_level(run, level, labels);
+  const bool has_unknown =
+      std::any_of(table.unknown.begin(), table.unknown.end(), [](std::size_t n) { return n > 0; });
+  const bool has_more = classes.size() < table.classes.size();
+  std::vector<std::string> heads{fmt::format("rows by cluster and {}", fit_to_width(truth, 16))};
+  for (const std::size_t c : classes) heads.push_back(fit_to_width(table.classes[c], 16));
+  if (has_more) heads.push_back(fmt::format("{} more", table.classes.size() - classes.size()));
+  if (has_unknown) heads.emplace_back("unknown");
+  std::vector<std::vector<std::string>> lines{heads};
+  for (const std::size_t cluster : clusters) {
+    std::vector<std::string> line{fit_to_width(
+        fmt::format("{} {}", cluster_number(run, {level, static_cast<Label>(cluster)}), names[cluster].name),
+        kNameWidth)};
+    const std::vector<std::size_t>& counts = table.counts[cluster];
+    std::size_t rest = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    for (const std::size_t c : classes) {
+      line.push_back(counts[c] == 0 ? "." : fmt::format("{}", counts[c]));
+      rest -= counts[c];
+    }
+    if (has_more) line.push_back(rest == 0 ? "." : fmt::format("{}", rest));
+    if (has_unknown)
+      line.push_back(table.unknown[cluster] == 0 ? "." : fmt::format("{}", table.unknown[cluster]));
+    lines.push_back(std::move(line));
+  }
+  TextTable aligned(std::vector<std::size_t>(heads.size()));
+  for (std::vector<std::string>& line : lines) aligned.add(std::move(line));
+  std::string text = "\n" + aligned.text(context);
+  if (clusters.size() < table.counts.size())
+    text += fmt::format("and {} smaller clusters (--json has all)\n", table.counts.size() - clusters.size());
+  return text;
+}
+
 struct ScoreArguments {
   std::string path, data, labels_file;
   std::vector<std::string> truth;
-  SelectionFlags selecting;
+  EstimateFlags selecting;
 };
 
 int score_run(const ScoreArguments& arguments, const Context& context) {
@@ -60,7 +117,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
   if (!arguments.data.empty() || !arguments.labels_file.empty())
     fail(ErrorCode::usage,
          "the run learned no labels: known groups are named by --truth COLUMN or FILE:COLUMN");
-  const Selection selection = arguments.selecting.selection();
+  const EstimateRequest request = arguments.selecting.request();
   std::vector<std::string> truths = arguments.truth;
   const SavedRun& run = analysis.run();
   if (truths.empty())
@@ -69,13 +126,15 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
   ordered_json answer = ordered_json::array();
   std::string text = caveat_line(analysis, context);
   for (const std::string& truth : truths) {
-    const Labels known = truth_labels(run, truth);
+    const Column column = truth_column(run, truth);
+    const Labels known = known_labels(column);
+    std::string tables;
     ordered_json levels = ordered_json::array();
     text += context.bold(fmt::format("{:<24}{:>6}{:>10}{:>8}{:>8}{:>8}{:>8}{:>16}\n",
                                      fmt::format("against {}", truth), "level", "clusters", "F", "ARI", "NMI",
                                      "VI", "ARI of draws"));
     for (std::size_t level = 1; level <= run.levels(); ++level) {
-      const Consensus estimate = analysis.consensus(level, selection);
+      const Consensus estimate = analysis.consensus(level, request);
       const Scores scores = score(known, estimate.labels);
       const LabelMatrix draws = run.labels(level, 100'000'000);
       double mean = 0.0;
@@ -92,18 +151,22 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
       entry.update(to_json(scores));
       entry["draws_ari_mean"] = mean;
       entry["draws_ari_sd"] = sd;
+      const CrossTable table = cross_table(column, estimate.labels);
+      entry["table"] = to_json(table);
+      tables += cross_table_text(run, level, estimate.labels, table, truth, context);
       levels.push_back(entry);
       text += fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level,
                           scores.clusters, scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
     }
     answer.push_back({{"truth", truth}, {"levels", levels}});
+    text += tables;
   }
   ordered_json scores{{"model", run.model().name},
                       {"verdict", analysis.verdict().sentence},
                       {"trusted", analysis.verdict().trusted},
                       {"scores", answer}};
   if (run.levels() > 1) {
-    const QualityReport quality = quality_report(analysis, analysis.hierarchy(selection));
+    const QualityReport quality = quality_report(analysis, analysis.hierarchy(arguments.selecting.selection()));
     scores["quality"] = quality_json(quality);
     text += "\n" + quality_text(quality, context);
   }
@@ -111,7 +174,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
   if (context.json)
     write_json("", scores);
   else
-    write_output("", text);
+    write_text("", text);
   return 0;
 }
 

@@ -10,8 +10,10 @@
 #include "coppice/base/math.hpp"
 #include "coppice/data/bananas.hpp"
 #include "coppice/family/plan.hpp"
+#include "coppice/family/registry.hpp"
 #include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/out/csv.hpp"
 #include "coppice/post/hierarchy.hpp"
 #include "coppice/run/config.hpp"
 #include "coppice/run/problem_setup.hpp"
@@ -20,7 +22,7 @@ namespace coppice::app {
 namespace {
 
 struct SimulateArguments {
-  std::string model, output, truth;
+  std::string model, output, truth, views;
   std::optional<std::string> given_family;
   std::optional<std::size_t> given_rows, given_columns;
   std::optional<double> radius, noise;
@@ -28,7 +30,13 @@ struct SimulateArguments {
   std::vector<std::string> set;
   ParameterFlags parameters;
 
-  std::string family() const { return given_family.value_or("gaussian"); }
+  /// Without a choice one of reals, which models that divide the columns need to be independent.
+  std::string family() const {
+    if (given_family) return *given_family;
+    return model != "bananas" && model_by_name(model).independent_columns
+               ? automatic_family(Kind::real, false).name
+               : "gaussian";
+  }
   std::size_t rows() const { return given_rows.value_or(200); }
   std::size_t columns() const { return given_columns.value_or(2); }
 };
@@ -54,26 +62,57 @@ Table prototype(const SimulateArguments& arguments) {
   return table;
 }
 
-/// The table, and the labels of its rows at every level if they are asked for.
-void write_simulation(const SimulateArguments& arguments, const Table& table, const Labels& labels,
+/// What was drawn, apart from the data: labels of the rows at every level, and the views of a model that has
+/// them.
+struct Drawn {
+  Labels labels;
+  Views views = {};
+};
+
+Column numbers_column(std::string name, std::span<const Label> labels, Label first) {
+  Column column{std::move(name), Kind::count, {}, {}};
+  for (const Label label : labels) column.values.push_back(static_cast<double>(label + first));
+  return column;
+}
+
+/// The view of each column; they count from 1.
+void write_views(const std::string& path, const Table& table, const Views& views, const Context& context) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  std::string text;
+  CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
+  writer.cell("column").cell("view").end_row();
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    const std::size_t view = static_cast<std::size_t>(views.columns[j]) + 1;
+    list.push_back({{"column", table.columns[j].name}, {"view", view}});
+    writer.cell(table.columns[j].name).cell(view).end_row();
+  }
+  writer.close();
+  context.json ? write_json(path, list) : write_output(path, text);
+}
+
+/// The table, and what was drawn if it is asked for.
+void write_simulation(const SimulateArguments& arguments, const Table& table, const Drawn& drawn,
                       const Context& context) {
   write_table_answer(arguments.output, table, context);
+  if (!arguments.views.empty()) write_views(arguments.views, table, drawn.views, context);
   if (arguments.truth.empty()) return;
+  const Labels& labels = drawn.labels;
   const std::size_t levels = labels.size() / table.rows();
   Table truth;
   truth.row_ids = table.row_ids;
   for (std::size_t level = 1; level <= levels; ++level) {
     const auto part = level_of(labels, table.rows(), level);
-    truth.columns.push_back({levels == 1 ? "cluster" : fmt::format("level{}", level),
-                             Kind::count,
-                             {part.begin(), part.end()},
-                             {}});
+    truth.columns.push_back(numbers_column(levels == 1 ? "cluster" : fmt::format("level{}", level), part, 0));
   }
+  for (std::size_t view = 0; view < drawn.views.count(); ++view)
+    truth.columns.push_back(numbers_column(fmt::format("view{}", view + 1), drawn.views.rows[view], 0));
   write_table_answer(arguments.truth, truth, context);
 }
 
 int simulate_bananas(const SimulateArguments& arguments, const Context& context) {
   arguments.parameters.check_all_known({}, "bananas");
+  if (!arguments.views.empty()) fail(ErrorCode::usage, "--views-out: bananas have no views");
   if (!arguments.set.empty() || arguments.given_family || arguments.given_columns)
     fail(ErrorCode::usage, "bananas have two columns and no family: leave out --columns, --family and --set");
   Bananas bananas;
@@ -82,9 +121,10 @@ int simulate_bananas(const SimulateArguments& arguments, const Context& context)
   bananas.noise = arguments.noise.value_or(bananas.noise);
   Stream stream({arguments.seed, 0, 0}, Purpose::prior_data);
   const Table table = bananas.draw(stream);
-  Labels labels;
-  for (std::size_t row = 0; row < bananas.rows; ++row) labels.push_back(static_cast<Label>(bananas.arc(row)));
-  write_simulation(arguments, table, labels, context);
+  Drawn drawn;
+  for (std::size_t row = 0; row < bananas.rows; ++row)
+    drawn.labels.push_back(static_cast<Label>(bananas.arc(row)));
+  write_simulation(arguments, table, drawn, context);
   return 0;
 }
 
@@ -93,6 +133,9 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const ModelEntry& model = model_by_name(arguments.model);
   if (arguments.radius || arguments.noise)
     fail(ErrorCode::usage, "--radius and --noise belong to bananas, not to the model {}", model.name);
+  const bool draws_views = model.has_views() && !model.is_greedy();
+  if (!arguments.views.empty() && !draws_views)
+    fail(ErrorCode::usage, "--views-out: the model {} does not draw views; crosscat does", model.name);
   const std::vector<Parameter>* tables[] = {&model.parameters};
   arguments.parameters.check_all_known(tables, model.name);
   Settings settings;
@@ -110,9 +153,16 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const StreamName name{arguments.seed, 0, 0};
   inference->draw_prior(name);
   inference->draw_data(name, rows);
-  Labels labels(model.levels(problem.parameters) * arguments.rows());
-  inference->labels(labels);
-  write_simulation(arguments, decode(plan, rows, like), labels, context);
+  Drawn drawn{Labels(model.levels(problem.parameters) * arguments.rows())};
+  const Labels& labels = drawn.labels;
+  inference->labels(drawn.labels);
+  if (draws_views) {
+    const Views by_cell = model.views(problem, inference->payload());
+    drawn.views = by_cell;
+    for (std::size_t cell = 0; cell < plan.order.size(); ++cell)
+      drawn.views.columns[plan.order[cell]] = by_cell.columns[cell];
+  }
+  write_simulation(arguments, decode(plan, rows, like), drawn, context);
   for (std::size_t level = 1; level <= labels.size() / arguments.rows(); ++level) {
     const auto begin = labels.begin() + static_cast<std::ptrdiff_t>((level - 1) * arguments.rows());
     const Label last = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(arguments.rows()));
@@ -195,7 +245,8 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("--n", arguments->given_rows, "rows [200; bananas: 400]")
       ->check(CLI::Range(1, 100'000'000));
   command->add_option("--columns", arguments->given_columns, "columns [2]")->check(CLI::Range(1, 100'000));
-  command->add_option("--family", arguments->given_family, "family of the columns [gaussian]");
+  command->add_option("--family", arguments->given_family,
+                      "family of the columns [gaussian; bhc, bhcc and crosscat: gaussian-diagonal]");
   command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE")->allow_extra_args(false);
   command->add_option("--radius", arguments->radius, "bananas: radius of the arcs [5]")
       ->check(CLI::PositiveNumber);
@@ -204,6 +255,10 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("--seed", arguments->seed, "seed [1]")->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", arguments->output, "CSV file to write; with --json: JSON [stdout]");
   command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn; with --json: JSON");
+  command->add_option(
+      "--views-out", arguments->views,
+      "CSV file for the views drawn (crosscat): the view of each column; the clusters of each "
+      "view are in --truth-out");
   for (const ModelEntry& model : all_models())
     if (context.shows_flags_of(model.name))
       arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);

@@ -7,16 +7,19 @@
 #include "coppice/app/hierarchy_text.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/text_table.hpp"
+#include "coppice/app/trust_text.hpp"
 #include "coppice/app/views_text.hpp"
+#include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/data/text.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/ascii_tree.hpp"
 #include "coppice/out/hierarchy_json.hpp"
+#include "coppice/out/trust_json.hpp"
 #include "coppice/out/views_json.hpp"
+#include "coppice/post/cluster_names.hpp"
 #include "coppice/post/coclustering.hpp"
-#include "coppice/post/profile.hpp"
 
 namespace coppice::app {
 namespace {
@@ -28,9 +31,18 @@ std::string trace_table(const Analysis& analysis, const Context& context) {
   table.add({"trace", "mean", "sd", "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"});
   for (const TraceSummary& trace : analysis.traces())
     table.add({trace.name, short_number(trace.mean), short_number(trace.sd), short_number(trace.q05),
-               short_number(trace.q95), std::isnan(trace.rhat) ? "-" : fmt::format("{:.3f}", trace.rhat),
+               short_number(trace.q95), rhat_text(trace.rhat),
                short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail))});
   return table.text(context);
+}
+
+/// One line for each trace of the model: what it is. Those of learned hyper-parameters say it in their names.
+std::string trace_help(const Analysis& analysis, const Context& context) {
+  const SavedRun& run = analysis.run();
+  std::string text;
+  for (const TraceInfo& trace : run.model().traces(run.setup().problem.parameters))
+    text += context.dim(fmt::format("{:<15} {}", trace.name, trace.help)) + "\n";
+  return text;
 }
 
 std::string move_table(const ordered_json& moves, const Context& context) {
@@ -48,16 +60,23 @@ std::string move_table(const ordered_json& moves, const Context& context) {
 int diagnose(const std::string& path, bool strict, const Context& context) {
   const Analysis analysis = open_run(path, context);
   const ordered_json moves = moves_json(analysis.run());
+  const Trust trust = trust_of(analysis);
   if (context.json) {
     ordered_json answer = head_json(analysis);
+    answer.update(trust_json(analysis, trust));
+    answer["partition_traces"] = partition_traces_json(analysis);
     answer["traces"] = ordered_json::array();
     for (const TraceSummary& trace : analysis.traces()) answer["traces"].push_back(to_json(trace));
     answer["moves"] = moves;
     answer["seconds"] = analysis.seconds();
     write_json("", answer);
   } else {
-    write_output("", verdict_lines(analysis, context) + "\n" + trace_table(analysis, context) + "\n" +
-                         move_table(moves, context));
+    std::string text = verdict_lines(analysis, context) + trust_text(analysis, trust, context) + "\n" +
+                       trace_table(analysis, context) + "\n";
+    for (const std::string& part :
+         {partition_trace_table(analysis, context), fit_table(trust.fit, context)})
+      if (!part.empty()) text += part + "\n";
+    write_text("", text + trace_help(analysis, context) + "\n" + move_table(moves, context));
   }
   return strict && !analysis.verdict().trusted ? 1 : 0;
 }
@@ -74,10 +93,31 @@ std::string join_names(const std::vector<std::string>& names, std::size_t width)
   return fit_to_width(text, width);
 }
 
+/// Which clusters of an estimate are single rows that cannot be placed.
+std::vector<bool> unassigned_clusters(const Consensus& estimate, const std::vector<bool>& unassigned) {
+  std::vector<bool> clusters(estimate.clusters, false);
+  for (std::size_t row = 0; row < unassigned.size(); ++row)
+    if (unassigned[row]) clusters[static_cast<std::size_t>(estimate.labels[row])] = true;
+  return clusters;
+}
+
+ordered_json bound_json(const Analysis& analysis, const BallBound& bound) {
+  ordered_json answer{{"clusters", bound.clusters}, {"distance", bound.distance}};
+  constexpr std::size_t kMostRows = 2000;  // whose labels are given
+  if (analysis.run().rows() <= kMostRows) answer["labels"] = bound.labels;
+  return answer;
+}
+
 ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate, std::size_t level,
-                            const std::vector<ClusterProfile>& profiles) {
+                            const std::vector<ClusterProfile>& profiles, const std::vector<bool>& unassigned,
+                            const std::optional<BallBounds>& bounds) {
   ordered_json clusters = ordered_json::array();
+  const std::vector<bool> left_out = unassigned_clusters(estimate, unassigned);
+  ordered_json alone = ordered_json::array();
+  for (std::size_t row = 0; row < unassigned.size(); ++row)
+    if (unassigned[row]) alone.push_back(analysis.run().table().row_ids[row]);
   for (const ClusterProfile& profile : profiles) {
+    if (left_out[static_cast<std::size_t>(profile.cluster)]) continue;
     ordered_json members = ordered_json::array();
     for (std::size_t row = 0; row < estimate.labels.size(); ++row)
       if (estimate.labels[row] == profile.cluster) members.push_back(analysis.run().table().row_ids[row]);
@@ -85,47 +125,70 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
                         {"size", profile.size},
                         {"confidence", profile.confidence},
                         {"name", profile.name},
+                        {"described_as", profile.words},
                         {"rows", members}});
   }
-  return {{"level", level},
-          {"clusters", estimate.clusters},
-          {"expected_loss", estimate.expected_loss},
-          {"ball_radius", estimate.ball_radius},
-          {"groups", clusters}};
+  ordered_json answer{{"level", level},
+                      {"clusters", estimate.clusters - alone.size()},
+                      {"expected_loss", estimate.expected_loss},
+                      {"ball_radius", estimate.ball_radius}};
+  if (bounds)
+    answer["ball"] = {{"upper", bound_json(analysis, bounds->upper)},
+                      {"lower", bound_json(analysis, bounds->lower)},
+                      {"horizontal", bound_json(analysis, bounds->horizontal)}};
+  answer["unassigned"] = alone;
+  answer["groups"] = clusters;
+  return answer;
+}
+
+/// "Gentoo: flipper_length higher" if the cluster has been named.
+std::string title_of(const ClusterProfile& profile) {
+  return profile.name == profile.words ? profile.words : fmt::format("{}: {}", profile.name, profile.words);
 }
 
 void print_clusters(const Analysis& analysis, const Consensus& estimate,
-                    const std::vector<ClusterProfile>& profiles, const Context& context, std::string& text) {
+                    const std::vector<ClusterProfile>& profiles, const std::vector<bool>& unassigned,
+                    const Context& context, std::string& text) {
+  const std::vector<bool> left_out = unassigned_clusters(estimate, unassigned);
   text += context.bold(fmt::format("{:>7} {:>6} {:>10}  {}\n", "cluster", "rows", "confidence",
                                    "what makes it different / members"));
   for (const ClusterProfile& profile : profiles) {
+    if (left_out[static_cast<std::size_t>(profile.cluster)]) continue;
     std::vector<std::string> members;
     for (std::size_t row = 0; row < estimate.labels.size() && members.size() < 40; ++row)
       if (estimate.labels[row] == profile.cluster) members.push_back(analysis.run().table().row_ids[row]);
     text += fmt::format("{:>7} {:>6} {:>8.0f} %  {}\n", profile.cluster, profile.size,
-                        100.0 * profile.confidence, fit_to_width(profile.name, 90));
+                        100.0 * profile.confidence, fit_to_width(title_of(profile), 90));
     text += context.dim(fmt::format("{:>28}{}\n", "", join_names(members, 90)));
   }
+  std::vector<std::string> alone;
+  for (std::size_t row = 0; row < unassigned.size(); ++row)
+    if (unassigned[row]) alone.push_back(analysis.run().table().row_ids[row]);
+  if (alone.empty()) return;
+  text += fmt::format("{:>7} {:>6} {:>10}  {}\n", "-", alone.size(), "", "unassigned: no cluster takes them in most draws");
+  text += context.dim(fmt::format("{:>28}{}\n", "", join_names(alone, 90)));
 }
 
-void print_consensus(const Analysis& analysis, const Consensus& estimate,
-                     const std::vector<ClusterProfile>& profiles, Selection selection, const Context& context,
-                     std::string& text) {
-  text += partition_sentence(estimate, selection) + "\n\n";
-  print_clusters(analysis, estimate, profiles, context, text);
+/// The extremes of the credible ball in a sentence.
+std::string ball_text(const BallBounds& bounds) {
+  return fmt::format(
+      "In this ball: {} to {} clusters; the farthest draw has {} and is {:.3f} away.\n",
+      bounds.upper.clusters, bounds.lower.clusters, bounds.horizontal.clusters, bounds.horizontal.distance);
 }
 
-std::string head_text(const Analysis& analysis, const Context& context) {
+std::string head_text(const Analysis& analysis, const Trust& trust, const Context& context) {
   const SavedRun& run = analysis.run();
   const std::string how =
       analysis.is_greedy() || analysis.is_classifier()
           ? fmt::format("One fit, seed {}, in {}.", run.config().seed, duration_words(analysis.seconds()))
-          : fmt::format("{} chains of {} draws after {} warm-up sweeps, seed {}; {} of sampling.",
-                        run.config().chains, run.draws_per_chain(), run.config().warmup, run.config().seed,
-                        duration_words(analysis.seconds()));
-  return verdict_lines(analysis, context) + "\n" +
-         fmt::format("{} on {}: {} rows, {} columns ({}).\n{}\n", run.model().name, run.config().data,
-                     run.rows(), run.table().columns.size(), run.setup().plan.description(), how);
+          : fmt::format("{} of {} after {}, seed {}, in {}.", counted(run.config().chains, "chain"),
+                        counted(run.draws_per_chain(), "draw"), counted(run.config().warmup, "warm-up sweep"),
+                        run.config().seed, duration_words(analysis.seconds()));
+  return verdict_lines(analysis, context) + trust_text(analysis, trust, context) + "\n" +
+         fmt::format("{} on {}: {}, {} ({}).\n{}\n", run.model().name, run.config().data,
+                     counted(run.all_rows(), "row"), counted(run.table().columns.size(), "column"),
+                     run.setup().plan.description(), how) +
+         (run.sample_note().empty() ? "" : fmt::format("Here {}.\n", run.sample_note()));
 }
 
 /// Blocks are nodes without children, with their rows or columns.
@@ -155,18 +218,18 @@ void summarize_tree(const Analysis& analysis, const Context& context, std::strin
   const double bound = run.traces().front().front().front();
   const TreePosterior posterior(analysis.row_tree());
   const Consensus estimate = analysis.consensus(1, Selection::vi);
-  const std::vector<ClusterProfile> profiles =
-      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  const std::vector<ClusterProfile> profiles = profile_level(run, 1, estimate, 3);
   answer["lower_bound"] = bound;
   answer["expected_clusters"] = posterior.expected_clusters();
   answer["trees"] = analysis.row_tree().roots().size();
   answer["merges"] = merges_json(analysis.row_tree());
-  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  const std::vector<bool> none(run.rows(), false);
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles, none, std::nullopt));
   text += fmt::format(
       "\nLower bound on the log evidence: {:.3f} nats ({:.4f} per row).\nFlat clusters of the tree: {}; "
       "{:.1f} on average over the partitions that cutting it can give.\n\n",
       bound, bound / static_cast<double>(run.rows()), estimate.clusters, posterior.expected_clusters());
-  print_clusters(analysis, estimate, profiles, context, text);
+  print_clusters(analysis, estimate, profiles, none, context, text);
 }
 
 /// A tree over columns: its views, and the row clusters of the largest.
@@ -178,14 +241,14 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
   const TreePosterior posterior(columns);
   const ReportedViews report = report_views(run, Loss::vi);
   const Consensus estimate = analysis.consensus(1, Selection::vi);
-  const std::vector<ClusterProfile> profiles =
-      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  const std::vector<ClusterProfile> profiles = profile_level(run, 1, estimate, 3);
   answer["lower_bound"] = bound;
   answer["expected_views"] = posterior.expected_clusters();
   answer["trees"] = columns.roots().size();
   answer["merges"] = merges_json(columns, "columns");
   answer["views"] = views_json(run, report);
-  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  const std::vector<bool> none(run.rows(), false);
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles, none, std::nullopt));
   text += fmt::format(
       "\nLower bound on the log evidence: {:.3f} nats ({:.4f} per cell).\nViews of the tree: {}; {:.1f} on "
       "average over the partitions that cutting it can give.\n\n",
@@ -195,7 +258,7 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
   text +=
       fmt::format("\nRow clusters of the view with the most columns; for the others: coppice views {}.\n\n",
                   run.file().path());
-  print_clusters(analysis, estimate, profiles, context, text);
+  print_clusters(analysis, estimate, profiles, none, context, text);
 }
 
 /// One character for every number of clusters that either law has nine times in ten, or for a few numbers.
@@ -252,8 +315,30 @@ std::string separation_text(const std::vector<ColumnSeparation>& columns, const 
                     "separate them).\n");
 }
 
+/// The hyper-parameters of each column; of many columns the first ones.
+std::string learned_text(const std::vector<LearnedValue>& values, const Context& context) {
+  constexpr std::size_t kMostLines = 24;
+  if (values.empty()) return {};
+  TextTable table({16, 18, 20, 10, 10, 10});
+  table.add({"column", "family", "hyper-parameter", "mean", "5 %", "95 %"});
+  for (const LearnedValue& value : values) {
+    if (&value - values.data() == kMostLines) break;
+    table.add({value.column.empty() ? "all together" : text::display(value.column, 30),
+               value.family + (value.is_log ? ", log" : ""), value.parameter, short_number(value.mean),
+               short_number(value.q05), short_number(value.q95)});
+  }
+  std::string text =
+      "\nLearned hyper-parameters, mean and 90 % interval of the draws:\n" + table.text(context);
+  if (values.size() > kMostLines)
+    text += fmt::format("and {} more (--json has all)\n", values.size() - kMostLines);
+  return text +
+         context.dim(
+             "prior_mean: where clusters are expected. cluster_sd: how wide a cluster is expected to "
+             "be. Both in the units of the data,\nor on the log scale. The others: coppice families.\n");
+}
+
 /// The one level of a flat model.
-void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, const Context& context,
+void summarize_flat(const Analysis& analysis, const PlacementFlags& selecting, const Context& context,
                     std::string& text, ordered_json& answer) {
   const SavedRun& run = analysis.run();
   if (run.model().has_views()) {
@@ -264,25 +349,29 @@ void summarize_flat(const Analysis& analysis, const SelectionFlags& selecting, c
         fmt::format("\nRow clusters of the view with the most columns; for the others: coppice views {}.\n",
                     run.file().path());
   }
-  const Consensus estimate = analysis.consensus(1, selecting.selection());
-  const std::vector<ClusterProfile> profiles =
-      profile_clusters(run, estimate.labels, estimate.row_confidence, 3);
+  const EstimateRequest request = selecting.request();
+  const Consensus& estimate = analysis.consensus(1, request);
+  const std::vector<bool> unassigned = selecting.unassigned(estimate);
+  const std::optional<BallBounds> bounds = analysis.ball_bounds(1, request);
+  const std::vector<ClusterProfile> profiles = profile_level(run, 1, estimate, 3);
   const std::vector<ClusterCounts> counts = cluster_counts(analysis);
-  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles));
+  answer["consensus"].push_back(consensus_json(analysis, estimate, 1, profiles, unassigned, bounds));
   answer["cluster_counts"] = counts_json(counts);
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
   if (const TraceSummary* trace = analysis.clusters_trace(1))
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
   text += "\n\n" + counts_text(counts.front(), context) + "\n";
-  print_consensus(analysis, estimate, profiles, selecting.selection(), context, text);
+  text += partition_sentence(estimate, request) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
+  print_clusters(analysis, estimate, profiles, unassigned, context, text);
   const std::vector<ColumnSeparation> columns = column_separation(analysis);
   for (const ColumnSeparation& column : columns) answer["column_separation"].push_back(to_json(column));
   text += separation_text(columns, context);
 }
 
 /// All levels of a hierarchy at a glance, the tree to report, and how tight its nodes are.
-void summarize_hierarchy(const Analysis& analysis, Selection selection, const Context& context,
+void summarize_hierarchy(const Analysis& analysis, const PlacementFlags& selecting, const Context& context,
                          std::string& text, ordered_json& answer) {
+  const Selection selection = selecting.selection();
   constexpr std::size_t kMostPairRows = 5000;  // above this many rows the uncertainty of pairs is left out
   const SavedRun& run = analysis.run();
   const RunHierarchy hierarchy = run_hierarchy(analysis, selection);
@@ -293,9 +382,10 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
                                           "in 90 %", "prior 90 %", "reported", "largest", "uncertain"));
   answer["pairwise_uncertainty"] = ordered_json::array();
   for (std::size_t level = 1; level <= run.levels(); ++level) {
-    const Consensus estimate = analysis.consensus(level, selection);
-    answer["consensus"].push_back(consensus_json(
-        analysis, estimate, level, profile_clusters(run, estimate.labels, estimate.row_confidence, 3)));
+    const Consensus& estimate = analysis.consensus(level, selecting.request());
+    answer["consensus"].push_back(
+        consensus_json(analysis, estimate, level, profile_level(run, level, estimate, 3),
+                       selecting.unassigned(estimate), analysis.ball_bounds(level, selecting.request())));
     const double uncertainty = run.rows() <= kMostPairRows
                                    ? pairwise_uncertainty(analysis.tree_draws().levels[level - 1], 0)
                                    : std::nan("");
@@ -307,7 +397,7 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
     text += fmt::format("{:>5}{:>10.1f}{:>12}{:>12}{:>10}{:>12}{:>11}\n", level, means[level - 1],
                         trace == nullptr ? "-" : fmt::format("{:.0f} to {:.0f}", trace->q05, trace->q95),
                         fmt::format("{} to {}", prior.low, prior.high), estimate.clusters,
-                        fmt::format("{} rows", largest), short_number(uncertainty));
+                        counted(largest, "row"), short_number(uncertainty));
   }
   text += context.dim(
       "clusters: mean of the draws, and a 90 % interval, beside that of the prior alone. uncertain: pairwise "
@@ -325,13 +415,19 @@ void summarize_hierarchy(const Analysis& analysis, Selection selection, const Co
   answer["quality"] = quality_json(quality);
 }
 
-int summary(const std::string& path, const SelectionFlags& selecting, const Context& context) {
+int summary(const std::string& path, const PlacementFlags& selecting, const Context& context) {
   const Analysis analysis = open_run(path, context);
   const SavedRun& run = analysis.run();
+  if (!selecting.request().is_plain()) {
+    refuse_classifier(analysis, "partition");
+    analysis.consensus(1, selecting.request());  // refused where there is none of that kind
+  }
   ordered_json answer = head_json(analysis);
   answer["clusters"] = analysis.mean_clusters();
   answer["consensus"] = ordered_json::array();
-  std::string text = head_text(analysis, context);
+  const Trust trust = trust_of(analysis);
+  answer.update(trust_json(analysis, trust));
+  std::string text = head_text(analysis, trust, context);
   if (analysis.is_classifier()) {
     answer["labels"] = run.contents().labels.columns.size();
     answer["lower_bound"] = run.traces().front().front().front();
@@ -344,10 +440,13 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
   else if (run.levels() == 1)
     summarize_flat(analysis, selecting, context, text, answer);
   else
-    summarize_hierarchy(analysis, selecting.selection(), context, text, answer);
+    summarize_hierarchy(analysis, selecting, context, text, answer);
+  if (!analysis.is_classifier()) text += learned_text(learned_values(run), context);
   if (context.json) {
+    answer["learned"] = learned_values_json(run);
     answer["traces"] = ordered_json::array();
     for (const TraceSummary& trace : analysis.traces()) answer["traces"].push_back(to_json(trace));
+    answer["partition_traces"] = partition_traces_json(analysis);
     answer["moves"] = moves_json(run);
     answer["seconds"] = analysis.seconds();
     answer["data"] = run.config().data;
@@ -356,7 +455,7 @@ int summary(const std::string& path, const SelectionFlags& selecting, const Cont
     answer["version"] = run.file().meta("coppice_version");
     write_json("", answer);
   } else {
-    write_output("", text);
+    write_text("", text);
   }
   return 0;
 }
@@ -367,7 +466,7 @@ void add_summary(CLI::App& application, Context& context) {
   CLI::App* command =
       application.add_subcommand("summary", "whether the run can be trusted, and what it says");
   auto path = std::make_shared<std::string>();
-  auto selecting = std::make_shared<SelectionFlags>();
+  auto selecting = std::make_shared<PlacementFlags>();
   command->add_option("run", *path, "run file")->required();
   selecting->add_to(*command);
   command->callback(

@@ -35,6 +35,7 @@ void write_table_answer(const std::string& path, const Table& table, const Conte
   }
   std::string text;
   CsvWriter writer(&text);
+  writer.protect_texts(context.csv_safe);
   write_table(writer, table);
   writer.close();
   write_output(path, text);

@@ -15,7 +15,7 @@ class TextTable {
   /// to the left, the others to the right.
   explicit TextTable(std::vector<std::size_t> least_widths) : widths_(std::move(least_widths)) {}
 
-  /// The first row is the heading. As many cells as there are columns; ASCII.
+  /// The first row is the heading. As many cells as there are columns.
   void add(std::vector<std::string> cells);
   std::string text(const Context& context) const;
 

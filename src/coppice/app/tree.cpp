@@ -74,8 +74,8 @@ int write_hierarchy(const TreeArguments& arguments, const std::string& format, c
     return 0;
   }
   if (format == "ascii") {
-    write_output(arguments.output,
-                 caveat_line(analysis, context) + hierarchy_text(hierarchy, run, arguments.view, context));
+    write_text(arguments.output,
+               caveat_line(analysis, context) + hierarchy_text(hierarchy, run, arguments.view, context));
     return 0;
   }
   note_caveat(analysis, context);
@@ -132,7 +132,7 @@ int write_linkage(const TreeArguments& arguments, const std::string& format, con
              : "Height: the share of draws in which two rows are apart (0: always together, 1: never).\n") +
         ascii_tree(linkage, names, options);
   }
-  write_output(arguments.output, text);
+  format == "ascii" ? write_text(arguments.output, text) : write_output(arguments.output, text);
   return 0;
 }
 
@@ -186,7 +186,7 @@ int write_greedy_tree(const TreeArguments& arguments, const std::string& format,
       text += ascii_tree(tree.linkage, names, options);
     }
   }
-  write_output(arguments.output, text);
+  format == "ascii" ? write_text(arguments.output, text) : write_output(arguments.output, text);
   return 0;
 }
 

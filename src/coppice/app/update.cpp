@@ -155,9 +155,10 @@ void insert_rows(Fit& fit, const UpdateArguments& arguments, std::size_t added, 
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::string next = fit.model().learns_labels()
                                ? "the linear classifiers"
-                               : fmt::format("{} + {} sweeps of {} chains", config.warmup,
-                                             config.draws * config.thin, config.chains);
-  context.note(fmt::format("{} rows inserted in {}; now {}", added, duration_words(seconds), next));
+                               : fmt::format("{} + {} sweeps of {}", config.warmup,
+                                             config.draws * config.thin, counted(config.chains, "chain"));
+  context.note(
+      fmt::format("{} inserted in {}; now {}", counted(added, "row"), duration_words(seconds), next));
 }
 
 /// The longer run, beside the old one: its rows and the exit code.
@@ -181,8 +182,8 @@ Updated update_to(const std::string& output, const UpdateArguments& arguments, c
     context.note(
         fmt::format("the new rows change the family, which was {}; to keep it, fit with --family and --set",
                     old.setup().plan.description()));
-  context.note(fmt::format("{} on {} rows: {}; about {} of memory", fit.model().name, fit.rows(), family,
-                           size_words(fit.memory_bytes())));
+  context.note(fmt::format("{} on {}: {}; about {} of memory", fit.model().name, counted(fit.rows(), "row"),
+                           family, size_words(fit.memory_bytes())));
   if (fit.why_from_scratch().empty())
     insert_rows(fit, arguments, added, context);
   else
@@ -212,8 +213,8 @@ int update(const UpdateArguments& arguments, const Context& context) {
     return result;
   }
   RunFile::replace(output, arguments.run);
-  context.note(fmt::format("{} now has {} rows; look at it with: coppice summary {}", arguments.run, rows,
-                           arguments.run));
+  context.note(fmt::format("{} now has {}; look at it with: coppice summary {}", arguments.run,
+                           counted(rows, "row"), arguments.run));
   return 0;
 }
 

@@ -20,7 +20,7 @@ struct ViewArguments {
 
 struct Progress {
   std::size_t draws = 0;   // of every chain
-  std::size_t done = 0;    // the same, or steps of a model that has one state and no draws
+  std::size_t done = 0;    // the same, or steps where draws do not tell: of one state, or until trusted
   std::size_t wanted = 0;  // to be done
 };
 
@@ -31,9 +31,9 @@ Progress progress_of(const std::string& path) {
   for (std::size_t chain = 0; chain < config.chains; ++chain)
     progress.draws = std::min(progress.draws, file.draws_of(chain));
   progress.done = progress.draws;
-  if (!model_by_name(config.model).runs_once()) return progress;
+  if (!model_by_name(config.model).runs_once() && !config.is_until_trusted()) return progress;
   progress.done = file.status(0).sweeps;
-  progress.wanted = config.total_sweeps();
+  progress.wanted = config.end.empty() ? config.total_sweeps() : progress.done;
   return progress;
 }
 
@@ -46,7 +46,7 @@ class Pages {
     try {
       if (path == "status") return {200, "application/json", status()};
       if (path.empty()) return {200, "text/html; charset=utf-8", page()};
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       return {500, "text/plain; charset=utf-8", fmt::format("coppice: {}\n", error.what())};
     }
     return {404, "text/plain; charset=utf-8", "there is nothing here\n"};

@@ -23,8 +23,9 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
                         {"verdict", analysis.verdict().sentence},
                         {"trusted", analysis.verdict().trusted}};
     answer["views"] = views_json(run, report);
-    answer["coassignment"] = ordered_json::array();
-    for (std::size_t a = 0; a < report.columns; ++a)
+    // Of a wide table the matrix would be most of the answer: coppice export --what columns gives it.
+    answer["coassignment"] = report.coassignment.empty() ? ordered_json() : ordered_json::array();
+    for (std::size_t a = 0; a * report.columns < report.coassignment.size(); ++a)
       answer["coassignment"].push_back(std::vector<double>(
           report.coassignment.begin() + static_cast<std::ptrdiff_t>(a * report.columns),
           report.coassignment.begin() + static_cast<std::ptrdiff_t>((a + 1) * report.columns)));
@@ -47,7 +48,7 @@ int views(const std::string& path, const SelectionFlags& selecting, const Contex
       text += context.dim(fmt::format("{:>26}{}\n", "", fit_to_width(members, 80)));
     }
   }
-  write_output("", text);
+  write_text("", text);
   return 0;
 }
 
