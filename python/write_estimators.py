@@ -60,7 +60,13 @@ SHARED = [
         "run file to write, which the command line reads too; None keeps the run in a temporary file",
     ),
     ("overwrite", "bool", "bool", False, "replace the run file if it exists"),
-    ("time_limit", "float or None", "float | None", None, "stop cleanly after this many seconds; `resume` continues"),
+    (
+        "time_limit",
+        "float or None",
+        "float | None",
+        None,
+        "stop cleanly after this many seconds; `resume` continues; None: 60 for a fit until trusted, else no limit",
+    ),
     (
         "random_state",
         "int, RandomState instance or None",

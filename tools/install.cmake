@@ -4,6 +4,12 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS coppice coppice_usage EXPORT coppice-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The report's page program, a library of its own: it is there if the program was built, which needs node.
+set(COPPICE_PC_REPORT "")
+if(TARGET coppice_report)
+  install(TARGETS coppice_report EXPORT coppice-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(COPPICE_PC_REPORT "-lcoppice_report ")
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/coppice/ ${PROJECT_BINARY_DIR}/generated/coppice/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/coppice FILES_MATCHING PATTERN "*.hpp" PATTERN "app" EXCLUDE)
 

@@ -1,5 +1,6 @@
 # Writes generated/coppice/instruction_set.hpp: the instruction sets that the library is compiled for and that matter to
-# its headers, and an error for programs that compile them for others.
+# its headers, and an error for programs that compile them for others. Gives base/processor.cpp the names of those that
+# the processor must have.
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${flags} ${COPPICE_USAGE_OPTIONS} -dM -E -x c++ /dev/null
   OUTPUT_VARIABLE macros RESULT_VARIABLE status ERROR_QUIET)
@@ -20,3 +21,26 @@ if(COPPICE_ARCH)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/tools/instruction_set.hpp.in
   ${PROJECT_BINARY_DIR}/generated/coppice/instruction_set.hpp @ONLY)
+
+set(COPPICE_NEEDS "")
+foreach(name IN ITEMS sse4.2 avx avx2 bmi bmi2 fma avx512f avx512cd avx512bw avx512dq avx512vl)
+  string(TOUPPER ${name} macro)
+  string(REPLACE "." "_" macro __${macro}__)
+  if(macros MATCHES "#define ${macro} ")
+    string(APPEND COPPICE_NEEDS "COPPICE_INSTRUCTIONS(\"${name}\")")
+  endif()
+endforeach()
+# These run on the oldest processor of the kind, in order to say so.
+set(for_any_processor src/coppice/base/processor.cpp src/coppice/app/old_processor.cpp)
+set_source_files_properties(${for_any_processor} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+if(COPPICE_NEEDS)
+  set_source_files_properties(${for_any_processor} PROPERTIES COMPILE_OPTIONS -march=x86-64)  # the last one counts
+  set_source_files_properties(src/coppice/base/processor.cpp PROPERTIES
+    COMPILE_DEFINITIONS "COPPICE_NEEDS=${COPPICE_NEEDS}")
+endif()
+if(COPPICE_PYTHON)
+  # For the Python package, which asks before it loads the rest.
+  add_library(coppice_processor MODULE src/coppice/base/processor.cpp)
+  target_include_directories(coppice_processor PRIVATE src)
+  set_target_properties(coppice_processor PROPERTIES PREFIX "" OUTPUT_NAME _processor)
+endif()

@@ -1,4 +1,4 @@
-"""Writes tests/unit/post/diagnostics_reference.json: traces and what ArviZ 0.x says about them.
+"""Writes tests/unit/run/diagnostics_reference.json: traces and what ArviZ 0.x says about them.
 
 Run in an environment with `arviz<1`:  python tools/make_diagnostics_reference.py
 The values are rounded before use, so that the text of the file is exactly what ArviZ saw.
@@ -76,7 +76,7 @@ def describe(name, trace):
 
 
 def main():
-    target = pathlib.Path(__file__).parent.parent / "tests/unit/post/diagnostics_reference.json"
+    target = pathlib.Path(__file__).parent.parent / "tests/unit/run/diagnostics_reference.json"
     reference = {"source": f"ArviZ {az.__version__}", "cases": [describe(*case) for case in cases()]}
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in reference["cases"])
     target.write_text(f'{{"source": "{reference["source"]}", "cases": [\n{lines}\n]}}\n')

@@ -2,9 +2,11 @@
 
 Estimators follow scikit-learn's conventions; there is one for each model of the command line. `open` gives a fitted
 estimator from a run file; `compare` asks whether two runs agree, and `merge` puts their chains into one run.
-The functions `plot_...` draw with matplotlib.
+The functions `plot_...` draw with matplotlib; `tl.fit` clusters the cells of an AnnData object.
 """
 
+from coppice import _processor_check  # noqa: F401, I001  (first: refuses processors that the rest cannot run on)
+from coppice import tl
 from coppice._crossvalidate import Crossvalidation, crossvalidate
 from coppice._estimator import open_run as open  # noqa: A004  (the name users expect)
 from coppice._estimators import *  # noqa: F403
@@ -34,4 +36,5 @@ __all__ = [
     "plot_traces",
     "plot_tree",
     "plot_views",
+    "tl",
 ]

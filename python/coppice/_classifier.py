@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-import pathlib
 import warnings
 from typing import Any
 
@@ -89,28 +86,7 @@ class LabelClassifier(ClassifierMixin, Estimator):
         frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in run.inputs])
         check_consistent_length(range(len(frame.row_ids())), range(targets.rows))
         frame.set_row_ids(self._new_names(frame.row_ids()))
-        output = None if self.output is None else f"{os.fspath(self.output)}.part"
-        try:
-            end = self._write(
-                lambda path: self._watch(
-                    _native.update,
-                    path=run.path,
-                    frame=frame,
-                    labels=targets.frame(frame.row_ids()),
-                    output=path,
-                    overwrite=True,
-                ),
-                output,
-            )
-        except BaseException:
-            if output is not None:  # the run is as it was
-                for suffix in ("", "-wal", "-shm", "-journal"):
-                    pathlib.Path(output + suffix).unlink(missing_ok=True)
-            raise
-        if output is not None:
-            del run, self.run_  # the file must not be open
-            _native.replace_run(output, os.fspath(self.output))
-            self._adopt(Run(os.fspath(self.output)))
+        end = self._take_in(frame, targets.frame(frame.row_ids()))
         if not targets.one_per_row:
             known = [str(name) for name in self.classes_]
             names = self.run_.label_names
@@ -148,14 +124,6 @@ class LabelClassifier(ClassifierMixin, Estimator):
                 )
             targets.names, targets.classes = names, self.classes_
         return targets
-
-    def _new_names(self, names: list[str]) -> list[str]:
-        """Names of new rows: their own if these are new, else consecutive numbers."""
-        known = set(self.run_.row_ids)
-        if known.isdisjoint(names):
-            return names
-        fresh = (name for name in map(str, itertools.count(len(known))) if name not in known)
-        return list(itertools.islice(fresh, len(names)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

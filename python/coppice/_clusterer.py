@@ -211,11 +211,12 @@ class Clusterer(ClusterMixin, Estimator):
             suffix = "" if run.levels == 1 else f"_{level}"
             estimate = run.consensus(level, self.select)
             table[f"cluster{suffix}"] = estimate["labels"]
+            table[f"name{suffix}"] = np.array(run.cluster_names(level, self.select))[estimate["labels"]]
             table[f"confidence{suffix}"] = estimate["confidence"]
         return table
 
     def to_pandas(self) -> Any:
-        """Cluster and confidence of each row at each level.
+        """Cluster, its name and the confidence of each row at each level.
 
         Returns
         -------
@@ -227,7 +228,7 @@ class Clusterer(ClusterMixin, Estimator):
         return pandas.DataFrame(self._row_table()).set_index("row")
 
     def to_polars(self) -> Any:
-        """Cluster and confidence of each row at each level.
+        """Cluster, its name and the confidence of each row at each level.
 
         Returns
         -------

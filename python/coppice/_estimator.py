@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import logging
 import math
@@ -96,8 +97,8 @@ class Estimator(BaseEstimator):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
         length = {
             name: _as_typed(getattr(self, name))
-            for name in ("chains", "warmup", "draws", "thin")
-            if hasattr(self, name)
+            for name in ("chains", "until", "quick", "warmup", "draws", "thin")
+            if getattr(self, name, None) is not None
         }
         settings = getattr(self, "family_settings", None) or {}
         return self._write(
@@ -132,6 +133,42 @@ class Estimator(BaseEstimator):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
         return end
+
+    def _take_in(self, frame: _native.Frame, labels: _native.Frame | None = None, warmup: int = 0) -> str:
+        """Adds the rows of the frame to the run and adopts the longer run. The old one stays if this fails."""
+        run = self.run_
+        output = None if self.output is None else f"{os.fspath(self.output)}.part"
+        try:
+            end = self._write(
+                lambda path: self._watch(
+                    _native.update,
+                    path=run.path,
+                    frame=frame,
+                    labels=labels,
+                    warmup=warmup,
+                    output=path,
+                    overwrite=True,
+                ),
+                output,
+            )
+        except BaseException:
+            if output is not None:  # the run is as it was
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    pathlib.Path(output + suffix).unlink(missing_ok=True)
+            raise
+        if output is not None:
+            del run, self.run_  # the file must not be open
+            _native.replace_run(output, os.fspath(self.output))
+            self._adopt(Run(os.fspath(self.output)))
+        return end
+
+    def _new_names(self, names: list[str]) -> list[str]:
+        """Names of new rows: their own if these are new, else consecutive numbers."""
+        known = set(self.run_.row_ids)
+        if known.isdisjoint(names):
+            return names
+        fresh = (name for name in map(str, itertools.count(len(known))) if name not in known)
+        return list(itertools.islice(fresh, len(names)))
 
     def resume(self, draws: int | None = None) -> Any:
         """Continue a fit that was stopped, or draw more.
@@ -186,7 +223,7 @@ class Estimator(BaseEstimator):
         except ValueError as problem:
             if end == "interrupted":
                 raise KeyboardInterrupt("stopped before every chain had a draw") from problem
-            if end == "out_of_time":
+            if end in ("out_of_time", "budget_used"):
                 raise ValueError(
                     "the time limit was reached before every chain had a draw; raise time_limit"
                 ) from problem
@@ -199,7 +236,7 @@ class Estimator(BaseEstimator):
                 warnings.warn(note.removeprefix("warning: "), UserWarning, stacklevel=_CALLER)
             else:
                 _log.info(note)
-        if end != "finished":
+        if end in ("interrupted", "out_of_time"):
             reason = "stopped" if end == "interrupted" else "time limit reached"
             where = (
                 f"after {run.draws} of {run._head['asked_draws']} draws of each chain"
@@ -290,9 +327,8 @@ def open_run(path: str | os.PathLike[str]) -> Any:
     for name, value in settings["parameters"].items():
         key = name.replace("-", "_")
         given[key] = _as_python(value, known[key])
-    given.update(
-        {name: settings[name] for name in ("chains", "warmup", "draws", "thin", "family", "standardize", "pca")}
-    )
+    length = ("until",) if settings["until"] == "trusted" else ("warmup", "draws", "thin")
+    given.update({name: settings[name] for name in ("chains", *length, "family", "standardize", "pca")})
     given["hyper"] = settings.get("hyper", "fixed")
     if settings["set"]:
         given["family_settings"] = {name: _as_python(value, None) for name, value in settings["set"].items()}

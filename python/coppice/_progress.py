@@ -31,8 +31,8 @@ class _Bar:
         self._bar = bar
 
     def update(self, done: int, total: int, clusters: float, log_joint: float) -> None:
-        if total:
-            self._bar.total = total
+        if done:
+            self._bar.total = total or None
             self._bar.set_postfix(clusters=f"{clusters:.0f}", log_joint=f"{log_joint:.1f}", refresh=False)
             self._bar.update(done - self._bar.n)
 
@@ -46,11 +46,11 @@ class _Line:
 
     def update(self, done: int, total: int, clusters: float, log_joint: float) -> None:
         now = time.monotonic()
-        if total and (done == total or now - self._last > 0.2):
+        if done and (done == total or now - self._last > 0.2):
             self._last = now
+            part = f"{100 * done // total} %, {done}/{total}" if total else f"{done}"
             sys.stderr.write(
-                f"\r\033[K{self._title}: {100 * done // total} %, {done}/{total} sweeps, {clusters:.0f} clusters, "
-                f"log joint {log_joint:.1f}"
+                f"\r\033[K{self._title}: {part} sweeps, {clusters:.0f} clusters, log joint {log_joint:.1f}"
             )
             sys.stderr.flush()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -84,14 +85,18 @@ class Run:
 
     def _in_python_words(self, sentence: str) -> str:
         """Advice names commands and flags; here they are methods and keyword arguments."""
+        sentence = sentence.replace(f" {self.path}", " RUN")
         sentence = re.sub(
             r"coppice resume RUN --draws \+(\d+)",
             lambda found: f"resume(draws={self._head['asked_draws'] + int(found[1])})",
             sentence,
         )
-        sentence = sentence.replace("coppice resume", "resume()").replace(
-            "coppice score RUN TEST.csv", "label_scores(X, y)"
-        )
+        for command, call in (
+            ("coppice resume RUN", "resume()"),
+            ("coppice score RUN TEST.csv", "label_scores(X, y)"),
+            ("coppice compare RUN OTHER", "coppice.compare(run, other)"),
+        ):
+            sentence = sentence.replace(command, call)
         return re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), sentence)
 
     def _once(self, key: Any, make: Any) -> Any:
@@ -129,11 +134,11 @@ class Run:
 
     @property
     def trusted(self) -> bool:
-        return self._head["trusted"]
+        return self._once("verdict", self._native.verdict)[0]
 
     @property
     def verdict(self) -> str:
-        return self._in_python_words(self._head["verdict"])
+        return self._in_python_words(self._once("verdict", self._native.verdict)[1])
 
     @property
     def inexactness_note(self) -> str:
@@ -191,9 +196,21 @@ class Run:
         columns below are one view."""
         return self._once("column_linkage", self._native.column_linkage)
 
-    def consensus(self, level: int = 1, select: str = "vi") -> dict[str, Any]:
-        """The point estimate: labels, confidence of each row, clusters, expected_loss, ball_radius."""
-        return self._once(("consensus", level, select), lambda: self._native.consensus(level, select))
+    def consensus(
+        self, level: int = 1, select: str = "vi", cost_ratio: float = 1.0, clusters: int | None = None
+    ) -> dict[str, Any]:
+        """The point estimate: labels, confidence of each row, clusters, expected_loss, ball_radius, and unassigned, the
+        rows (by place) that are alone in it but in less than half of the draws. Of flat models: `cost_ratio` is what
+        joining rows that belong apart costs, beside separating rows that belong together; `clusters` is the largest
+        number of clusters."""
+        if not cost_ratio > 0 or not math.isfinite(cost_ratio):
+            raise ValueError(f"cost_ratio must be a positive number, not {cost_ratio}")
+        if clusters is not None and clusters < 1:
+            raise ValueError(f"clusters must be at least 1, not {clusters}")
+        return self._once(
+            ("consensus", level, select, cost_ratio, clusters),
+            lambda: self._native.consensus(level, select, cost_ratio, clusters or 0),
+        )
 
     def membership(self, level: int = 1, select: str = "vi") -> np.ndarray:
         """Probability that each row belongs to each cluster; the last column is a cluster of its own."""
@@ -205,6 +222,17 @@ class Run:
     def profiles(self, level: int = 1, select: str = "vi", traits: int = 5) -> list[dict[str, Any]]:
         """What makes each cluster different: traits in words and numbers, exemplars, outliers."""
         return self._once(("profiles", level, select, traits), lambda: self._native.profiles(level, select, traits))
+
+    def cluster_names(self, level: int = 1, select: str = "vi") -> list[str]:
+        """The name of each cluster of the point estimate, by its number: what `rename` called it, or what distinguishes it
+        from all other rows."""
+        return self._once(("cluster_names", level, select), lambda: self._native.cluster_names(level, select))
+
+    def rename(self, cluster: int, name: str, level: int = 1, select: str = "vi") -> None:
+        """Gives a cluster of the point estimate a name, which is kept in the run file and used by all answers; an empty
+        name takes it away. The name stays with the rows of the cluster, also when the run is resumed."""
+        self._native.rename(cluster, name, level, select)
+        self._open(self.path)
 
     @property
     def label_names(self) -> list[str]:
@@ -253,8 +281,15 @@ class Run:
         of its variance that is between clusters. Empty for models with several levels or views."""
         return self._once("column_separation", lambda: json.loads(self._native.column_separation()))
 
+    def learned_values(self) -> list[dict[str, Any]]:
+        """The learned hyper-parameters of each column, or of a joint block of columns (column is then empty): mean, sd and
+        a 90 % interval (q05 to q95) over the draws. prior_mean is where clusters are expected and cluster_sd how wide
+        they are expected to be, in the units of the data (on the log scale if transform is "log"). Empty if nothing was
+        learned."""
+        return self._once("learned_values", lambda: json.loads(self._native.learned_values()))
+
     def diagnostics(self) -> dict[str, Any]:
-        """Verdict, trace summaries and acceptance rates."""
+        """Verdict with what is behind it (see trust), trace summaries and acceptance rates."""
         return {
             "trusted": self.trusted,
             "verdict": self.verdict,
@@ -262,7 +297,20 @@ class Run:
             "seconds": self._head["seconds"],
             "traces": {entry.pop("name"): entry for entry in self._native.trace_summaries()},
             "moves": self._native.moves(),
+            **self.trust(),
         }
+
+    def trust(self) -> dict[str, Any]:
+        """What is behind the verdict: converged and diffuse; fit, the posterior predictive checks; undecided_pairs;
+        modes, separate answers with their weights; disagreement, what the chains disagree on (None if they agree);
+        remedies, the most promising first; safe, what can be used all the same; partition_traces, the diagnostics of
+        who is with whom. Empty lists and None for runs without chains."""
+
+        def words(value: Any) -> Any:
+            return [self._in_python_words(entry) for entry in value]
+
+        found = self._once("trust", lambda: json.loads(self._native.trust()))
+        return {**found, "remedies": words(found["remedies"]), "safe": words(found["safe"])}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the run file somewhere else; an existing file is not replaced."""

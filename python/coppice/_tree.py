@@ -23,8 +23,11 @@ class Node:
     children : list of Node
     level, last_level : int
         The coarsest and the finest level at which the tree has this set of rows; the root is at level 0.
+    number : str
+        Its cluster's number as in the summary and the report: "3", or "2.3" for cluster 3 of level 2; empty for
+        joins of clusters.
     name : str
-        What distinguishes it from its siblings.
+        The name that it was given, or what distinguishes it from all other rows.
     support : float
         Posterior support: fraction of draws with a cluster of exactly these rows at that level; for a greedy model the
         probability that rows of its parts are together.
@@ -38,6 +41,7 @@ class Node:
     parent: Node | None
     level: int
     last_level: int
+    number: str
     name: str
     support: float
     overlap: float

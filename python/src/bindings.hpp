@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "coppice/data/raw_table.hpp"
-#include "coppice/data/read.hpp"
+#include "coppice/run/in_memory.hpp"
 
 namespace coppice::python {
 
@@ -31,13 +30,7 @@ nb::ndarray<nb::numpy, Value> to_numpy(std::vector<Value> values, std::initializ
 }
 
 /// Columns in memory, as Python hands them over.
-struct Frame {
-  RawTable raw;
-  std::vector<std::string> row_ids;
-};
-
-/// Where a cell is and what it says, for messages.
-Place place_of(const Frame& frame, std::size_t row, std::size_t column);
+using Frame = MemoryTable;
 
 /// Columns of 0, 1 and NaN: what is known of labels.
 Table label_table(const Frame& frame);

@@ -62,6 +62,7 @@ nb::list model_list() {
     entry["greedy"] = model.is_greedy();
     entry["views"] = model.has_views();
     entry["learns_labels"] = model.learns_labels();
+    entry["incremental"] = model.supports_incremental_rows;
     list.append(entry);
   }
   return list;

@@ -61,7 +61,17 @@ std::string run_fit(const std::function<Fit(const FitOptions&)>& prepare, std::s
         const LatestProgress::State state = latest.state();
         progress(state.done, state.total, state.clusters, state.log_joint);
       });
-  return end == FitEnd::finished ? "finished" : end == FitEnd::interrupted ? "interrupted" : "out_of_time";
+  switch (end) {
+    case FitEnd::finished:
+      return "finished";
+    case FitEnd::interrupted:
+      return "interrupted";
+    case FitEnd::budget_used:
+      return "budget_used";
+    case FitEnd::out_of_time:
+      break;
+  }
+  return "out_of_time";
 }
 
 std::string fit(const std::string& model_name, const Frame& frame, const Frame* labels,
@@ -107,25 +117,38 @@ std::string resume(const std::string& path, const std::optional<std::size_t>& dr
       threads, time_limit, progress);
 }
 
-/// Takes labeled rows into a finished run, which stays as it is; the longer run goes to `output`. Stopped
-/// before all rows are in, it has written nothing.
-std::string update(const std::string& path, const Frame& frame, const Frame& labels,
+/// The contents of a run and more rows.
+RunContents contents_with_frame(const SavedRun& old, const Frame& frame, const Frame* labels,
+                                std::size_t warmup) {
+  if (labels == nullptr) {
+    Table more = new_rows(old, frame);
+    more.row_ids = frame.row_ids;
+    RunContents contents = contents_with(old, more, {});
+    contents.config.warmup = warmup;
+    return contents;
+  }
+  const Dataset more = read_frames(frame, labels, to_toml(old.contents().input_codebook));
+  RunContents contents = contents_with_labels(old, more, AbsentCells::unknown);
+  std::copy(frame.row_ids.begin(), frame.row_ids.end(),
+            contents.table.row_ids.end() - static_cast<std::ptrdiff_t>(frame.row_ids.size()));
+  contents.labels.row_ids = contents.table.row_ids;
+  return contents;
+}
+
+/// Takes rows into a finished run, which stays as it is; the longer run goes to `output`. Stopped before all
+/// rows are in, it has written nothing.
+std::string update(const std::string& path, const Frame& frame, const Frame* labels, std::size_t warmup,
                    const std::string& output, bool overwrite, std::size_t threads, double time_limit,
                    const nb::object& progress) {
   return run_fit(
       [&](const FitOptions& running) {
         const SavedRun old(path);
-        const Dataset more = read_frames(frame, &labels, to_toml(old.contents().input_codebook));
-        RunContents contents = contents_with_labels(old, more, AbsentCells::unknown);
-        std::copy(frame.row_ids.begin(), frame.row_ids.end(),
-                  contents.table.row_ids.end() - static_cast<std::ptrdiff_t>(frame.row_ids.size()));
-        contents.labels.row_ids = contents.table.row_ids;
         Fit fit = Fit::update({.run = &old,
-                               .contents = std::move(contents),
+                               .contents = contents_with_frame(old, frame, labels, warmup),
                                .output = output,
                                .overwrite = overwrite,
                                .running = running});
-        fit.insert_rows({});
+        if (fit.why_from_scratch().empty()) fit.insert_rows({});
         return fit;
       },
       threads, time_limit, progress);
@@ -146,13 +169,15 @@ void add_fit(nb::module_& module) {
              nb::arg("run_length"), nb::arg("family"), nb::arg("hyper"), nb::arg("family_settings"),
              nb::arg("codebook"), nb::arg("standardize"), nb::arg("pca"), nb::arg("path"),
              nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
-             "Fits a model and writes the run to a file; 'finished', 'interrupted' or 'out_of_time'.");
+             "Fits a model and writes the run to a file; 'finished', 'interrupted', 'out_of_time' or "
+             "'budget_used'.");
   module.def("resume", &resume, nb::arg("path"), nb::arg("draws").none(), nb::arg("threads"),
              nb::arg("time_limit"), nb::arg("progress").none(),
              "Continues a run to its end, or until each chain has this many draws.");
-  module.def("update", &update, nb::arg("path"), nb::arg("frame"), nb::arg("labels"), nb::arg("output"),
-             nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
-             "Takes more rows into a run that learned labels and writes the longer run to another file.");
+  module.def("update", &update, nb::arg("path"), nb::arg("frame"), nb::arg("labels").none(),
+             nb::arg("warmup"), nb::arg("output"), nb::arg("overwrite"), nb::arg("threads"),
+             nb::arg("time_limit"), nb::arg("progress").none(),
+             "Takes more rows into a run and writes the longer run to another file.");
   module.def("replace_run", &RunFile::replace, nb::arg("from"), nb::arg("to"),
              "Puts a run file in the place of another.");
 }

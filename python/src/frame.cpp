@@ -9,25 +9,12 @@ using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
 
 using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu>;
 
-void add_column(Frame& frame, std::string name, const Numbers& values, std::vector<std::string> levels,
-                bool is_text) {
-  RawTable& raw = frame.raw;
-  if (values.shape(0) != raw.rows)
-    fail(ErrorCode::usage, "column '{}' has {} cells where {} rows are", name, values.shape(0), raw.rows);
-  RawColumn column;
-  column.name = std::move(name);
-  column.is_text = is_text;
-  column.levels = std::move(levels);
-  column.values.reserve(raw.rows);
-  const double* cell = values.data();
-  const std::int64_t stride = values.stride(0);
-  for (std::size_t row = 0; row < raw.rows; ++row, cell += stride) {
-    if (is_text && !is_missing(*cell) && !(*cell >= 0.0 && *cell < static_cast<double>(column.levels.size())))
-      fail(ErrorCode::usage, "column '{}' has the code {} and {} levels", column.name, *cell,
-           column.levels.size());
-    column.values.push_back(*cell);
-  }
-  raw.columns.push_back(std::move(column));
+std::vector<double> values_of(const Numbers& array) {
+  std::vector<double> values;
+  values.reserve(array.shape(0));
+  const double* cell = array.data();
+  for (std::size_t row = 0; row < array.shape(0); ++row, cell += array.stride(0)) values.push_back(*cell);
+  return values;
 }
 
 /// A column of zeros but for some rows, as a sparse matrix keeps it.
@@ -49,11 +36,7 @@ void add_sparse_column(Frame& frame, std::string name, const Indices& rows, cons
 }
 
 void start_frame(Frame* place, std::vector<std::string> row_ids) {
-  Frame& frame = *new (place) Frame;
-  frame.raw.file = "X";
-  frame.raw.rows = row_ids.size();
-  frame.raw.has_header = true;
-  frame.row_ids = std::move(row_ids);
+  new (place) Frame(start_memory_table("X", std::move(row_ids)));
 }
 
 void set_row_ids(Frame& frame, std::vector<std::string> row_ids) {
@@ -64,13 +47,6 @@ void set_row_ids(Frame& frame, std::vector<std::string> row_ids) {
 
 }  // namespace
 
-Place place_of(const Frame& frame, std::size_t row, std::size_t column) {
-  const RawColumn& cells = frame.raw.columns[column];
-  const double value = cells.values[row];
-  return {fmt::format("row {}", frame.row_ids[row]),
-          cells.is_text ? cells.levels[static_cast<std::size_t>(value)] : fmt::format("{}", value)};
-}
-
 void add_frame(nb::module_& module) {
   nb::class_<Frame>(module, "Frame", "Columns of a table in memory.")
       .def("__init__", &start_frame, nb::arg("row_ids"))
@@ -79,7 +55,7 @@ void add_frame(nb::module_& module) {
       .def(
           "add_numbers",
           [](Frame& frame, std::string name, const Numbers& values) {
-            add_column(frame, std::move(name), values, {}, false);
+            add_numbers(frame, std::move(name), values_of(values));
           },
           nb::arg("name"), nb::arg("values"), "Appends a column of numbers; NaN is a missing cell.")
       .def("add_sparse", &add_sparse_column, nb::arg("name"), nb::arg("rows"), nb::arg("values"),
@@ -87,7 +63,7 @@ void add_frame(nb::module_& module) {
       .def(
           "add_texts",
           [](Frame& frame, std::string name, const Numbers& codes, std::vector<std::string> levels) {
-            add_column(frame, std::move(name), codes, std::move(levels), true);
+            add_texts(frame, std::move(name), values_of(codes), std::move(levels));
           },
           nb::arg("name"), nb::arg("codes"), nb::arg("levels"),
           "Appends a column of texts: codes are indices into the levels, NaN is a missing cell.");

@@ -5,20 +5,21 @@
 #include <nlohmann/json.hpp>
 
 #include "coppice/base/error.hpp"
-#include "coppice/cluster/tree_posterior.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/newick.hpp"
 #include "coppice/out/report_assets.hpp"
 #include "coppice/out/run_page.hpp"
+#include "coppice/out/trust_json.hpp"
+#include "coppice/post/cluster_names.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/impute.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/profile.hpp"
 #include "coppice/post/report_tree.hpp"
 #include "coppice/post/row_trees.hpp"
+#include "coppice/post/run_answers.hpp"
 #include "coppice/post/run_hierarchy.hpp"
-#include "coppice/post/run_tree.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/post/views.hpp"
 
@@ -39,13 +40,11 @@ nb::dict head(const Run& run) {
   answer["draws"] = saved.draws_per_chain();
   answer["asked_draws"] = saved.config().draws;
   answer["complete"] = saved.complete();
-  answer["trusted"] = analysis.verdict().trusted;
-  answer["verdict"] = analysis.verdict().sentence;
   answer["inexactness_note"] = analysis.inexactness_note();
   answer["notes"] = saved.config().notes;
   answer["seconds"] = analysis.seconds();
   answer["family"] = saved.setup().plan.description();
-  answer["configuration"] = saved.file().meta("config");
+  answer["configuration"] = to_json(saved.config());
   answer["created_at"] = saved.file().meta("created_at");
   answer["version"] = saved.file().meta("coppice_version");
   answer["data_sha256"] = saved.contents().data_digest;
@@ -56,6 +55,21 @@ nb::dict head(const Run& run) {
   for (const Column& label : saved.contents().labels.columns) labels.append(label.name);
   answer["labels"] = labels;
   return answer;
+}
+
+/// What is read of the draws for the first time waits here, not in head().
+nb::tuple verdict(const Run& run) {
+  const Verdict found = run.ask([](const Analysis& analysis) { return analysis.verdict(); });
+  return nb::make_tuple(found.trusted, found.sentence);
+}
+
+/// JSON: what is behind the verdict, and the traces of who is with whom.
+std::string trust(const Run& run) {
+  return run.ask([](const Analysis& analysis) {
+    nlohmann::ordered_json answer = trust_json(analysis, trust_of(analysis));
+    answer["partition_traces"] = partition_traces_json(analysis);
+    return answer.dump();
+  });
 }
 
 nb::list column_list(const Table& table) {
@@ -129,11 +143,21 @@ nb::ndarray<nb::numpy, Label> labels(const Run& run, std::size_t level) {
   return to_numpy(std::move(values), {saved.config().chains, saved.draws_per_chain(), saved.rows()});
 }
 
-nb::dict consensus(const Run& run, std::size_t level, const std::string& select) {
-  Consensus estimate = run.ask(
-      [&](const Analysis& analysis) { return analysis.consensus(level, selection_from_name(select)); });
+nb::dict consensus(const Run& run, std::size_t level, const std::string& select, double cost_ratio,
+                   std::size_t clusters) {
+  EstimateRequest request(selection_from_name(select));
+  request.cost_ratio = cost_ratio;
+  request.most_clusters = clusters;
+  Consensus estimate = run.ask([&](const Analysis& analysis) { return analysis.consensus(level, request); });
   const std::size_t rows = estimate.labels.size();
   nb::dict answer;
+  nb::list unassigned;
+  if (!run.analysis().is_greedy()) {
+    const std::vector<bool> alone = unassigned_rows(estimate);
+    for (std::size_t row = 0; row < rows; ++row)
+      if (alone[row]) unassigned.append(row);
+  }
+  answer["unassigned"] = unassigned;
   answer["labels"] = to_numpy(std::move(estimate.labels), {rows});
   answer["confidence"] = to_numpy(std::move(estimate.row_confidence), {rows});
   answer["clusters"] = estimate.clusters;
@@ -145,9 +169,7 @@ nb::dict consensus(const Run& run, std::size_t level, const std::string& select)
 /// rows x (groups + 1): the last column is a cluster of its own.
 nb::ndarray<nb::numpy, double> memberships(const Run& run, std::size_t level, const LabelArray& labels) {
   const std::vector<Membership> rows = run.ask([&](const Analysis& analysis) {
-    const std::span<const Label> groups{labels.data(), labels.shape(0)};
-    return analysis.is_greedy() ? tree_membership(analysis.row_tree(), groups)
-                                : membership(analysis.run().labels(level, 100'000'000), groups);
+    return coppice::memberships(analysis, level, {labels.data(), labels.shape(0)});
   });
   std::vector<double> values;
   for (const Membership& row : rows) {
@@ -161,17 +183,8 @@ nb::ndarray<nb::numpy, double> memberships(const Run& run, std::size_t level, co
 nb::tuple predictions(const Run& run, const Frame& frame, std::size_t level, const std::string& select,
                       std::size_t threads) {
   const std::vector<Prediction> rows = run.ask([&](const Analysis& analysis) {
-    const SavedRun& saved = analysis.run();
-    saved.check_level(level);
-    const Rows encoded = encode(saved.setup().plan, new_rows(saved, frame));
-    std::vector<Labels> estimates;
-    std::vector<std::vector<Prediction>> levels;
-    for (std::size_t l = 1; l <= level; ++l) {
-      estimates.push_back(analysis.consensus(l, selection_from_name(select)).labels);
-      levels.push_back(predict(saved, encoded, estimates.back(), {0, threads, l}));
-    }
-    follow_paths(levels, estimates);
-    return levels.back();
+    return predict_rows(analysis, new_rows(analysis.run(), frame), level, selection_from_name(select),
+                        threads);
   });
   std::vector<Label> clusters;
   std::vector<double> probabilities;
@@ -189,27 +202,17 @@ nb::tuple predictions(const Run& run, const Frame& frame, std::size_t level, con
                         to_numpy(std::move(densities), {count}));
 }
 
-nb::ndarray<nb::numpy, double> coclustering_matrix(const Run& run, std::size_t level, std::size_t threads) {
-  std::vector<double> matrix = run.ask([&](const Analysis& analysis) {
-    analysis.run().check_level(level);
-    return analysis.is_greedy() ? TreePosterior(analysis.row_tree()).coclustering()
-                                : coclustering(analysis.run().labels(level), threads);
-  });
+nb::ndarray<nb::numpy, double> coclustering_array(const Run& run, std::size_t level, std::size_t threads) {
+  std::vector<double> matrix =
+      run.ask([&](const Analysis& analysis) { return coclustering_matrix(analysis, level, threads); });
   const std::size_t rows = run.analysis().run().rows();
   return to_numpy(std::move(matrix), {rows, rows});
 }
 
 /// The tree of a greedy model, else that of co-clustering at a level (0: of their average).
 nb::ndarray<nb::numpy, double> linkage(const Run& run, std::size_t level) {
-  std::vector<double> merges = run.ask([&](const Analysis& analysis) {
-    if (!analysis.is_greedy()) return to_scipy(run_tree(analysis.run(), level));
-    const std::vector<TreeLinkage> trees = tree_linkages(analysis.row_tree());
-    if (trees.size() > 1)
-      fail(ErrorCode::configuration,
-           "the fit is not finished: it has {} trees, but a linkage describes one; continue with resume()",
-           trees.size());
-    return to_scipy(trees.front().linkage);
-  });
+  std::vector<double> merges =
+      run.ask([&](const Analysis& analysis) { return linkage_matrix(analysis, level); });
   const std::size_t count = merges.size() / 4;
   return to_numpy(std::move(merges), {count, 4});
 }
@@ -244,7 +247,8 @@ nb::tuple views(const Run& run, const std::string& select) {
     entry["confidence"] = to_numpy(std::move(view.rows.row_confidence), {rows});
     list.append(entry);
   }
-  return nb::make_tuple(list, to_numpy(std::move(report.coassignment), {report.columns, report.columns}));
+  const std::size_t side = report.coassignment.empty() ? 0 : report.columns;
+  return nb::make_tuple(list, to_numpy(std::move(report.coassignment), {side, side}));
 }
 
 /// The tree of a greedy model down to its clusters: joins are at level 0, clusters at level 1.
@@ -260,6 +264,8 @@ nb::list greedy_node_list(const Run& run, const std::string& select) {
     if (node.parent != ReportNode::kNoParent) entry["parent"] = node.parent;
     entry["level"] = node.level;
     entry["last_level"] = node.last_level;
+    entry["number"] =
+        node.addresses.empty() ? "" : cluster_number(run.analysis().run(), node.addresses.front());
     entry["name"] = node.name;
     entry["support"] = node.sure;
     entry["overlap"] = node.sure;
@@ -285,6 +291,7 @@ nb::list node_list(const Run& run, const std::string& select, bool full) {
     if (node.parent != HierarchyNode::kNoParent) entry["parent"] = tree.nodes[node.parent].id;
     entry["level"] = node.level;
     entry["last_level"] = node.last_level;
+    entry["number"] = hierarchy.captions[node.id].number;
     entry["name"] = hierarchy.captions[node.id].name;
     entry["support"] = hierarchy.support[node.id].exact;
     entry["overlap"] = hierarchy.support[node.id].overlap;
@@ -314,7 +321,7 @@ std::string newick(const Run& run, const std::string& select, bool full) {
 nb::list profile_list(const Run& run, std::size_t level, const std::string& select, std::size_t most) {
   const std::vector<ClusterProfile> profiles = run.ask([&](const Analysis& analysis) {
     const Consensus estimate = analysis.consensus(level, selection_from_name(select));
-    return profile_clusters(analysis.run(), estimate.labels, estimate.row_confidence, most);
+    return profile_level(analysis.run(), level, estimate, most);
   });
   nb::list list;
   for (const ClusterProfile& profile : profiles) {
@@ -323,6 +330,7 @@ nb::list profile_list(const Run& run, std::size_t level, const std::string& sele
     entry["size"] = profile.size;
     entry["confidence"] = profile.confidence;
     entry["name"] = profile.name;
+    entry["described_as"] = profile.words;
     nb::list traits;
     for (const Trait& trait : profile.traits) {
       nb::dict words;
@@ -346,6 +354,33 @@ nb::list profile_list(const Run& run, std::size_t level, const std::string& sele
     list.append(entry);
   }
   return list;
+}
+
+/// By cluster number.
+std::vector<std::string> names_of_level(const Run& run, std::size_t level, const std::string& select) {
+  return run.ask([&](const Analysis& analysis) {
+    refuse_classifier(analysis, "clusters of rows to name");
+    std::vector<std::string> names;
+    const Consensus estimate = analysis.consensus(level, selection_from_name(select));
+    for (ClusterName& name : name_level(analysis.run(), level, estimate.labels))
+      names.push_back(std::move(name.name));
+    return names;
+  });
+}
+
+/// Writes the name to the file; the run has to be opened again to see it.
+void rename(const Run& run, Label cluster, const std::string& name, std::size_t level,
+            const std::string& select) {
+  run.ask([&](const Analysis& analysis) {
+    refuse_classifier(analysis, "clusters of rows to name");
+    const Renaming renaming{{level, cluster}, name};
+    const std::vector<GivenName> names =
+        rename_clusters(analysis, selection_from_name(select), {&renaming, 1});
+    RunFile file = RunFile::open(analysis.run().file().path(), RunFile::Access::write);
+    file.set_names(names);
+    file.finish();
+    return 0;
+  });
 }
 
 std::string report_text(const Run& run, const std::string& select) {
@@ -399,18 +434,13 @@ nb::ndarray<nb::numpy, double> cells(const Run& run, bool original) {
 
 }  // namespace
 
-Table new_rows(const SavedRun& saved, const Frame& frame) {
-  RawTable raw = frame.raw;
-  raw.locate = [&frame](std::size_t row, std::size_t column) { return place_of(frame, row, column); };
-  return apply(transform_from_json(saved.contents().transform),
-               table_like(std::move(raw), saved.contents().input_codebook));
-}
-
 void add_run(nb::module_& module) {
   using nb::arg;
   nb::class_<Run> run(module, "Run", "A run file opened for questions.");
   run.def(nb::init<const std::string&>(), arg("path"))
       .def("head", &head)
+      .def("verdict", &verdict)
+      .def("trust", &trust)
       .def("row_ids", [](const Run& run) { return run.analysis().run().table().row_ids; })
       .def("columns", [](const Run& run) { return column_list(run.analysis().run().table()); })
       .def("inputs",
@@ -422,16 +452,19 @@ void add_run(nb::module_& module) {
       .def("moves", &move_list)
       .def("cluster_counts", [](const Run& run) { return cluster_counts_json(run.analysis()).dump(); })
       .def("column_separation", [](const Run& run) { return column_separation_json(run.analysis()).dump(); })
+      .def("learned_values", [](const Run& run) { return learned_values_json(run.analysis().run()).dump(); })
       .def("traces", &traces)
       .def("labels", &labels, arg("level"))
-      .def("consensus", &consensus, arg("level"), arg("select"))
+      .def("consensus", &consensus, arg("level"), arg("select"), arg("cost_ratio"), arg("clusters"))
       .def("membership", &memberships, arg("level"), arg("labels"))
       .def("predict", &predictions, arg("frame"), arg("level"), arg("select"), arg("threads"))
-      .def("coclustering", &coclustering_matrix, arg("level"), arg("threads"))
+      .def("coclustering", &coclustering_array, arg("level"), arg("threads"))
       .def("linkage", &linkage, arg("level"))
       .def("column_linkage", &column_linkage)
       .def("views", &views, arg("select"))
       .def("report", &report_text, arg("select"))
+      .def("cluster_names", &names_of_level, arg("level"), arg("select"))
+      .def("rename", &rename, arg("cluster"), arg("name"), arg("level"), arg("select"))
       .def("nodes", &node_list, arg("select"), arg("full"))
       .def("newick", &newick, arg("select"), arg("full"))
       .def("profiles", &profile_list, arg("level"), arg("select"), arg("most_traits"))

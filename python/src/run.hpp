@@ -11,7 +11,7 @@ namespace coppice::python {
 /// Questions are answered one at a time, with the interpreter free for other threads.
 class Run {
  public:
-  explicit Run(const std::string& path) : analysis_(path) {}
+  explicit Run(const std::string& path) : analysis_(path, ShownRows::all) {}
 
   template <typename Question>
   auto ask(Question question) const {
@@ -37,9 +37,6 @@ class Run {
   Analysis analysis_;
   mutable std::mutex mutex_;
 };
-
-/// New rows in the units the model works in.
-Table new_rows(const SavedRun& saved, const Frame& frame);
 
 /// What a run that learned labels answers.
 void add_label_answers(nb::module_& module, nb::class_<Run>& run);
