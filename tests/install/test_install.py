@@ -28,6 +28,37 @@ target_compile_options(embed PRIVATE {strict})
 target_link_libraries(embed PRIVATE coppice::coppice)
 add_executable(careless careless.cpp)
 target_link_libraries(careless PRIVATE coppice::coppice)
+add_executable(page page.cpp)
+target_link_libraries(page PRIVATE coppice::report)
+"""
+
+# Fits a table from memory with settings as texts, and writes its report: what bindings do.
+PAGE = """
+#include <coppice/coppice.hpp>
+#include <cstdio>
+int main() {
+  using namespace coppice;
+  MemoryTable table = start_memory_table("points", {"a", "b", "c", "d"});
+  add_numbers(table, "x", {1.0, 1.1, 5.0, 5.2});
+  add_texts(table, "kind", {0, 0, 1, 1}, {"left", "right"});
+  FitRequest request;
+  request.model = "nrmm";
+  request.run_length = checked_settings(run_parameters(), {{"chains", "2"}, {"warmup", "5"}, {"draws", "8"}}, "nrmm");
+  request.data = read_memory(table, {});
+  request.output = "page.coppice";
+  const Worker::Task task = [&](const std::atomic<bool>& stop) {
+    request.running.stop = &stop;
+    Fit::begin(std::move(request)).run();
+  };
+  Worker worker(task);
+  while (!worker.wait(std::chrono::milliseconds(10))) continue;
+  worker.end();
+  const Analysis analysis("page.coppice");
+  std::printf("%zu %zu\\n", coclustering_matrix(analysis, 1, 1).size(), linkage_matrix(analysis, 0).size());
+  const auto rows = predict_rows(analysis, new_rows(analysis.run(), table), 1, selection_from_name("vi"), 1);
+  std::puts(rows.size() == 4 ? "predicted" : "not predicted");
+  std::puts(run_page(report_assets(), analysis, selection_from_name("vi")).substr(0, 15).c_str());
+}
 """
 
 
@@ -54,6 +85,7 @@ def consumer(tmp_path):
     """A folder outside the project with the example and careless code."""
     shutil.copy(ROOT / "examples" / "embed.cpp", tmp_path)
     (tmp_path / "careless.cpp").write_text(CARELESS)
+    (tmp_path / "page.cpp").write_text(PAGE)
     return tmp_path
 
 
@@ -64,6 +96,8 @@ def test_find_package(prefix, consumer):
     run("cmake", "--build", consumer / "build")
     finds_two_groups(consumer / "build" / "embed")
     run(consumer / "build" / "careless")
+    words = run(consumer / "build" / "page", cwd=consumer).lower().split("\n")
+    assert words[:2] == ["16 12", "predicted"] and words[2] == "<!doctype html>"
 
 
 def test_pkg_config(prefix, consumer):

@@ -2,15 +2,19 @@
 // library as it is, it must agree; linked with a copy of one source file that has one mistake in it, it must
 // not.
 //
-//   nhcm_mutant gibbs|MOVE[_nested] agrees|disagrees
+//   nhcm_mutant learned|gibbs|MOVE[_nested] agrees|disagrees
 #include "mutants/verdict.hpp"
-#include "support/nhcm_problem.hpp"
+#include "support/learned_nhcm.hpp"
 
 namespace coppice::test {
 namespace {
 
 Agreement compare_kernel(std::string name, std::uint64_t seed) {
   constexpr std::size_t kDraws = 100'000;  // never scaled down: the power to notice is what is tested
+  if (name == "learned") {
+    const LearnedNhcmCase small;
+    return compare_learned_nhcm(small, LearnedNhcmLaw(small.rows, small.model, 20), seed, 2 * kDraws);
+  }
   const bool nested = name.ends_with("_nested");
   if (nested) name.resize(name.size() - 7);
   const NhcmProblem problem(small_nhcm_model(5, 2, nested));

@@ -24,12 +24,12 @@ RbhmcCase wide_discriminants(RbhmcCase small) {
 }
 
 /// Trees in which many nodes have siblings and many parents could take them.
-RbhmcCase bushy() {
+RbhmcCase bushy(double penalty = 0.0) {
   return {"bushy",
           {{-1.0}, {-0.7}, {0.1}, {0.9}, {1.4}},
           "gaussian-known",
           {"noise_variance=2", "prior_mean=0", "prior_variance=2"},
-          {2, 2.0, 3.0, 1.0}};
+          {2, 2.0, 3.0, 1.0, penalty}};
 }
 
 const std::map<std::string, Run>& runs() {
@@ -46,6 +46,11 @@ const std::map<std::string, Run>& runs() {
        {rbhmc_case_a(0.0),
         {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=0", "component-moves=3"},
         true}},
+      {"gates", {infomax(rbhmc_case_a(0.5)), {no_structure}}},
+      {"gates_gibbs", {infomax(rbhmc_case_a(0.5)), {no_structure, "path-update=\"gibbs\""}}},
+      {"gates_split_merge", {infomax(rbhmc_case_a(0.5)), {no_paths, "split-merge-moves=3"}}},
+      {"gates_regraft",
+       {infomax(bushy(0.2)), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}},
       {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}}};
   return list;
 }

@@ -149,6 +149,7 @@ std::vector<Variant> variants() {
     if (variant.name == "gibbs" || variant.name == "sequential_1_gibbs" || variant.name == "random_2_alone" ||
         variant.name == "tree_guided")
       list.push_back(std::move(variant));
+  list.push_back(data_parallel_variants()[1]);
   return list;
 }
 

@@ -113,7 +113,11 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair{guided("blocks_and_rows", 20, 0, 0), 10'000},
                       std::pair{guided("multiway_and_rows", 0, 0, 4), 6'000},
                       std::pair{guided("tree_guided", 20, 4, 0), 3'000},
-                      std::pair{Variant{"mix", "nrmm", {}}, 5'000}),
+                      std::pair{Variant{"mix", "nrmm", {}}, 5'000},
+                      std::pair{Variant{"data_parallel",
+                                        "nrmm",
+                                        {"sampler=\"data-parallel\"", "block-size=16", "launch-rows=40"}},
+                                40'000}),
     [](const auto& info) { return info.param.first.name; });
 
 // The test can tell a wrong sampler from a right one.

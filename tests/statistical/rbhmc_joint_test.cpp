@@ -26,6 +26,7 @@ class Joint {
  public:
   Joint(const RbhmcData& data, const Variant& variant)
       : data_(data),
+        first_(data.rows),
         settings_(variant.small.settings),
         problem_(rbhmc_problem(data, settings_, variant.settings)),
         model_(&model_by_name("rbhmc")),
@@ -39,9 +40,9 @@ class Joint {
   /// State and data afresh; names go on from `sweep`.
   void draw_afresh(RbhmcData& data, std::uint64_t seed, std::uint64_t chain, std::uint64_t& sweep) {
     Stream keep({seed, chain, sweep}, Purpose::test);
-    const double least = settings_.centered
-                             ? -settings_.margin * static_cast<double>(settings_.levels * data.rows.size())
-                             : 0.0;
+    const auto gates = static_cast<double>(settings_.levels * data.rows.size());
+    double least = settings_.centered ? -settings_.margin * gates : 0.0;
+    if (settings_.infomax) least = -0.5 * gates * std::log(static_cast<double>(data.rows.size()));
     while (true) {
       ++sweep;
       sampler_->draw_prior({seed, chain, sweep});
@@ -69,6 +70,11 @@ class Joint {
     hyper_.resize(reader.left() / sizeof(double));
     reader.get(hyper_.data(), hyper_.size());
     // Without a penalty discriminants are not kept: the trace it is.
+    if (settings_.infomax) {
+      hinge_ = -0.5 * total_log_gates(tree, eta, gate_features(data_.rows, first_));
+      leaves_ = static_cast<double>(tree.leaves);
+      return;
+    }
     hinge_ = dimension == 0
                  ? traces_["hinge"]
                  : total_hinge(tree, eta, margin_features(data_.family(), data_.rows, settings_.intercept),
@@ -126,6 +132,7 @@ class Joint {
 
  private:
   const RbhmcData& data_;
+  Rows first_;  // by which gates standardize
   RbhmcSettings settings_;
   Problem problem_;
   const ModelEntry* model_;
@@ -172,6 +179,8 @@ std::vector<Variant> variants() {
       {"hinge_bernoulli", bernoulli, {"path-update=\"prior\"", "discriminant-update=\"gauss\""}},
       {"centered", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true}, 5), {drawn_leaves}},
       {"centered_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
+      {"infomax", infomax(rbhmc_case_a(0.3)), {}},
+      {"infomax_gibbs", infomax(rbhmc_case_c(0.6)), {gibbs, drawn_leaves, drawn_theta}},
       {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}},
       {"prior_bernoulli", with_learned_prior(bernoulli, "bernoulli"), {learn}},
       {"prior_bernoulli_drawn_theta",
@@ -204,6 +213,7 @@ TEST_P(RbhmcGeweke, BothWaysHaveTheSameLaw) {
       prior.draw_afresh(data, seed, 1, sweep);
       record(prior, fresh);
     }
+    data.rows = RbhmcData(variant.small).rows;  // gates are standardized by the first data of a sampler
     Joint chain(data, variant);
     sweep = 0;
     chain.draw_afresh(data, seed, 2, sweep);

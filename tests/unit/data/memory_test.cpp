@@ -1,6 +1,7 @@
 // Tables from columns in memory must be what the readers make of the same cells in a file.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "coppice/data/read.hpp"
@@ -91,6 +92,18 @@ TEST(MemoryTable, NewRowsAreCodedLikeTheFittedOnes) {
   EXPECT_EQ(table.columns[3].text(0), "m");
   EXPECT_EQ(table.columns[3].values[0], made.table.columns[3].values[3]);
   EXPECT_EQ(table.columns[4].values[0], 1.0);
+
+  // Names decide, not the order; without names the order decides.
+  RawTable turned = raw;
+  std::reverse(turned.columns.begin(), turned.columns.end());
+  const Table by_name = table_like(turned, made.table);
+  RawTable unnamed = raw;
+  for (RawColumn& column : unnamed.columns) column.name += "?";
+  const Table by_order = table_like(unnamed, made.table);
+  for (std::size_t j = 0; j < 5; ++j) {
+    EXPECT_EQ(by_name.columns[j].values, table.columns[j].values);
+    EXPECT_EQ(by_order.columns[j].values, table.columns[j].values);
+  }
 
   const auto message = [&](ErrorCode code, const RawTable& wrong) {
     return message_of(code, [&] { table_like(wrong, made.table); });

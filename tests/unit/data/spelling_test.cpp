@@ -38,6 +38,8 @@ TEST(WrittenNumbers, AreUnderstood) {
       {"1_00_0", DecimalMark::point, 1000, ""},
       {"1,234", DecimalMark::point, 1234, ""},
       {"1,234", DecimalMark::comma, 1.234, ""},
+      {"0,125", DecimalMark::point, kMissing, ""},
+      {"0,125", DecimalMark::comma, 0.125, ""},
       {"1,234,567", DecimalMark::point, 1234567, ""},
       {"1 234 567,5", DecimalMark::comma, 1234567.5, ""},
       {"1'234.5", DecimalMark::point, 1234.5, ""},
@@ -210,6 +212,19 @@ TEST(Spellings, AnOddCellAmongNumbersIsAnError) {
   // One percent sign too few is such a cell.
   EXPECT_NE(read_error(lines("p", {"12%", "7%", "3%", "4%", "5%", "6%", "8%", "9%", "10%", "11%", "0.5"}))
                 .find("d.csv:12: column 'p': value '0.5' is not a number with % where 10 of 11"),
+            std::string::npos);
+  // So is one too many, or a currency among plain numbers.
+  for (const char* odd : {"12%", "$5", "5 €"}) {
+    SCOPED_TRACE(odd);
+    EXPECT_NE(read_error(lines("p", {"12", "7.5", "3", "4", "5", "6", "8", "9", "10", "11", odd}))
+                  .find(fmt::format(
+                      "d.csv:12: column 'p': value '{}' is not a number without a unit where 10 of 11", odd)),
+              std::string::npos);
+  }
+  // A point among decimal commas does not turn the commas into separators of thousands.
+  EXPECT_NE(read_error(lines("p;q", {"0,125;1", "-0,250;2", "0,5;3", "0,75;4", "0,125;5", "0,5;6", "0,875;7",
+                                     "0,25;8", "0,1;9", "0,300;10", "1.5;11"}))
+                .find("value '1.5' is not a number where 10 of 11"),
             std::string::npos);
   // Among a few cells, or where fewer are numbers, it stays a category, and is warned about.
   EXPECT_EQ(read_text("x\n1\n2\nabc\n").table.columns.at(0).kind, Kind::category);

@@ -129,8 +129,8 @@ TEST_F(Netcdf, KeepsTheOldFileWhenItFails) {
   EXPECT_EQ(folder_.files(), 1U);
 }
 
-TEST_F(Netcdf, CannotBeADeviceOrInAMissingFolder) {
-  EXPECT_THROW(write_netcdf("/dev/null", example(1, 4)), Error);
+TEST_F(Netcdf, CanBeADeviceButNotInAMissingFolder) {
+  EXPECT_NO_THROW(write_netcdf("/dev/null", example(1, 4)));
   try {
     write_netcdf(folder_.file("no/such/run.nc"), example(1, 4));
     FAIL();

@@ -96,6 +96,40 @@ TEST(Ngg, WeightsAreRatiosOfKappa) {
   }
 }
 
+TEST(Ngg, CountsOfClustersHaveTheirLaw) {
+  constexpr std::size_t kRows = 9;
+  for (const auto& [alpha, sigma] : {std::pair{1.5, 0.4}, {0.2, 0.8}, {20.0, 0.05}, {0.7, 1e-6}})
+    for (const std::uint64_t seed : test_seeds()) {
+      const Ngg ngg(alpha, sigma, kRows);
+      std::vector<double> probabilities(kRows, 0.0);
+      for_each_partition(kRows, [&](std::span<const Label> labels, std::size_t clusters) {
+        probabilities[clusters - 1] += std::exp(ngg.log_partition(sizes_of(labels)));
+      });
+      std::vector<double> counts(kRows, 0.0);
+      Stream stream({seed, 0, 0}, Purpose::test, 1);
+      for (std::size_t i = 0; i < scaled(100'000); ++i)
+        counts[draw_ngg_cluster_count(stream, alpha, sigma, kRows) - 1] += 1.0;
+      expect_frequencies(counts, probabilities);
+    }
+}
+
+/// With many rows, where the partition is drawn row by row.
+TEST(Ngg, CountsOfClustersAreThoseOfDrawnPartitions) {
+  constexpr std::size_t kRows = 1000;
+  Ngg ngg(3.0, 0.35, kRows);
+  RunningMean partitions, counts;
+  Stream stream({1, 0, 0}, Purpose::test, 2);
+  Labels labels(kRows);
+  for (std::size_t i = 0; i < 60; ++i) {
+    ngg.draw_partition(stream, labels);
+    partitions.add(static_cast<double>(cluster_sizes(labels).size()));
+  }
+  for (std::size_t i = 0; i < scaled(20'000); ++i)
+    counts.add(static_cast<double>(draw_ngg_cluster_count(stream, 3.0, 0.35, kRows)));
+  EXPECT_NEAR(counts.mean(), partitions.mean(),
+              4.5 * std::hypot(counts.standard_error(), partitions.standard_error()));
+}
+
 TEST(Ngg, SimulatorDrawsFromTheLaw) {
   constexpr std::size_t kRows = 5;
   for (const auto& [alpha, sigma] : {std::pair{1.5, 0.4}, {0.2, 0.8}, {20.0, 0.05}})
