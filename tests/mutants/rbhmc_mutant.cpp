@@ -51,6 +51,14 @@ const std::map<std::string, Run>& runs() {
       {"gates_split_merge", {infomax(rbhmc_case_a(0.5)), {no_paths, "split-merge-moves=3"}}},
       {"gates_regraft",
        {infomax(bushy(0.2)), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}},
+      {"blocks",
+       {bushy(),
+        {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=10"},
+        true}},
+      {"gates_blocks",
+       {infomax(rbhmc_case_a(0.5)),
+        {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=10"},
+        true}},
       {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}}};
   return list;
 }

@@ -38,6 +38,11 @@ std::vector<Kernel> kernels() {
           {"splits uninformed drawn leaves",
            {alone("structure"), "regraft-moves=0", "informed=false", drawn_leaves}},
           {"regrafts", {alone("structure"), "split-merge-moves=0"}},
+          {"blocks",
+           {alone("structure"), "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=5"}},
+          {"blocks drawn leaves",
+           {alone("structure"), "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=5",
+            drawn_leaves}},
           {"slice", {alone("discriminants")}},
           {"gauss", {alone("discriminants"), "discriminant-update=\"gauss\""}},
           {"shift", {alone("shift")}}};
