@@ -228,6 +228,10 @@ std::vector<RbhmcCase> other_targets() {
   cases.push_back(infomax(rbhmc_case_b(0.5)));
   cases.push_back(infomax(rbhmc_case_c(1.0)));
   cases.push_back(infomax(rbhmc_case_zero(0.5)));
+  RbhmcCase twice = infomax(rbhmc_case_a(1.0));  // two rows twice
+  twice.name += "_duplicates";
+  twice.data = {{-1.5}, {-1.5}, {2.0}, {2.0}};
+  cases.push_back(twice);
   RbhmcSettings gated{2, 0.7, 1.3, 0.9, 0.5, 0.5, 3.0};
   gated.infomax = true;
   cases.push_back({"bernoulli_infomax",
@@ -260,7 +264,8 @@ TEST_P(RbhmcTargets, AreWhatSamplersSample) {
   const std::vector<std::vector<std::string>> variants{
       {},
       {"path-update=\"gibbs\"", "theta=\"drawn\"", "discriminant-update=\"gauss\"", "regraft-moves=5"},
-      {"path-update=\"prior\"", "informed=false", "leaf-weights=\"drawn\"", "split-merge-moves=5"}};
+      {"path-update=\"prior\"", "informed=false", "leaf-weights=\"drawn\"", "split-merge-moves=5",
+       "block-moves=5"}};
   for (std::vector<std::string> settings : variants)
     for (const std::uint64_t seed : test_seeds()) {
       if (target.settings.infomax) std::erase(settings, "discriminant-update=\"gauss\"");

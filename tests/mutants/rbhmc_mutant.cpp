@@ -41,16 +41,16 @@ const std::map<std::string, Run>& runs() {
       {"paths_plain", {rbhmc_case_b(0.0), {no_structure}}},
       {"gauss", {rbhmc_case_a(0.3), {"discriminant-update=\"gauss\""}}},
       {"gauss_wide", {wide_discriminants(rbhmc_case_a(0.3)), {"discriminant-update=\"gauss\""}}},
-      {"split_merge", {rbhmc_case_a(0.3), {no_paths, "split-merge-moves=3"}}},
+      {"split_merge", {rbhmc_case_a(0.3), {no_paths, "split-merge-moves=3", "block-moves=0"}}},
       {"component_moves",
        {rbhmc_case_a(0.0),
-        {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=0", "component-moves=3"},
+        {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=0", "component-moves=3", "block-moves=0"},
         true}},
       {"gates", {infomax(rbhmc_case_a(0.5)), {no_structure}}},
       {"gates_gibbs", {infomax(rbhmc_case_a(0.5)), {no_structure, "path-update=\"gibbs\""}}},
-      {"gates_split_merge", {infomax(rbhmc_case_a(0.5)), {no_paths, "split-merge-moves=3"}}},
+      {"gates_split_merge", {infomax(rbhmc_case_a(0.5)), {no_paths, "split-merge-moves=3", "block-moves=0"}}},
       {"gates_regraft",
-       {infomax(bushy(0.2)), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}},
+       {infomax(bushy(0.2)), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"}, true}},
       {"blocks",
        {bushy(),
         {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=10"},
@@ -59,7 +59,7 @@ const std::map<std::string, Run>& runs() {
        {infomax(rbhmc_case_a(0.5)),
         {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=10"},
         true}},
-      {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10"}, true}}};
+      {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"}, true}}};
   return list;
 }
 

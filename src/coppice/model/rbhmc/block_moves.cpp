@@ -42,6 +42,13 @@ void BlockMoves::choose_source(const State& state, Stream& stream) {
   source_ = state.tree().leaf(row);
   dish_ = static_cast<std::size_t>(state.components().label(row));
   count_ = state.counts(source_)[dish_];
+  const LevelTree& tree = state.tree();
+  rows_below_.assign(tree.capacity(), 0.0);
+  for (const NodeId leaf : tree.at_level(tree.depth())) {
+    const double rows = state.counts(leaf)[dish_];
+    if (rows == 0.0) continue;
+    for (NodeId node = leaf; node != LevelTree::kNone; node = tree.parent(node)) rows_below_[node] += rows;
+  }
 }
 
 void BlockMoves::list_places(const State& state) {
@@ -55,6 +62,8 @@ void BlockMoves::list_places(const State& state) {
   places_.assign(1, present);
   log_weights_.assign(1, 0.0);
   prefix_.assign(tree.capacity(), 0.0);
+  serves_.assign(tree.capacity(), 1.0);
+  const auto components = static_cast<double>(state.components().clusters());
   // A new branch below a node of this level: everything under it is alone.
   const auto branch_below = [&](std::size_t level) {
     double total = 0.0;
@@ -71,9 +80,14 @@ void BlockMoves::list_places(const State& state) {
       if (level > 0) {
         if (size == 0.0) continue;  // it is the block's own
         prefix_[node] = prefix_[tree.parent(node)] + log_of_joining(size, count_, is_leaf, alpha, gamma);
+        // A guess at the probability that a new table below the node gets the dish: as if every component
+        // had one table there.
+        const bool is_served = rows_below_[node] > (holds ? count_ : 0.0);
+        serves_[node] = ((is_served ? 1.0 : 0.0) + gamma * serves_[tree.parent(node)]) /
+                        (std::min(size, components) + gamma);
       }
       if (is_leaf && node != source_ && state.counts(node)[dish_] > 0.0) continue;
-      const double weight = prefix_[node] + branch;
+      const double weight = prefix_[node] + branch + std::log(serves_[is_leaf ? tree.parent(node) : node]);
       if (node == present) {
         log_weights_[0] = weight;
         continue;
@@ -86,14 +100,7 @@ void BlockMoves::list_places(const State& state) {
 
 void BlockMoves::set_paths(const State& state, NodeId to) {
   const LevelTree& tree = state.tree();
-  const std::size_t depth = tree.depth();
-  rows_below_.assign(tree.capacity(), 0.0);
-  for (const NodeId leaf : tree.at_level(depth)) {
-    const double rows = state.counts(leaf)[dish_];
-    if (rows == 0.0) continue;
-    for (NodeId node = leaf; node != LevelTree::kNone; node = tree.parent(node)) rows_below_[node] += rows;
-  }
-  for (std::vector<Site>& path : paths_) path.assign(depth + 1, Site());
+  for (std::vector<Site>& path : paths_) path.assign(tree.depth() + 1, Site());
   const NodeId ends[] = {source_, to};
   for (std::size_t side = 0; side < 2; ++side)
     for (NodeId node = ends[side]; node != LevelTree::kNone; node = tree.parent(node)) {

@@ -4,9 +4,10 @@
 // sizes of their nodes and the tree's prior change. No density of a row is looked at, and a move costs in
 // proportion to the nodes and components, not to the rows; only a move that is accepted touches its rows.
 //
-// The place of a block is drawn from the nested Chinese restaurant process and the leaves' totals given the
-// tree without the block, in which the present place is one among the others. Tables of the dish on the two
-// paths are drawn from the leaves up with guessed masses, as ComponentMoves does.
+// The place of a block is drawn from the nested Chinese restaurant process and the leaves' totals, and from a
+// guess at the dish's weight there, given the tree without the block, in which the present place is one among
+// the others. Tables of the dish on the two paths are drawn from the leaves up with guessed masses, as
+// ComponentMoves does.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class BlockMoves {
   void move_block(State& state, Stream& stream);
   void move_share(State& state, Stream& stream);
 
-  /// The row's leaf and component become those of the move.
+  /// A row's leaf and component become those of the move.
   void choose_source(const State& state, Stream& stream);
   /// Places for the block in the tree without it (leaves without the dish, and inner nodes for a new branch
   /// below them), with the logs of their weights; the first is the present one.
@@ -70,7 +71,7 @@ class BlockMoves {
   std::vector<Site> paths_[2];        // by level, from the root
   NodeId branch_ = LevelTree::kNone;  // the topmost node made for the block
   std::vector<NodeId> places_;
-  std::vector<double> log_weights_, weights_, prefix_, rows_below_;
+  std::vector<double> log_weights_, weights_, prefix_, serves_, rows_below_;
   std::vector<std::uint32_t> pool_, outgoing_, incoming_;
   std::vector<NodeId> parents_;
   MoveCount blocks_, shares_;
