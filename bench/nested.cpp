@@ -17,8 +17,8 @@
 #include "coppice/data/read.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/scores.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace {
 

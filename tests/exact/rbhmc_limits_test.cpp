@@ -1,8 +1,7 @@
 // The model rbhmc where more is known than the enumeration says: the procedures without a target, the
 // prior, limits in which it becomes a simpler model, invariances, and what its draws keep and predict.
-#include <gtest/gtest.h>
-
 #include <fmt/ranges.h>
+#include <gtest/gtest.h>
 
 #include <map>
 
@@ -202,7 +201,7 @@ TEST(RbhmcLimits, ATinyPenaltyIsNone) {
     }
 }
 
-// Gates without power, or with discriminants that tell nothing apart, leave the plain mixture.
+// Gates without power, or with discriminants that distinguish nothing, leave the plain mixture.
 TEST(RbhmcLimits, GatesThatTellNothingAreNone) {
   const RbhmcCase plain = rbhmc_case_a(0.0);
   const RbhmcData data(plain);
@@ -222,9 +221,11 @@ TEST(RbhmcLimits, GatesThatTellNothingAreNone) {
         record.add(*sampler);
       }
       Agreement agreement;
-      for (const char* what : {"P1(2,1)", "P1(4,1)", "P2(3,2)", "Pc(2,1)", "leaves", "nodes", "K", "remainder"})
+      for (const char* what :
+           {"P1(2,1)", "P1(4,1)", "P2(3,2)", "Pc(2,1)", "leaves", "nodes", "K", "remainder"})
         agreement.check(what, record.estimate(what), exact.expectation(what).mean);
-      EXPECT_TRUE(agreement.holds()) << fmt::format("{}, seed {}: ", fmt::join(settings, " "), seed) << agreement;
+      EXPECT_TRUE(agreement.holds()) << fmt::format("{}, seed {}: ", fmt::join(settings, " "), seed)
+                                     << agreement;
     }
   }
 }
@@ -328,8 +329,8 @@ TEST(RbhmcDraws, DetailsAndTracesAgree) {
       LevelTree tree(4, 3);
       tree.assign(labels);
       const rbhmc::DrawPayload payload = rbhmc::read_payload(sampler->payload(), tree);
-      EXPECT_NEAR(record.last_hinge(),
-                  small.settings.infomax ? -0.5 * traces["log_gates"] : traces["hinge"], 1e-5);
+      EXPECT_NEAR(record.last_hinge(), small.settings.infomax ? -0.5 * traces["log_gates"] : traces["hinge"],
+                  1e-5);
       EXPECT_EQ(static_cast<double>(payload.components), traces["components"]);
       EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces["root_remainder"], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);

@@ -129,7 +129,8 @@ std::vector<Kernel> kernels() {
           {"many_regrafts", {"split-merge-moves=0", "regraft-moves=10"}},
           {"many_blocks", {"block-moves=10", "split-merge-moves=0", "regraft-moves=0"}},
           {"blocks_without_paths",
-           {"moves=\"components,structure,discriminants\"", "block-moves=5", "split-merge-moves=2", drawn_leaves}},
+           {"moves=\"components,structure,discriminants\"", "block-moves=5", "split-merge-moves=2",
+            drawn_leaves}},
           {"without_blocks", {"block-moves=0"}},
           {"replicas", {"replicas=2"}},
           {"replicas_gibbs", {"replicas=2", gibbs, drawn_theta}},
@@ -151,9 +152,9 @@ std::vector<RbhmcCase> main_targets() {
 
 /// Whether a kernel is one of the target: gates have no Gaussian update.
 bool applies(const RbhmcCase& target, const std::vector<std::string>& settings) {
-  return !target.settings.infomax || std::none_of(settings.begin(), settings.end(), [](const std::string& one) {
-    return one.find("gauss") != std::string::npos;
-  });
+  return !target.settings.infomax ||
+         std::none_of(settings.begin(), settings.end(),
+                      [](const std::string& one) { return one.find("gauss") != std::string::npos; });
 }
 
 class RbhmcKernels : public ::testing::TestWithParam<std::size_t> {
@@ -245,11 +246,8 @@ std::vector<RbhmcCase> other_targets() {
     learned.settings.learn_sd = true;
     cases.push_back(std::move(learned));
   }
-  cases.push_back({"five_rows_infomax",
-                   {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}},
-                   "gaussian-known",
-                   {},
-                   gated});
+  cases.push_back(
+      {"five_rows_infomax", {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}}, "gaussian-known", {}, gated});
   cases.push_back({"two_rows", {{-1.0}, {1.4}}, "gaussian-known", {}, centered_settings});
   cases.push_back({"one_row", {{1.4}}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, settings});
   return cases;

@@ -44,22 +44,28 @@ const std::map<std::string, Run>& runs() {
       {"split_merge", {rbhmc_case_a(0.3), {no_paths, "split-merge-moves=3", "block-moves=0"}}},
       {"component_moves",
        {rbhmc_case_a(0.0),
-        {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=0", "component-moves=3", "block-moves=0"},
+        {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=0", "component-moves=3",
+         "block-moves=0"},
         true}},
       {"gates", {infomax(rbhmc_case_a(0.5)), {no_structure}}},
       {"gates_gibbs", {infomax(rbhmc_case_a(0.5)), {no_structure, "path-update=\"gibbs\""}}},
       {"gates_split_merge", {infomax(rbhmc_case_a(0.5)), {no_paths, "split-merge-moves=3", "block-moves=0"}}},
       {"gates_regraft",
-       {infomax(bushy(0.2)), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"}, true}},
+       {infomax(bushy(0.2)),
+        {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"},
+        true}},
       {"blocks",
        {bushy(),
-        {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=10"},
+        {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0",
+         "block-moves=10"},
         true}},
       {"gates_blocks",
        {infomax(rbhmc_case_a(0.5)),
-        {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=10"},
+        {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0",
+         "block-moves=10"},
         true}},
-      {"regraft", {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"}, true}}};
+      {"regraft",
+       {bushy(), {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"}, true}}};
   return list;
 }
 

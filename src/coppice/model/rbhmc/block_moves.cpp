@@ -185,7 +185,8 @@ void BlockMoves::list_gated_parents(const State& state) {
   parents_.clear();
   for_each_site([&](std::size_t level, std::size_t side) {
     const NodeId node = paths_[side][level].node;
-    if (level < state.tree().depth() && level >= shared_ && node != LevelTree::kNone) parents_.push_back(node);
+    if (level < state.tree().depth() && level >= shared_ && node != LevelTree::kNone)
+      parents_.push_back(node);
   });
 }
 

@@ -1,5 +1,5 @@
 // Moves of blocks: all rows of one component in one leaf go to another place of the tree at once, or the rows
-// of one component in two leaves are divided between them anew. The moment is that of ComponentMoves: all
+// of one component in two leaves are divided between them again. The moment is that of ComponentMoves: all
 // tables are known and all weights integrated out, so nothing but the seats of one dish on two paths, the
 // sizes of their nodes and the tree's prior change. No density of a row is looked at, and a move costs in
 // proportion to the nodes and components, not to the rows; only a move that is accepted touches its rows.

@@ -149,7 +149,8 @@ std::vector<Parameter> parameter_table() {
       {"component-moves", Type::integer, "5", "split-merge proposals for components in a structure move", 0.0,
        1e6},
       {"block-moves", Type::integer, "",
-       "proposals to move the rows of one component in a leaf together [a tenth of the rows, 1 to 1000]", 0.0, 1e6},
+       "proposals to move the rows of one component in a leaf together [a tenth of the rows, 1 to 1000]", 0.0,
+       1e6},
       {"split-merge-moves", Type::integer, "",
        "split-merge proposals at each level [a tenth of the rows, 1 to 10]", 0.0, 1e6},
       {"regraft-moves", Type::integer, "", "regraft proposals at each level [a fifth of its nodes, 1 to 10]",
@@ -184,7 +185,8 @@ void check_given(const Settings& given) {
     for (const char* name : {"margin", "intercept"})
       if (given.contains(name))
         fail(ErrorCode::configuration,
-             "--{} does not apply to --regularizer infomax, which has no margin and always an intercept", name);
+             "--{} does not apply to --regularizer infomax, which has no margin and always an intercept",
+             name);
   }
   if (given.contains("auxiliary-branches") && text("path-update") != "gibbs")
     fail(ErrorCode::configuration, "--auxiliary-branches needs --path-update gibbs");
