@@ -42,8 +42,8 @@ TEST_P(Copies, AreRowsAddedOneByOne) {
     Stats left(family);
     for (std::size_t row = 1; row < fixture.rows.size(); ++row)
       for (std::size_t copy = 0; copy < kCounts[row % 4]; ++copy) left.add(fixture.rows[row]);
-    if (family.remove_copies(stats.data(), fixture.rows[0], kCounts[0]))
-      EXPECT_NEAR(family.log_marginal(stats.data()), left.log_marginal(), relative(1e-8, left.log_marginal()));
+    if (!family.remove_copies(stats.data(), fixture.rows[0], kCounts[0])) continue;  // to be rebuilt
+    EXPECT_NEAR(family.log_marginal(stats.data()), left.log_marginal(), relative(1e-8, left.log_marginal()));
   }
 }
 

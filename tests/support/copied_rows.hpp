@@ -40,11 +40,6 @@ struct CopiedRows {
         all.push_back(static_cast<std::uint32_t>(first[row] + copy));
     return all;
   }
-  Labels labels_of_copies(std::span<const Label> labels) const {
-    Labels all;
-    for (std::size_t row = 0; row < labels.size(); ++row) all.insert(all.end(), copies[row], labels[row]);
-    return all;
-  }
 };
 
 }  // namespace coppice::test
