@@ -44,7 +44,7 @@ def test_partial_fit_follows_the_conventions(tmp_path):
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(X[:, :1])
     assert model.run_.rows == 60
-    # fit() begins anew.
+    # fit() forgets what was there.
     assert short(coppice.NRMMixture).partial_fit(X).fit(X[:30]).run_.rows == 30
     frame = pd.DataFrame(X, columns=["a", "b"])
     named = short(coppice.NRMMixture).partial_fit(frame[:40]).partial_fit(frame[40:])
