@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from coppice import _native
 from coppice._estimator import Estimator
 from coppice._run import Run
-from coppice._tables import frame_of
+from coppice._tables import frame_of, weights_of
 from coppice._tree import Tree
 
 
@@ -238,3 +238,65 @@ class Clusterer(ClusterMixin, Estimator):
         import polars
 
         return polars.DataFrame(self._row_table())
+
+
+class WeightedClusterer(Clusterer):
+    """Base class of the estimators whose rows may have weights."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> WeightedClusterer:
+        """Draw from the posterior of the clusters of X.
+
+        Ctrl-C stops the chains after the sweep and keeps what was drawn; a second Ctrl-C raises KeyboardInterrupt.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to cluster. Frames of pandas, polars and Arrow may have texts and categories. NaN is a missing cell
+            where the family allows it.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,) or None
+            Whole numbers from 1 on: a row of weight w counts as w equal rows that share a cluster. None: every row
+            counts once.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        frame = frame_of(self, X, fitting=True, allow_nan=self._allows_nan())
+        weights = None if sample_weight is None else weights_of(sample_weight, len(frame.row_ids()))
+        self._tell(self._fit_frame(frame, weights=weights))
+        return self
+
+
+class StreamingClusterer(WeightedClusterer):
+    """Base class of the estimators that take in more rows."""
+
+    def partial_fit(self, X: Any, y: Any = None) -> StreamingClusterer:
+        """Add more rows without a new fit, or fit if there was none.
+
+        The new rows come one by one into the last state of every chain, with local moves around each of them. 100
+        warm-up sweeps over all rows follow, and as many draws as the run had: draws of the posterior given all rows, as
+        `coppice update` makes them. Predictions and answers are about all rows from then on.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            More rows, with the columns of the first ones.
+        y : Ignored
+            Not used, present for API consistency by convention.
+
+        Returns
+        -------
+        self : object
+            The estimator, updated with the new rows.
+        """
+        if not hasattr(self, "run_"):
+            self._tell(self._fit_frame(frame_of(self, X, fitting=True, allow_nan=self._allows_nan())))
+            return self
+        wanted = [column["name"] for column in self.run_.inputs]
+        frame = frame_of(self, X, fitting=False, allow_nan=self._allows_nan(), wanted=wanted)
+        frame.set_row_ids(self._new_names(frame.row_ids()))
+        self._tell(self._take_in(frame))
+        return self

@@ -90,7 +90,9 @@ class Estimator(BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def _fit_frame(self, frame: _native.Frame, labels: _native.Frame | None = None) -> str:
+    def _fit_frame(
+        self, frame: _native.Frame, labels: _native.Frame | None = None, weights: np.ndarray | None = None
+    ) -> str:
         """Fits columns in memory and adopts the run; a classifier learns `labels`. Returns how the fit ended."""
         seed = self.random_state
         if not isinstance(seed, numbers.Integral):
@@ -107,6 +109,7 @@ class Estimator(BaseEstimator):
                 model=self._model,
                 frame=frame,
                 labels=labels,
+                weights=weights,
                 parameters=self._given(),
                 run_length={**length, "seed": str(int(seed))},
                 family=str(getattr(self, "family", "auto")),
@@ -134,7 +137,7 @@ class Estimator(BaseEstimator):
             raise
         return end
 
-    def _take_in(self, frame: _native.Frame, labels: _native.Frame | None = None, warmup: int = 0) -> str:
+    def _take_in(self, frame: _native.Frame, labels: _native.Frame | None = None) -> str:
         """Adds the rows of the frame to the run and adopts the longer run. The old one stays if this fails."""
         run = self.run_
         output = None if self.output is None else f"{os.fspath(self.output)}.part"
@@ -145,7 +148,6 @@ class Estimator(BaseEstimator):
                     path=run.path,
                     frame=frame,
                     labels=labels,
-                    warmup=warmup,
                     output=path,
                     overwrite=True,
                 ),

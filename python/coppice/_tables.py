@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from coppice import _native
 
@@ -49,6 +49,15 @@ def frame_of(
         else:
             frame.add_texts(name, values, levels)
     return frame
+
+
+def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
+    """Weights of rows as numbers; the engine says which numbers are weights."""
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    check_consistent_length(range(rows), weights)
+    return weights
 
 
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:

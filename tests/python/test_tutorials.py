@@ -19,6 +19,8 @@ def blocks(page):
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 def test_blocks_of_the_page(page, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    if "import scanpy" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("scanpy", reason="the page needs scanpy")
     (tmp_path / "page.py").write_text("\n".join(blocks(page)), encoding="utf-8")
     environment = {**os.environ, "MPLBACKEND": "agg", "PATH": f"{os.path.dirname(BINARY)}:{os.environ['PATH']}"}
     result = subprocess.run(

@@ -176,6 +176,12 @@ std::string ball_text(const BallBounds& bounds) {
       bounds.upper.clusters, bounds.lower.clusters, bounds.horizontal.clusters, bounds.horizontal.distance);
 }
 
+std::string weight_words(const SavedRun& run) {
+  if (!run.contents().has_weights()) return {};
+  return fmt::format(" of weight {:.0f} in all ('{}')", run.setup().rows.copies(),
+                     run.contents().weights.columns.front().name);
+}
+
 std::string head_text(const Analysis& analysis, const Trust& trust, const Context& context) {
   const SavedRun& run = analysis.run();
   const std::string how =
@@ -185,8 +191,8 @@ std::string head_text(const Analysis& analysis, const Trust& trust, const Contex
                         counted(run.draws_per_chain(), "draw"), counted(run.config().warmup, "warm-up sweep"),
                         run.config().seed, duration_words(analysis.seconds()));
   return verdict_lines(analysis, context) + trust_text(analysis, trust, context) + "\n" +
-         fmt::format("{} on {}: {}, {} ({}).\n{}\n", run.model().name, run.config().data,
-                     counted(run.all_rows(), "row"), counted(run.table().columns.size(), "column"),
+         fmt::format("{} on {}: {}{}, {} ({}).\n{}\n", run.model().name, run.config().data,
+                     counted(run.all_rows(), "row"), weight_words(run), counted(run.table().columns.size(), "column"),
                      run.setup().plan.description(), how) +
          (run.sample_note().empty() ? "" : fmt::format("Here {}.\n", run.sample_note()));
 }

@@ -12,6 +12,7 @@
 #include "coppice/data/kinds/text_numbers.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/data/npy.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/data/svmlight.hpp"
 
 namespace coppice {
@@ -152,6 +153,10 @@ void Roles::assign(RawTable& raw, const ReadOptions& options) {
     id = claim(options.id, "--id");
     raw.columns[*id].want = Want::identity;
   }
+  if (!options.weights.empty()) {
+    weights = claim(options.weights, "--weights");
+    raw.columns[*weights].want = Want::number;
+  }
   for (const std::string& name : options.labels) {
     if (name.empty()) {
       if (raw.label) role[*raw.label] = "--labels";
@@ -240,6 +245,16 @@ Column label_column(RawTable& raw, std::size_t index, const ReadOptions& options
          raw.file, text::display(column.name));
   column.kind = Kind::binary;
   return column;
+}
+
+Column weight_column(RawTable& raw, std::size_t index) {
+  settle_wanted(raw, index);
+  RawColumn& column = raw.columns[index];
+  for (std::size_t row = 0; row < raw.rows; ++row)
+    if (const std::string problem = why_not_a_weight(column.values[row]); !problem.empty())
+      raw.fail_cell(row, index, fmt::format("as a weight {}", problem));
+  check_weights(column.values, fmt::format("--weights {}", text::display(column.name)));
+  return {column.name, Kind::count, std::move(column.values), {}};
 }
 
 /// The labels that a format keeps in one text, "3,23,61", as a column each, in numeric order.

@@ -194,6 +194,12 @@ double FamilyPlan::log_jacobian(const double* row) const {
   return total;
 }
 
+const std::string& FamilyPlan::family_of(std::size_t cell) const {
+  auto block = blocks.begin();
+  for (; cell >= block->columns.size(); ++block) cell -= block->columns.size();
+  return block->family;
+}
+
 std::string FamilyPlan::description() const {
   std::vector<std::string> parts;
   for (const Block& block : blocks)
@@ -303,9 +309,10 @@ FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> block
 
 Rows encode(const FamilyPlan& plan, const Table& table) {
   Rows rows;
-  rows.width = plan.order.size();
-  rows.cells.resize(table.rows() * rows.width);
-  for (std::size_t j = 0; j < rows.width; ++j) {
+  rows.has_copies = plan.has_copies;
+  rows.width = plan.order.size() + (plan.has_copies ? 1 : 0);
+  rows.cells.resize(table.rows() * rows.width, 1.0);
+  for (std::size_t j = 0; j < plan.order.size(); ++j) {
     const std::vector<double>& values = table.columns[plan.order[j]].values;
     const double origin = plan.family->origin(j);
     const Encoding& encoding = plan.encodings[j];
@@ -319,11 +326,18 @@ Rows encode(const FamilyPlan& plan, const Table& table) {
   return rows;
 }
 
+Rows encode(const FamilyPlan& plan, const Table& table, std::span<const double> copies) {
+  Rows rows = encode(plan, table);
+  for (std::size_t row = 0; plan.has_copies && row < rows.size(); ++row)
+    rows[row][rows.width - 1] = copies[row];
+  return rows;
+}
+
 Table decode(const FamilyPlan& plan, const Rows& rows, const Table& like) {
   Table table;
   table.columns.resize(like.columns.size());
   for (std::size_t i = 0; i < rows.size(); ++i) table.row_ids.push_back(fmt::format("{}", i + 1));
-  for (std::size_t j = 0; j < rows.width; ++j) {
+  for (std::size_t j = 0; j < plan.order.size(); ++j) {
     const Column& model = like.columns[plan.order[j]];
     Column& column = table.columns[plan.order[j]];
     column = {model.name, model.kind, {}, model.levels};

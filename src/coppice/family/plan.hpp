@@ -50,9 +50,12 @@ struct FamilyPlan {
   std::unique_ptr<Family> family;   // the product of the blocks
   std::vector<std::size_t> order;   // encoded cell j is table column order[j]
   std::vector<Encoding> encodings;  // of encoded cell j
+  bool has_copies = false;          // encoded rows end with their number of copies, 1 unless it is set
 
   /// "gaussian on 3 columns (learned prior), categorical on 2": for users.
   std::string description() const;
+  /// The name of the family of an encoded cell.
+  const std::string& family_of(std::size_t cell) const;
   /// Add this to the log density of an encoded row to get the density in the units of the table.
   double log_jacobian(const double* row) const;
 };
@@ -74,6 +77,8 @@ FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> block
 /// The table's rows for the plan's family; the table may be another one with the same columns. Throws
 /// Error{bad_data} for a number that is not positive in a column on the log scale.
 Rows encode(const FamilyPlan& plan, const Table& table);
+/// The same with a number of copies for each row, if the plan has them.
+Rows encode(const FamilyPlan& plan, const Table& table, std::span<const double> copies);
 
 /// Encoded rows back as columns of `like` (names, kinds, levels).
 Table decode(const FamilyPlan& plan, const Rows& rows, const Table& like);

@@ -255,6 +255,9 @@ struct ModelEntry {
   /// The Chinese restaurant process that alone seats the rows at the coarsest level, by its concentration;
   /// nothing with settings under which that is another law. Null: it always is.
   std::optional<Concentration> (*row_seating)(const ParameterValues&) = nullptr;
+  /// Why rows cannot have weights (TiedCopies) with these settings, as the rest of a sentence that begins
+  /// with the name of the model; empty if they can. Null: they never can.
+  std::string (*refuses_weights)(const ParameterValues&) = nullptr;
   /// The only family it works with; empty: any.
   std::string family = {};
   /// Whether --family auto models real columns as independent within a cluster.

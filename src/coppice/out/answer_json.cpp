@@ -21,6 +21,9 @@ ordered_json head_json(const Analysis& analysis) {
                       {"complete", run.complete()},
                       {"trusted", analysis.verdict().trusted},
                       {"verdict", analysis.verdict().sentence}};
+  if (run.contents().has_weights())
+    answer["weights"] = {{"column", run.contents().weights.columns.front().name},
+                         {"total", run.setup().rows.copies()}};
   if (const std::string note = run.sample_note(); !note.empty()) {
     answer["answer_rows"] = run.rows();
     answer["sample_note"] = note;

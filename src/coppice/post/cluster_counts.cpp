@@ -160,7 +160,8 @@ std::vector<std::vector<double>> prior_cluster_counts(const SavedRun& run) {
 
 std::vector<ClusterCounts> cluster_counts(const Analysis& analysis) {
   const SavedRun& run = analysis.run();
-  if (analysis.is_classifier()) return {};
+  // Of rows with weights, the prior's number of clusters is that of copies which happen to stay together.
+  if (analysis.is_classifier() || run.contents().has_weights()) return {};
   std::vector<std::vector<double>> posterior = drawn_counts(analysis);
   const std::optional<Concentration> seating = run.model().row_seating == nullptr
                                                    ? std::nullopt

@@ -33,6 +33,7 @@ RunConfig config_of(const FitRequest& request) {
   config.id = request.reading.id;
   config.truth = request.reading.truth;
   config.drop = request.reading.drop;
+  config.weights = request.reading.weights;
   config.keep = request.reading.keep;
   config.na_values = request.reading.na_values;
   config.labels = request.reading.labels;

@@ -37,6 +37,7 @@ struct MemoryReading {
   const Table* labels = nullptr;  // columns of 0, 1 and NaN that a model is to learn, or none
   std::string codebook;           // TOML; may be empty
   bool family_is_named = false;   // kinds then follow what the family takes
+  std::vector<double> weights = {};  // of the rows; empty: each counts once
 };
 
 /// The columns with their kinds, and the labels if there are any to learn.

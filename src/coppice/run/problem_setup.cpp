@@ -1,8 +1,12 @@
 #include "coppice/run/problem_setup.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "coppice/data/row_weights.hpp"
 #include "coppice/family/spread_ties.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
@@ -62,6 +66,37 @@ ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents
   return abilities;
 }
 
+/// Throws Error{configuration} if rows have weights that the model does not take.
+void check_weights_allowed(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
+  if (!contents.has_weights()) return;
+  if (model.refuses_weights == nullptr) {
+    std::vector<std::string> others;
+    for (const ModelEntry& other : all_models())
+      if (other.refuses_weights != nullptr) others.push_back(other.name);
+    fail(ErrorCode::configuration, "the model {} takes no row weights; {} do", model.name,
+         fmt::join(others, " and "));
+  }
+  const ParameterValues values(model.parameters, parameters_of(model, contents, config));
+  if (const std::string why = model.refuses_weights(values); !why.empty())
+    fail(ErrorCode::configuration, "the model {} {}", model.name, why);
+  if (values.has(kExpectClusters))
+    fail(ErrorCode::configuration,
+         "--{} is about rows that are seated one by one, not about rows with weights: give --{}-prior",
+         kExpectClusters, model.row_concentration);
+}
+
+/// Copies of a row would each have cells of their own where they are missing.
+void check_complete_rows(const FamilyPlan& plan, const Table& table) {
+  for (std::size_t place = 0; place < plan.order.size(); ++place) {
+    const Column& column = table.columns[plan.order[place]];
+    if (plan.family->must_fill(place) && column.has_missing())
+      fail(ErrorCode::configuration,
+           "rows with weights must be complete where columns depend on each other, but column '{}' has "
+           "missing cells: --family {}, or --drop it",
+           column.name, independent_family_like(plan.family_of(place)).name);
+  }
+}
+
 }  // namespace
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
@@ -80,16 +115,25 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   setup->model = &model_by_name(config.model);
   setup->model->check_given(with_present_names(setup->model->parameters, config.parameters));
   const ChainAbilities chains = abilities_of(*setup->model, contents, config);
+  check_weights_allowed(*setup->model, contents, config);
+  // The scale of a column is that of all rows that weights stand for.
+  const Table repeated = contents.has_weights() ? repeat_rows(table, contents.copies()) : Table();
+  const Table& counted = contents.has_weights() ? repeated : table;
   if (contents.effective && !contents.effective->blocks.empty())
-    setup->plan = rebuild_plan(table, contents.effective->blocks, chains);
+    setup->plan = rebuild_plan(counted, contents.effective->blocks, chains);
   else
-    setup->plan = plan_family(table, contents.codebook, family_for(*setup->model, config.family, table),
+    setup->plan = plan_family(counted, contents.codebook, family_for(*setup->model, config.family, table),
                               config.family_settings, setup->model->independent_columns, chains);
   check_family(*setup->model, setup->plan);
-  setup->rows = encode(setup->plan, table);
+  setup->plan.has_copies = contents.has_weights();
+  setup->rows = encode(setup->plan, table, contents.copies());
   spread_ties(setup->plan, table, setup->rows);
+  if (contents.has_weights()) {
+    check_complete_rows(setup->plan, table);
+    setup->tied_copies = std::make_unique<TiedCopies>(setup->plan.family->clone());
+  }
   setup->problem = {
-      setup->plan.family.get(), &setup->rows,
+      setup->tied_copies ? setup->tied_copies.get() : setup->plan.family.get(), &setup->rows,
       ParameterValues(setup->model->parameters,
                       in_order_of_cells(parameters_of(*setup->model, contents, config), setup->plan.order))};
   const bool learns = setup->model->learns_labels();
@@ -136,6 +180,10 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
   const bool has_weight = choose_prior_weight(contents, bound_under);
   const bool has_chosen = has_share || has_weight;
   if (has_chosen) set_up_again();
+  if (contents.has_weights())
+    config.notes.push_back(
+        fmt::format("row weights '{}': {} rows count as {:.0f}; the copies of a row share a cluster",
+                    contents.weights.columns.front().name, contents.table.rows(), setup->rows.copies()));
   if (std::string note =
           expected_clusters_note(*setup->model, setup->problem.parameters, contents.table.rows());
       !note.empty())

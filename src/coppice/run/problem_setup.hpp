@@ -13,9 +13,10 @@ namespace coppice {
 struct ProblemSetup {
   const ModelEntry* model = nullptr;
   FamilyPlan plan;
+  std::unique_ptr<Family> tied_copies;  // the family of rows with weights; else that of the plan is in use
   Rows rows;
   LabeledRows labeled;  // of models that learn labels
-  Problem problem;      // points into plan, rows and labeled
+  Problem problem;      // points into plan, tied_copies, rows and labeled
   std::size_t levels = 1;
   std::vector<std::string> traces;
 

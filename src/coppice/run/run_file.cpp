@@ -13,6 +13,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/digest.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/data/table_blob.hpp"
 #include "coppice/data/text.hpp"
 #include "coppice/run/block_codec.hpp"
@@ -57,6 +58,7 @@ void write_new_run(Database& database, const RunContents& contents) {
   put_meta(database, "table", serialize(contents.table));
   put_meta(database, "truth", serialize(contents.truth));
   if (!contents.labels.columns.empty()) put_meta(database, "labels", serialize(contents.labels));
+  if (contents.has_weights()) put_meta(database, "weights", serialize(contents.weights));
   if (!contents.names.empty()) put_meta(database, "names", to_json(contents.names));
   put_meta(database, "coppice_version", kVersion);
   put_meta(database, "compiler", kCompiler);
@@ -279,6 +281,13 @@ RunContents RunFile::contents() const {
   contents.table = table("table");
   contents.truth = table("truth");
   if (has_meta("labels")) contents.labels = table("labels");
+  if (has_meta("weights")) {
+    contents.weights = table("weights");
+    if (contents.weights.columns.size() != 1 ||
+        contents.weights.columns.front().values.size() != contents.table.rows())
+      fail(ErrorCode::bad_data, "{}: the run file is damaged: its weights do not fit the data", path_);
+    naming(path_, [&] { check_weights(contents.copies(), "weights"); });
+  }
   if (has_meta("effective")) {
     const std::string effective = meta("effective");
     contents.effective =

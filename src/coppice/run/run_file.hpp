@@ -33,12 +33,19 @@ struct RunContents {
   Table table;  // as modeled: after standardization and PCA
   Table truth;
   Table labels = {};        // what is learned, for models that learn labels
+  Table weights = {};       // a column with the weight of every row; no column: each counts once
   std::string transform;    // JSON of the Transform
   Codebook input_codebook;  // of the table before the transform: what new rows look like
   std::string data_digest;
   /// None: the run was made before such configurations were kept, or its problem has not been set up yet.
   std::optional<EffectiveConfig> effective = {};
   std::vector<GivenName> names = {};  // that users gave to clusters
+
+  bool has_weights() const { return !weights.columns.empty(); }
+  /// One for each row; empty if rows have no weights.
+  std::span<const double> copies() const {
+    return has_weights() ? std::span<const double>(weights.columns.front().values) : std::span<const double>();
+  }
 };
 
 struct ChainStatus {

@@ -22,6 +22,7 @@ ModelEntry nrmm_entry() {
           .guide = nrmm::guide_of_chain,
           .row_concentration = "alpha",
           .row_seating = nrmm::row_seating,
+          .refuses_weights = nrmm::refuses_weights,
           .supports_incremental_rows = true,
           .predicts_new_cells = true,
           .abilities = [](const ParameterValues& parameters) {

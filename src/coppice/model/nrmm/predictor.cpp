@@ -45,7 +45,7 @@ class MixturePredictor final : public Predictor, public NewCells, public MemberD
     new_rows_.clear();
     labels_.assign(labels.begin(), labels.end());
     next_row_ = is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], labels.size())
-                        : NextRow(traces[alpha_], labels.size());
+                        : NextRow(traces[alpha_], filled_.rows().copies());
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());
@@ -115,6 +115,10 @@ class MixturePredictor final : public Predictor, public NewCells, public MemberD
   }
   void draw_row(Stream& stream, double* row) const override {
     std::vector<double> log_shares = log_prior_;
+    // Where rows have copies, predictives have the factor of the seats that these have beside the rows.
+    if (filled_.rows().has_copies)
+      for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
+        log_shares[cluster] = next_row_->log_join(count_of(stats(cluster) + 1));
     draw_member(*family_, stats(draw_from_logs(stream, log_shares)), stream, row);
   }
 
