@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <span>
 
-#include "coppice/model/model.hpp"
-
 namespace coppice {
 
 class LeaveOneOut {
@@ -21,9 +19,5 @@ class LeaveOneOut {
   virtual void log_densities_without(std::size_t row, std::span<const double> variants,
                                      std::span<double> out) const = 0;
 };
-
-/// The predictor as one that leaves out training rows. Error{configuration} if it does not: those of greedy
-/// models do not, whose one tree is fitted to all rows.
-const LeaveOneOut& leave_one_out_of(const Predictor& predictor);
 
 }  // namespace coppice

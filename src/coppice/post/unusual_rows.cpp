@@ -1,5 +1,7 @@
 #include "coppice/post/unusual_rows.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include "coppice/base/parallel.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/model/left_out.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/cell_grid.hpp"
 #include "coppice/post/density_units.hpp"
 #include "coppice/post/draw_batches.hpp"
@@ -26,6 +29,18 @@ constexpr std::size_t kReferenceRows = 200;
 constexpr std::size_t kNodes = 96;
 /// Cells that are this much less likely than is typical of their column are responsible for a row.
 constexpr double kLeastDeficit = 1.0;
+
+/// The predictor as one that leaves out training rows; those of greedy models do not.
+const LeaveOneOut& leave_one_out_of(const Predictor& predictor) {
+  if (const auto* known = dynamic_cast<const LeaveOneOut*>(&predictor)) return *known;
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : all_models())
+    if (entry.method == Method::mcmc) names.push_back(entry.name);
+  fail(ErrorCode::configuration,
+       "this model does not judge its own rows by the others, because its tree was fitted to all of them; give "
+       "new rows in a table, or fit one of these models: {}",
+       fmt::join(names, ", "));
+}
 
 /// One row with some of its cells changed or missing.
 struct Question {

