@@ -152,7 +152,8 @@ std::size_t draws_for(std::size_t rows, std::size_t most_draws) {
   return std::clamp(kEvaluations / std::max<std::size_t>(1, rows), kLeastDraws, kMostDraws);
 }
 
-UnusualRows judge_rows(const SavedRun& run, const Rows& rows, bool is_left_out,
+/// `rows` are those of the table, encoded.
+UnusualRows judge_rows(const SavedRun& run, const Table& table, const Rows& rows, bool is_left_out,
                        const UnusualOptions& options) {
   need_gaps(run, "the search for unusual cells");
   const std::size_t most = draws_for(rows.size(), options.most_draws);
@@ -229,8 +230,7 @@ UnusualRows judge_rows(const SavedRun& run, const Rows& rows, bool is_left_out,
       alone[cell] = rows[row][cell];
       UnusualCell found;
       found.column = column;
-      found.value =
-          scales[column].cell(plan.encodings[cell].decode(rows[row][cell] + plan.family->origin(cell)));
+      found.value = scales[column].cell(table.columns[column].values[row]);
       found.log_density = own[cell] + units.log_factor(alone.data());
       found.excess = own[cell] - typical[cell];
       alone[cell] = kMissing;
@@ -257,11 +257,11 @@ UnusualRows judge_rows(const SavedRun& run, const Rows& rows, bool is_left_out,
 }  // namespace
 
 UnusualRows unusual_rows(const SavedRun& run, const UnusualOptions& options) {
-  return judge_rows(run, run.setup().rows, true, options);
+  return judge_rows(run, run.table(), run.setup().rows, true, options);
 }
 
 UnusualRows unusual_rows(const SavedRun& run, const Table& rows, const UnusualOptions& options) {
-  return judge_rows(run, encode(run.setup().plan, rows), false, options);
+  return judge_rows(run, rows, encode(run.setup().plan, rows), false, options);
 }
 
 PointwiseDensities pointwise_densities(const SavedRun& run, std::size_t most_draws, std::size_t threads) {
