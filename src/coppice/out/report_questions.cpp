@@ -21,7 +21,7 @@ constexpr std::size_t kMostColumns = 16;
 constexpr std::size_t kDraws = 40;
 constexpr std::size_t kNodes = 24;
 constexpr double kMostCost = 2e7;
-constexpr std::size_t kMostPairs = 60;
+constexpr std::size_t kMostPairs = 20;
 
 bool takes_gaps(const SavedRun& run) {
   for (const FamilyPlan::Block& block : run.setup().plan.blocks)

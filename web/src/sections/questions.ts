@@ -36,11 +36,8 @@ function unusualTable(rows: UnusualRow[]): HTMLElement | null {
   );
 }
 
-function explained(pair: Dependence): string {
-  const parts: string[] = [];
-  if (pair.share_of_first !== null) parts.push(`${percent(pair.share_of_first)} of ${pair.first}`);
-  if (pair.share_of_second !== null) parts.push(`${percent(pair.share_of_second)} of ${pair.second}`);
-  return parts.length === 0 ? "-" : parts.join(", ");
+function share(value: number | null): string {
+  return value === null ? "-" : percent(value);
 }
 
 function dependenceTable(pairs: Dependence[]): HTMLElement | null {
@@ -49,7 +46,7 @@ function dependenceTable(pairs: Dependence[]): HTMLElement | null {
   return scroller(
     "Mutual information of columns",
     table(
-      ["column", "column", "nats", "5 %", "95 %", "correlation", "explained", ...(views ? ["same view"] : [])],
+      ["first", "second", "nats", "5 %", "95 %", "correlation", "of first", "of second", ...(views ? ["view"] : [])],
       pairs.map((pair) => [
         pair.first,
         pair.second,
@@ -57,13 +54,15 @@ function dependenceTable(pairs: Dependence[]): HTMLElement | null {
         pair.low.toFixed(3),
         pair.high.toFixed(3),
         pair.correlation.toFixed(2),
-        explained(pair),
-        ...(views ? [pair.same_view === null ? "-" : percent(pair.same_view)] : []),
+        share(pair.share_of_first),
+        share(pair.share_of_second),
+        ...(views ? [share(pair.same_view)] : []),
       ]),
       "How much one column tells about the other: mutual information of two cells of a new row, mean and 90 % interval " +
-        "over draws. Correlation: that of two normal columns with as much information. Explained: the share of the " +
-        "entropy of a column of categories or counts. Of wide tables the most separating columns.",
-      [false, false, true, true, true, true, false, ...(views ? [true] : [])],
+        "over draws, the most dependent pairs of the most separating columns. Correlation: that of two normal columns with " +
+        "as much information. Of first, of second: the share of the entropy of that column, if it has categories or " +
+        `counts, that the other one explains.${views ? " View: how often both are in one view." : ""}`,
+      [false, false, true, true, true, true, true, true, ...(views ? [true] : [])],
     ),
   );
 }
