@@ -5,17 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coppice import _native
 from coppice._estimator import Estimator
 from coppice._run import Run
-from coppice._tables import frame_of, weights_of
+from coppice._tables import filled, frame_of, table_in_type_of, weights_of
 from coppice._tree import Tree
 
 
-class Clusterer(ClusterMixin, Estimator):
+def _has_texts(column: dict[str, Any]) -> bool:
+    try:
+        [float(level) for level in column["levels"]]
+    except ValueError:
+        return True
+    return False
+
+
+class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
     """Base class of the estimators that find clusters."""
 
     _only_family: str
@@ -45,6 +53,7 @@ class Clusterer(ClusterMixin, Estimator):
             Fitted estimator.
         """
         self._tell(self._fit_frame(frame_of(self, X, fitting=True, allow_nan=self._allows_nan())))
+        self._input_package = type(X).__module__.split(".")[0]
         return self
 
     def _adopt(self, run: Run) -> None:
@@ -68,7 +77,22 @@ class Clusterer(ClusterMixin, Estimator):
         )
         return self.run_._native.predict(frame, level, self.select, self._threads())
 
-    def impute(self, X: Any) -> list[dict[str, Any]]:
+    def impute(self, X: Any) -> Any:
+        """The rows with their missing cells filled in: means (medians on the log scale) and most probable levels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            New rows with missing cells, as for `imputed_cells`.
+
+        Returns
+        -------
+        filled : object of the type of X
+            A copy of X without missing cells in the columns of the fit.
+        """
+        return filled(X, self.imputed_cells(X), [column["name"] for column in self.run_.inputs])
+
+    def imputed_cells(self, X: Any) -> list[dict[str, Any]]:
         """Imputed values with uncertainty for the missing cells of new rows, given their observed cells.
 
         Parameters
@@ -80,7 +104,8 @@ class Clusterer(ClusterMixin, Estimator):
         Returns
         -------
         cells : list of dict
-            row, column, mean, sd, low and high (90 %), or mode and probability, as `Run.imputed` gives them.
+            row, column, mean, sd, low and high (90 %), or mode and probability, as `Run.imputed` gives them; value is
+            what `impute` fills in.
         """
         check_is_fitted(self, "run_")
         frame = frame_of(self, X, fitting=False, allow_nan=True, wanted=[column["name"] for column in self.run_.inputs])
@@ -102,6 +127,49 @@ class Clusterer(ClusterMixin, Estimator):
             Clusters as in `labels_`; -1 for a row that more probably belongs to none of them.
         """
         return self._predict(X, level)[0]
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Cluster probabilities of new rows as features.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_clusters + 1)
+            What `predict_proba` gives: the last column is a new cluster.
+        """
+        return self._predict(X, 1)[1]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_ + 1
+
+    def sample(self, n_samples: int = 1, random_state: int = 1) -> Any:
+        """New rows drawn from the posterior predictive.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Rows to draw.
+        random_state : int, default=1
+            Seed.
+
+        Returns
+        -------
+        rows : DataFrame or ndarray of shape (n_samples, n_features)
+            A frame of pandas or polars if the estimator was fitted to one, else an array. After `coppice.open`: a
+            frame of pandas if a column has texts.
+        """
+        check_is_fitted(self, "run_")
+        columns = self.run_.sample(n_samples, random_state)
+        return table_in_type_of(self._input_package_name(), columns)
+
+    def _input_package_name(self) -> str:
+        default = "pandas" if any(_has_texts(column) for column in self.run_.columns) else "numpy"
+        return getattr(self, "_input_package", default)
 
     def predict_proba(self, X: Any, level: int = 1) -> np.ndarray:
         """The probability of each cluster for new rows, averaged over the draws.
@@ -190,8 +258,14 @@ class Clusterer(ClusterMixin, Estimator):
         """The fraction of draws in which two columns are in one view; only of models that have views."""
         return self.run_.column_coclustering(self.select)
 
-    def to_arviz(self) -> Any:
-        """The run for ArviZ.
+    def to_arviz(self, log_likelihood: bool | None = None) -> Any:
+        """The run for ArviZ: label-invariant quantities as posterior, labels in a group of their own.
+
+        Parameters
+        ----------
+        log_likelihood : bool, optional
+            Whether to add the pointwise log likelihood, with which `arviz.loo` works. By default unless the run has very
+            many draws and rows, or is greedy.
 
         Returns
         -------
@@ -201,7 +275,7 @@ class Clusterer(ClusterMixin, Estimator):
         from coppice._arviz import to_arviz
 
         check_is_fitted(self, "run_")
-        return to_arviz(self.run_)
+        return to_arviz(self.run_, log_likelihood)
 
     def _row_table(self) -> dict[str, Any]:
         check_is_fitted(self, "run_")

@@ -60,6 +60,101 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     return weights
 
 
+def plain_frame(X: Any, wanted: list[str] | None = None) -> _native.Frame:
+    """The columns of X (those that are `wanted`, in that order) without an estimator; NaN is a missing cell."""
+    columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
+    if columns is None:
+        names = [str(name) for name in getattr(X, "columns", [])]
+        cells = np.asarray(X, dtype=np.float64)
+        if cells.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {cells.ndim}D array instead")
+        names = names or wanted or [f"x{j}" for j in range(cells.shape[1])]
+        columns = [(name, cells[:, j], None) for j, name in enumerate(names[: cells.shape[1]])]
+    by_name = {name: (values, levels) for name, values, levels in columns}
+    for name in wanted or []:
+        if name not in by_name:
+            raise ValueError(f"column {name!r} of the fit is missing")
+    frame = _native.Frame(_row_ids(X) or [str(row) for row in range(len(columns[0][1]))])
+    for name in by_name if wanted is None else wanted:
+        values, levels = by_name[name]
+        if levels is None:
+            frame.add_numbers(name, values)
+        else:
+            frame.add_texts(name, values, levels)
+    return frame
+
+
+def filled(X: Any, cells: list[dict[str, Any]], names: list[str]) -> Any:
+    """A copy of X, of the same type, with these cells filled in. `names` are the columns of an array."""
+    by_column: dict[str, list[tuple[int, Any]]] = {}
+    for cell in cells:
+        by_column.setdefault(cell["column"], []).append((cell["row"], cell["value"]))
+    package = type(X).__module__.split(".")[0]
+    if package == "pandas" and hasattr(X, "columns"):
+        answer = X.copy()
+        for j, name in enumerate(answer.columns):
+            for row, value in by_column.get(str(name), []):
+                answer.iloc[row, j] = _in_type_of(value, X.iloc[:, j])
+        return answer
+    if package == "polars" and hasattr(X, "columns"):
+        import polars as pl
+
+        return X.with_columns(
+            pl.Series(name, _filled_list(X.get_column(name).to_list(), changes), dtype=X.schema[name], strict=False)
+            for name, changes in by_column.items()
+        )
+    if hasattr(X, "column_names") and hasattr(X, "set_column"):
+        import pyarrow as pa
+
+        for name, changes in by_column.items():
+            place = X.column_names.index(name)
+            values = _filled_list(X.column(name).to_pylist(), changes)
+            X = X.set_column(place, name, pa.array(values))
+        return X
+    answer = np.array(X, dtype=np.float64)
+    for name, changes in by_column.items():
+        for row, value in changes:
+            answer[row, names.index(name)] = float(value)
+    return answer
+
+
+def _filled_list(values: list[Any], changes: list[tuple[int, Any]]) -> list[Any]:
+    known = [value for value in values if value is not None]
+    for row, value in changes:
+        values[row] = _like(value, known)
+    return values
+
+
+def _in_type_of(value: Any, series: Any) -> Any:
+    """A value as the cells of a pandas column are: a level as the cell that it stands for."""
+    return _like(value, list(series.cat.categories) if hasattr(series, "cat") else list(series.dropna()))
+
+
+def _like(value: Any, known: list[Any]) -> Any:
+    if not isinstance(value, str):
+        return round(value) if known and all(isinstance(cell, (int, np.integer)) for cell in known) else value
+    for cell in known:
+        if str(cell) == value:
+            return cell
+    for cell in known:
+        if not isinstance(cell, str) and float(cell) == float(value):
+            return cell
+    return value
+
+
+def table_in_type_of(package: str, columns: dict[str, list[Any]]) -> Any:
+    """Columns as a frame of a package: pandas, polars, or else an array of numbers."""
+    if package == "polars":
+        import polars as pl
+
+        return pl.DataFrame(columns)
+    if package == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    return np.array([[np.nan if cell is None else float(cell) for cell in values] for values in columns.values()]).T
+
+
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
     """The columns of a sparse matrix; reads only stored entries."""
     X = validate_data(

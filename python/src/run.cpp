@@ -402,6 +402,12 @@ nb::list to_list(const Imputation& imputation) {
     entry["high"] = cell.high;
     entry["mode"] = cell.level;
     entry["probability"] = cell.probability;
+    // What fills the cell: a number, or the text of a level.
+    const Column& column = imputation.completed.columns[cell.column];
+    if (cell.probabilities.empty() || column.levels.empty())
+      entry["value"] = column.values[cell.row];
+    else
+      entry["value"] = cell.level;
     list.append(entry);
   }
   return list;
@@ -472,6 +478,7 @@ void add_run(nb::module_& module) {
       .def("imputed_new", &imputed_new_cells, arg("frame"), arg("threads"))
       .def("cells", &cells, arg("original"));
   add_label_answers(module, run);
+  add_questions(module, run);
 }
 
 }  // namespace coppice::python

@@ -16,6 +16,9 @@
 #include "coppice/data/text.hpp"
 #include "coppice/version.hpp"
 
+namespace coppice::app {
+void add_ask(CLI::App& application, Context& context);
+}
 namespace {
 
 int report(int code, std::string_view message) {
@@ -61,6 +64,7 @@ int coppice::app::run_program(std::span<char*> words) {
   coppice::app::add_score(application, context);
   coppice::app::add_predict(application, context);
   coppice::app::add_impute(application, context);
+  coppice::app::add_ask(application, context);
   coppice::app::add_sample(application, context);
   coppice::app::add_crossvalidate(application, context);
   coppice::app::add_export(application, context);
