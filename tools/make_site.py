@@ -201,7 +201,7 @@ for (file in files)
   for (line in grep("^\\\\\\\\alias[{]", readLines(file), value = TRUE))
     topics[[sub("^\\\\\\\\alias[{](.*)[}]$", "\\\\1", line)]] <- sub("Rd$", "html", basename(file))
 for (file in files)
-  tools::Rd2HTML(file, file.path(arguments[2], sub("Rd$", "html", basename(file))), package = "coppice",
+  tools::Rd2HTML(file, file.path(arguments[2], sub("Rd$", "html", basename(file))), package = "",
                  stylesheet = "", dynamic = FALSE, Links = unlist(topics), Links2 = character())
 """
 
@@ -261,8 +261,6 @@ def main(folder, doxygen):
     python_reference(folder)
     cpp_reference(folder, pathlib.Path(doxygen))
     r_reference(folder, folder.parent / "rd")
-    shutil.copyfile(ROOT / "docs" / "site" / "conf.py", folder / "conf.py")
-    shutil.copytree(ROOT / "docs" / "site" / "static", folder / "static")
     print(f"site: {len(list(folder.rglob('*.md')))} pages")
 
 
