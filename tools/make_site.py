@@ -152,31 +152,29 @@ def cpp_address(identifier):
 def cpp_reference(folder, doxygen):
     """A page that lists what each public header declares, with links to Doxygen's pages: so the search of the site finds
     the names of the library too."""
-    rows = []
     index = tree.parse(doxygen / "index.xml").getroot()
-    files = [entry.get("refid") for entry in index.iter("compound") if entry.get("kind") == "file"]
-    for identifier in sorted(files, key=lambda name: tree.parse(doxygen / f"{name}.xml").find(".//location").get("file")):
-        compound = tree.parse(doxygen / f"{identifier}.xml").find("compounddef")
-        header = compound.find("location").get("file").removeprefix("src/")
-        entries = []
-        for inner in compound.findall("innerclass"):
-            about = tree.parse(doxygen / f"{inner.get('refid')}.xml").find("compounddef")
-            entries.append((inner.text, inner.get("refid"), words_of(about.find("briefdescription"))))
-        for member in compound.iter("memberdef"):
-            if member.get("kind") in ("function", "enum", "typedef", "variable"):
-                name = f"{member.findtext('qualifiedname') or member.findtext('name')}"
-                name += "()" if member.get("kind") == "function" else ""
-                entries.append((name, member.get("id"), words_of(member.find("briefdescription"))))
-        if not entries:
+    headers = {}  # what each declares: name, identifier, description
+    for entry in index.iter("compound"):
+        if entry.get("kind") not in ("class", "struct", "namespace"):
             continue
+        compound = tree.parse(doxygen / f"{entry.get('refid')}.xml").find("compounddef")
+        if entry.get("kind") != "namespace":
+            declared = [(entry.findtext("name"), entry.get("refid"), compound)]
+        else:
+            members = (member for member in compound.iter("memberdef"))
+            declared = [
+                (member.findtext("name") + ("()" if member.get("kind") == "function" else ""), member.get("id"), member)
+                for member in members
+            ]
+        for name, identifier, element in declared:
+            header = element.find("location").get("file").removeprefix("src/")
+            entries = headers.setdefault(header, {})
+            entries[identifier] = (name.removeprefix("coppice::"), words_of(element.find("briefdescription")))
+    rows = []
+    for header, entries in sorted(headers.items()):
         rows.append(f"\n## {header}\n\n```{{raw}} html\n<ul>")
-        seen = set()
-        for name, address, about in entries:
-            if address not in seen:
-                seen.add(address)
-                rows.append(
-                    f'<li><a href="{cpp_address(address)}"><code>{html.escape(name)}</code></a> {about}</li>'
-                )
+        for identifier, (name, about) in sorted(entries.items(), key=lambda entry: (entry[1][0].endswith(")"), entry[1][0])):
+            rows.append(f'<li><a href="{cpp_address(identifier)}"><code>{html.escape(name)}</code></a> {about}</li>')
         rows.append("</ul>\n```")
     if not rows:
         raise SystemExit("make_site: Doxygen found nothing")
