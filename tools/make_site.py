@@ -173,7 +173,9 @@ def cpp_reference(folder, doxygen):
     rows = []
     for header, entries in sorted(headers.items()):
         rows.append(f"\n## {header}\n\n```{{raw}} html\n<ul>")
-        for identifier, (name, about) in sorted(entries.items(), key=lambda entry: (entry[1][0].endswith(")"), entry[1][0])):
+        for identifier, (name, about) in sorted(
+            entries.items(), key=lambda entry: (entry[1][0].endswith(")"), entry[1][0])
+        ):
             rows.append(f'<li><a href="{cpp_address(identifier)}"><code>{html.escape(name)}</code></a> {about}</li>')
         rows.append("</ul>\n```")
     if not rows:
@@ -211,7 +213,8 @@ def r_reference(folder, scratch):
         write(
             folder,
             "reference/r.md",
-            title + "R was not there when this site was built, so the help pages are missing. Where R and the package are "
+            title
+            + "R was not there when this site was built, so the help pages are missing. Where R and the package are "
             'installed, `help(package = "coppice")` shows them.\n',
         )
         return
@@ -232,7 +235,8 @@ def r_reference(folder, scratch):
     write(
         folder,
         "reference/r.md",
-        title + "The help pages of the R package; [an introduction](../r.md) shows how it is used.\n"
+        title
+        + "The help pages of the R package; [an introduction](../r.md) shows how it is used.\n"
         + toctree([f"r/{name}" for name in names]),
     )
 

@@ -18,9 +18,9 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from coppice._plots import PALETTE  # noqa: E402
 
 import coppice  # noqa: E402
-from coppice._plots import PALETTE  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures"
@@ -60,7 +60,7 @@ def visitors(names):
     fig, axes = plt.subplots(1, 4, figsize=(9, 2.9), layout="constrained")
     rng = np.random.default_rng(0)
     for ax, (column, words) in zip(axes, shown.items()):
-        for cluster, name in enumerate(clusters):
+        for cluster in range(len(clusters)):
             values = table[column][model.labels_ == cluster]
             ax.scatter(cluster + rng.uniform(-0.28, 0.28, len(values)), values, s=9, color=PALETTE[cluster], alpha=0.75)
             ax.hlines(values.median(), cluster - 0.35, cluster + 0.35, color="black", linewidth=1.5)
@@ -82,7 +82,9 @@ def density(names):
         curve = np.exp(model.score_samples(pd.DataFrame({"speed": grid})))
         left.plot(grid, curve, color=PALETTE[place], label=words, linewidth=(4.5, 2.6, 0.9)[place])
         counts = np.bincount(model.run_.traces()["clusters"].astype(int).ravel(), minlength=21)[:21]
-        right.plot(range(21), counts / counts.sum(), "o-", markersize=3.5, color=PALETTE[place], label=f"posterior, {words}")
+        right.plot(
+            range(21), counts / counts.sum(), "o-", markersize=3.5, color=PALETTE[place], label=f"posterior, {words}"
+        )
         prior = model.run_.cluster_counts()[0]["prior"]
         right.plot([prior["q05"], prior["q95"]], [-0.02 * (place + 1)] * 2, color=PALETTE[place], linewidth=2)
         right.plot(prior["mean"], -0.02 * (place + 1), "s", color=PALETTE[place], markersize=4)
@@ -165,7 +167,9 @@ def unusual(names):
     for place, (column, cells) in enumerate(hidden.groupby("column")):
         error = [cells["mean"] - cells["low"], cells["high"] - cells["mean"]]
         words = column.removesuffix(" (cm)")
-        right.errorbar(cells["truth"], cells["mean"], yerr=error, fmt="o", markersize=4, color=PALETTE[place], label=words)
+        right.errorbar(
+            cells["truth"], cells["mean"], yerr=error, fmt="o", markersize=4, color=PALETTE[place], label=words
+        )
     right.set(xlabel="measured, hidden from the fit", ylabel="imputed, with 90 % interval", title="hidden cells, cm")
     right.legend(frameon=False)
     return fig

@@ -70,7 +70,9 @@ def test_shown_lines_come_in_order():
 def anchors(page):
     """Those that GitHub and the site give to headings: letters, digits, dashes."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    headings = (re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"^#+ (.*)$", text, flags=re.M))
+    headings = (
+        re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"^#+ (.*)$", text, flags=re.M)
+    )
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 

@@ -32,7 +32,9 @@ def page():
         page.faults = []
         page.on("pageerror", lambda error: page.faults.append(f"error: {error}"))
         page.on("console", lambda message: message.type == "error" and page.faults.append(message.text))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or page.faults.append(request.url))
+        page.on(
+            "request", lambda request: request.url.startswith(("file:", "data:")) or page.faults.append(request.url)
+        )
         page.on("requestfailed", lambda request: page.faults.append(f"missing: {request.url}"))
         yield page
         browser.close()
@@ -67,7 +69,9 @@ def test_search_finds_what_it_should_from_files(page, words, found):
     if found.startswith("reference/r/") and not (SITE / found).exists():
         pytest.skip("the site was built without R")
     page.goto((SITE / "search.html").as_uri() + "?q=" + words.replace(" ", "+"))
-    page.wait_for_function("/found|match/.test(document.querySelector('#search-results p')?.innerText ?? '')", timeout=60000)
+    page.wait_for_function(
+        "/found|match/.test(document.querySelector('#search-results p')?.innerText ?? '')", timeout=60000
+    )
     targets = page.locator("#search-results a").evaluate_all("links => links.map(link => link.href)")
     assert any(re.sub(r"[?#].*", "", target).endswith(f"/{found}") for target in targets), targets
 
