@@ -30,7 +30,7 @@ namespace coppice {
 struct RunContents {
   RunConfig config;
   Codebook codebook;
-  Table table;  // as modeled: after standardization and PCA
+  Table table;  // as modeled: after standardization and PCA; of a table in parts a sample of the rows
   Table truth;
   Table labels = {};        // what is learned, for models that learn labels
   std::string transform;    // JSON of the Transform
@@ -39,6 +39,11 @@ struct RunContents {
   /// None: the run was made before such configurations were kept, or its problem has not been set up yet.
   std::optional<EffectiveConfig> effective = {};
   std::vector<GivenName> names = {};  // that users gave to clusters
+  TablePart part = {};                // which rows of a table in parts are here
+  std::string source = {};            // of a table in parts: what its rows are read from, as JSON
+
+  /// Number of rows of the whole table.
+  std::size_t rows() const { return part.all_rows != 0 ? part.all_rows : table.rows(); }
 };
 
 struct ChainStatus {
