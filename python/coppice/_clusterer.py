@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from coppice import _native
+from coppice._dask import PartedTable, is_in_parts
 from coppice._estimator import Estimator
 from coppice._run import Run
-from coppice._tables import filled, frame_of, table_in_type_of, weights_of
+from coppice._tables import filled, frame_of, set_names, table_in_type_of, weights_of
 from coppice._tree import Tree
+
+_ROWS_OF_FILE = 65_536  # of labels
 
 
 def _has_texts(column: dict[str, Any]) -> bool:
@@ -34,7 +38,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     labels_: np.ndarray
     n_clusters_: int
 
-    def fit(self, X: Any, y: Any = None) -> Clusterer:
+    def fit(self, X: Any, y: Any = None, client: Any = None) -> Clusterer:
         """Draw from the posterior of the clusters of X.
 
         Ctrl-C stops the chains after the sweep and keeps what was drawn; a second Ctrl-C raises KeyboardInterrupt.
@@ -43,18 +47,84 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows to cluster. Frames of pandas, polars and Arrow may have texts and categories. NaN is a missing cell
-            where the family allows it.
+            where the family allows it. `NRMMixture` also takes a table in parts: a Dask DataFrame or array, or a list
+            of files (Parquet, Arrow, NPY, CSV), whose rows stay on the workers of a Dask cluster; `labels_` are then
+            those of a random sample of the rows, and `write_labels` writes those of all.
         y : Ignored
             Not used, present for API consistency by convention.
+        client : distributed.Client or None
+            Of a table in parts: the Dask cluster; None: the current client.
 
         Returns
         -------
         self : object
             Fitted estimator.
         """
-        self._tell(self._fit_frame(frame_of(self, X, fitting=True, allow_nan=self._allows_nan())))
+        if is_in_parts(X):
+            self._tell(self._fit_parts(X, client))
+        else:
+            self._tell(self._fit_frame(frame_of(self, X, fitting=True, allow_nan=self._allows_nan())))
         self._input_package = type(X).__module__.split(".")[0]
         return self
+
+    def _fit_parts(self, X: Any, client: Any) -> str:
+        if getattr(self, "sampler", None) not in ("auto", "data-parallel"):
+            raise ValueError("a table in parts can be fitted by NRMMixture(sampler='data-parallel')")
+        table = PartedTable(X, client)
+        set_names(self, table.names)
+        frame = table.frame(_native.planning_rows(table.all_rows))
+        table.keep(int(self.answer_rows))
+        return self._fit_frame(frame, parts=table)
+
+    def write_labels(
+        self, folder: str | os.PathLike[str], draw: int = -1, chain: int = 0, X: Any = None, client: Any = None
+    ) -> list[str]:
+        """Write the clusters of all rows in one draw, 65,536 rows to a file.
+
+        Parameters
+        ----------
+        folder : path
+            Where labels-00000.npy and so on are written; it is made if it is not there.
+        draw, chain : int
+            Which draw, counted from 0; -1: the last one.
+        X : Dask DataFrame, Dask array, list of paths or None
+            Of a table in parts: the same rows as in `fit`, in the same parts; None: the files of the fit.
+        client : distributed.Client or None
+            Of a table in parts: the Dask cluster; None: the current client.
+
+        Returns
+        -------
+        paths : list of str
+            The files, in the order of the rows.
+        """
+        check_is_fitted(self, "run_")
+        run = self.run_
+        draw = run.draws + draw if draw < 0 else draw
+        if run._native.is_in_parts():
+            question = run._native.label_question(chain, draw)
+            table = self._parts_again(X, client)
+            table.describe(run._native.part_description(), run._native.part_source())
+            parts = table.labels(question)
+        else:
+            if not (0 <= chain < run.chains and 0 <= draw < run.draws):
+                raise ValueError(f"there is no draw {draw} of chain {chain}")
+            parts = [run._native.labels(run.levels).reshape(run.chains, run.draws, -1)[chain, draw]]
+        os.makedirs(folder, exist_ok=True)
+        paths: list[str] = []
+        waiting = np.zeros(0, dtype=np.int32)
+
+        def write(count: int) -> np.ndarray:
+            paths.append(os.path.join(folder, f"labels-{len(paths):05}.npy"))
+            np.save(paths[-1], waiting[:count])
+            return waiting[count:]
+
+        for labels in parts:
+            waiting = np.concatenate([waiting, labels.astype(np.int32)])
+            while len(waiting) >= _ROWS_OF_FILE:
+                waiting = write(_ROWS_OF_FILE)
+        if len(waiting):
+            write(len(waiting))
+        return paths
 
     def _adopt(self, run: Run) -> None:
         self.run_ = run

@@ -32,7 +32,7 @@ def frame_of(
         names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
         columns = [(str(name), X[:, j], None) for j, name in enumerate(names)]
     else:
-        if hasattr(X, "__dataframe__") or hasattr(X, "columns") and not hasattr(X, "column_names"):
+        if type(X).__module__.split(".")[0] in ("pandas", "polars"):
             validate_data(estimator, X, reset=fitting, skip_check_array=True)
         else:
             _check_arrow_names(estimator, [name for name, _, _ in columns], fitting)
@@ -155,6 +155,16 @@ def table_in_type_of(package: str, columns: dict[str, list[Any]]) -> Any:
     return np.array([[np.nan if cell is None else float(cell) for cell in values] for values in columns.values()]).T
 
 
+def columns_of(X: Any) -> list[tuple[str, np.ndarray, list[str] | None]]:
+    """Name, numbers or codes, and texts of each column of an array or a frame."""
+    columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
+    if columns is not None:
+        return columns
+    names = [f"x{j}" for j in range(X.shape[1])] if isinstance(X, np.ndarray) else [str(name) for name in X.columns]
+    cells = np.asarray(X)
+    return [(name, cells[:, j].astype(np.float64), None) for j, name in enumerate(names)]
+
+
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
     """The columns of a sparse matrix; reads only stored entries."""
     X = validate_data(
@@ -202,10 +212,16 @@ def _check_cells(
             )
 
 
+def set_names(estimator: Any, names: list[str]) -> None:
+    """What a fit remembers of its columns; x0, x1, ... are those of an array."""
+    estimator.n_features_in_ = len(names)
+    if names != [f"x{j}" for j in range(len(names))]:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
     if fitting:
-        estimator.n_features_in_ = len(names)
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+        set_names(estimator, names)
         return
     known = list(getattr(estimator, "feature_names_in_", names))
     if names != known:
@@ -229,11 +245,7 @@ def _typed_columns(X: Any) -> list[tuple[str, np.ndarray, list[str] | None]] | N
         if all(_is_plain_pandas(dtype) for dtype in X.dtypes):
             return None
         return [(str(name), *_pandas_column(X.iloc[:, j], name)) for j, name in enumerate(X.columns)]
-    if package == "polars" and hasattr(X, "columns"):
-        return [(name, *_polars_column(X.get_column(name))) for name in X.columns]
-    if hasattr(X, "column_names") and hasattr(X, "column"):
-        return [(name, *_arrow_column(X.column(name), name)) for name in X.column_names]
-    return None
+    return _native.arrow_columns(X) if hasattr(X, "__arrow_c_stream__") else None
 
 
 def _is_plain_pandas(dtype: Any) -> bool:
@@ -268,26 +280,3 @@ def _pandas_column(series: Any, name: Any) -> tuple[np.ndarray, list[str] | None
     if kind not in ("string", "categorical", "mixed", "mixed-integer"):
         raise _no_kind(name, series.dtype)
     return _coded([None if missing else value for value, missing in zip(series, series.isna())])
-
-
-def _polars_column(series: Any) -> tuple[np.ndarray, list[str] | None]:
-    import polars as pl
-
-    if series.dtype.is_numeric() or series.dtype == pl.Boolean or series.dtype == pl.Null:
-        return np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64), None
-    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return _coded(series.cast(pl.String).to_list())
-    raise _no_kind(series.name, series.dtype)
-
-
-def _arrow_column(column: Any, name: str) -> tuple[np.ndarray, list[str] | None]:
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
-        if pa.types.is_boolean(kind):
-            column = column.cast(pa.int8())
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64), None
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
-        return _coded(column.to_pylist())
-    raise _no_kind(name, kind)

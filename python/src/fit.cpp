@@ -4,6 +4,7 @@
 #include "attend.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/fit_service.hpp"
+#include "parts.hpp"
 
 namespace coppice::python {
 namespace {
@@ -76,12 +77,35 @@ std::string run_fit(const std::function<Fit(const FitOptions&)>& prepare, std::s
 
 using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+/// The processes that have the rows of a table in parts, by the methods ask and describe of a Python object;
+/// None: there are none.
+class Connection {
+ public:
+  explicit Connection(const nb::object& parts) {
+    if (parts.is_none()) return;
+    ask_ = parts.attr("ask");
+    describe_ = parts.attr("describe");
+    engine_ = std::make_unique<PythonEngine>(ask_);
+  }
+  bool is_there() const { return engine_ != nullptr; }
+  Engine* engine() const { return engine_.get(); }
+  void describe(const std::string& description, const std::string* source) const {
+    const nb::gil_scoped_acquire acquire;
+    describe_(description, source == nullptr ? nb::object(nb::none()) : nb::object(nb::str(source->c_str())));
+  }
+
+ private:
+  nb::object ask_, describe_;
+  std::unique_ptr<PythonEngine> engine_;
+};
+
 std::string fit(const std::string& model_name, const Frame& frame, const Frame* labels,
                 const std::optional<Weights>& weights, const nb::dict& parameters, const nb::dict& run_length, const std::string& family,
                 const std::string& hyper,
                 const std::vector<std::pair<std::string, std::string>>& family_settings,
                 const std::string& codebook, bool standardize, std::size_t pca, const std::string& path,
-                bool overwrite, std::size_t threads, double time_limit, const nb::object& progress) {
+                bool overwrite, std::size_t threads, double time_limit, const nb::object& progress,
+                const nb::object& parts) {
   const ModelEntry& model = model_by_name(model_name);
   FitRequest request;
   request.model = model.name;
@@ -98,6 +122,16 @@ std::string fit(const std::string& model_name, const Frame& frame, const Frame* 
   check_request(request);
   std::vector<double> copies;
   if (weights) copies.assign(weights->data(), weights->data() + weights->size());
+  const Connection connection(parts);
+  if (connection.is_there()) {
+    FitRequest::Parts in_parts;
+    in_parts.all_rows = nb::cast<std::size_t>(parts.attr("all_rows"));
+    in_parts.numbers = nb::cast<std::vector<std::uint64_t>>(parts.attr("numbers"));
+    in_parts.rows = nb::cast<const Frame&>(parts.attr("kept"));
+    in_parts.source = nb::cast<std::string>(parts.attr("source"));
+    in_parts.on_description = [&](const std::string& text) { connection.describe(text, nullptr); };
+    request.parts = std::move(in_parts);
+  }
   return run_fit(
       [&](const FitOptions& running) {
         Dataset data = read_frames(frame, labels, codebook, family != "auto" || !model.family.empty(),
@@ -107,16 +141,23 @@ std::string fit(const std::string& model_name, const Frame& frame, const Frame* 
         request.notes = std::move(data.notes);
         request.data = std::move(data);
         request.running = running;
+        request.running.engine = connection.engine();
         return Fit::begin(std::move(request));
       },
       threads, time_limit, progress);
 }
 
 std::string resume(const std::string& path, const std::optional<std::size_t>& draws, std::size_t threads,
-                   double time_limit, const nb::object& progress) {
+                   double time_limit, const nb::object& progress, const nb::object& parts) {
+  const Connection connection(parts);
   return run_fit(
       [&](const FitOptions& running) {
         ResumeRequest request{.path = path, .running = running};
+        request.running.engine = connection.engine();
+        if (connection.is_there())
+          request.on_description = [&](const std::string& text, const std::string& source) {
+            connection.describe(text, &source);
+          };
         if (draws) request.draws = DrawTarget{*draws};
         return Fit::resume(request);
       },
@@ -179,10 +220,11 @@ void add_fit(nb::module_& module) {
              nb::arg("weights").none(), nb::arg("parameters"), nb::arg("run_length"), nb::arg("family"), nb::arg("hyper"), nb::arg("family_settings"),
              nb::arg("codebook"), nb::arg("standardize"), nb::arg("pca"), nb::arg("path"),
              nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
+             nb::arg("parts").none() = nb::none(),
              "Fits a model and writes the run to a file; 'finished', 'interrupted', 'out_of_time' or "
              "'budget_used'.");
   module.def("resume", &resume, nb::arg("path"), nb::arg("draws").none(), nb::arg("threads"),
-             nb::arg("time_limit"), nb::arg("progress").none(),
+             nb::arg("time_limit"), nb::arg("progress").none(), nb::arg("parts").none() = nb::none(),
              "Continues a run to its end, or until each chain has this many draws.");
   module.def("update", &update, nb::arg("path"), nb::arg("frame"), nb::arg("labels").none(),
              nb::arg("output"), nb::arg("overwrite"), nb::arg("threads"),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/arrow_file.hpp"
 #include "coppice/data/decompress.hpp"
 #include "coppice/data/infer.hpp"
 #include "coppice/data/kinds/text_numbers.hpp"
@@ -34,8 +35,11 @@ RawTable parse_table(std::string_view bytes, const std::string& name, CsvOptions
   }
   RawTable raw;
   const bool is_npy = format.format == Format::npy || bytes.starts_with(kNpyMagic);
-  if (is_npy || format.format == Format::svmlight) {
-    raw = is_npy ? parse_npy(bytes, name) : parse_svmlight(bytes, name);
+  const bool is_arrow = !is_npy && (format.format == Format::arrow || is_arrow_file(bytes));
+  if (is_npy || is_arrow || format.format == Format::svmlight) {
+    raw = is_npy     ? parse_npy(bytes, name)
+          : is_arrow ? parse_arrow_file(bytes, name)
+                     : parse_svmlight(bytes, name);
     choose(raw);
     for (RawColumn& column : raw.columns)
       if (!column.is_text && (column.want == Want::text || column.want == Want::identity))

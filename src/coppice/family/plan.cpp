@@ -141,15 +141,15 @@ struct BlockMaker {
 };
 
 /// Makes the family of the plan's blocks; each block keeps the settings it was made with.
-void make_families(const Table& table, std::vector<BlockMaker>& makers, const ChainAbilities& chains,
-                   FamilyPlan& plan) {
+void make_families(const Table& table, std::size_t rows, std::vector<BlockMaker>& makers,
+                   const ChainAbilities& chains, FamilyPlan& plan) {
   std::vector<std::unique_ptr<Family>> families;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
     FamilyPlan::Block& block = plan.blocks[b];
     const FamilyEntry& entry = *makers[b].entry;
     FamilyInputs& inputs = makers[b].inputs;
     inputs.family = entry.name;
-    inputs.rows = table.rows();
+    inputs.rows = rows == 0 ? table.rows() : rows;
     inputs.resolutions = block.resolutions;
     inputs.effective = &block.effective;
     std::vector<Column> encoded;
@@ -210,7 +210,7 @@ std::string FamilyPlan::description() const {
 }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& given, bool independent, const ChainAbilities& chains) {
+                       const Settings& given, bool independent, const ChainAbilities& chains, std::size_t rows) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   FamilyPlan plan;
   std::vector<Parameter> hyper_parameters;
@@ -273,12 +273,12 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     inputs.learn = chains.learns_hyper;
     makers.push_back({&entry, std::move(inputs)});
   }
-  make_families(table, makers, chains, plan);
+  make_families(table, rows, makers, chains, plan);
   return plan;
 }
 
 FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks,
-                        const ChainAbilities& chains) {
+                        const ChainAbilities& chains, std::size_t rows) {
   FamilyPlan plan;
   plan.blocks = std::move(blocks);
   // Families record what they are made with once more, so that what they are made from is kept apart.
@@ -303,7 +303,7 @@ FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> block
     for (const Settings& settings : stored[b].columns) maker.inputs.per_column.push_back(&settings);
     makers.push_back(std::move(maker));
   }
-  make_families(table, makers, chains, plan);
+  make_families(table, rows, makers, chains, plan);
   return plan;
 }
 

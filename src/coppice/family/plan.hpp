@@ -41,6 +41,8 @@ struct FamilyPlan {
     bool learned = false;                  // its hyper-parameters
     std::vector<Encoding> encodings = {};  // of each column
     std::vector<double> resolutions = {};  // of each column: the step its values were rounded to; 0: none
+    std::vector<double> spreads = {};      // of each column: see find_spreads; empty: equal values are spread
+                                           // together
     EffectiveSettings effective = {};      // the hyper-parameters with all defaults filled in
 
     /// Whether two blocks model the same columns in the same way.
@@ -65,14 +67,16 @@ struct FamilyPlan {
 /// belongs to none of the families used. With `independent`, "auto" models real columns as independent within
 /// a cluster. Hyper-parameters of a block are learned if the chains can and none of them is given; "auto"
 /// then models real columns jointly, however many there are.
+/// `rows` is the number of rows that clusters may have, if the table is a sample of them; 0: its own.
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& settings, bool independent = false, const ChainAbilities& chains = {});
+                       const Settings& settings, bool independent = false, const ChainAbilities& chains = {},
+                       std::size_t rows = 0);
 
 /// Rebuilds a plan from the blocks that plan_family made for the same columns, using only their families and
 /// effective settings: present defaults do not matter. Throws Error{configuration} if a block does not fit
 /// the table.
 FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks,
-                        const ChainAbilities& chains = {});
+                        const ChainAbilities& chains = {}, std::size_t rows = 0);
 
 /// The table's rows for the plan's family; the table may be another one with the same columns. Throws
 /// Error{bad_data} for a number that is not positive in a column on the log scale.

@@ -28,6 +28,13 @@
 
 namespace coppice {
 
+/// Which rows of a table are here, if the table is nowhere as a whole.
+struct TablePart {
+  std::uint64_t all_rows = 0;                // of the table; 0: all are here
+  std::uint64_t first = 0;                   // the number of the first one here
+  std::vector<std::uint64_t> numbers = {};   // of scattered rows, ascending; empty: they are consecutive
+};
+
 /// The data and the settings of a fit; outlives its chains and is shared by them.
 struct Problem {
   const Family* family = nullptr;  // of the rows within a cluster
@@ -39,6 +46,11 @@ struct Problem {
   const std::atomic<bool>* stop = nullptr;
   /// The rows with their labels, for models that learn labels; null for all others.
   const LabeledRows* labeled = nullptr;
+  /// Of a chain whose engine knows the other rows.
+  TablePart part = {};
+
+  /// Number of rows of the whole table.
+  std::size_t table_rows() const { return part.all_rows != 0 ? part.all_rows : rows->size(); }
 };
 
 /// How often a move was proposed and accepted.

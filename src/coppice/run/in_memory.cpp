@@ -93,10 +93,12 @@ Dataset read_memory(const MemoryTable& table, const MemoryReading& reading) {
   return data;
 }
 
-Table new_rows(const SavedRun& run, const MemoryTable& table) {
-  return apply(transform_from_json(run.contents().transform),
-               table_like(with_places(table), run.contents().input_codebook));
+Table rows_like(const MemoryTable& table, const RunContents& contents) {
+  return apply(transform_from_json(contents.transform),
+               table_like(with_places(table), contents.input_codebook));
 }
+
+Table new_rows(const SavedRun& run, const MemoryTable& table) { return rows_like(table, run.contents()); }
 
 Settings checked_settings(std::span<const Parameter> table, const TypedSettings& typed,
                           const std::string& model) {

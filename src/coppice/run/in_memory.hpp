@@ -42,7 +42,9 @@ struct MemoryReading {
 
 /// The columns with their kinds, and the labels if there are any to learn.
 Dataset read_memory(const MemoryTable& table, const MemoryReading& reading);
-/// New rows for a run, in the units its model works in.
+/// Rows for a run of these contents, in the units its model works in.
+Table rows_like(const MemoryTable& table, const RunContents& contents);
+/// The same for a run that is open.
 Table new_rows(const SavedRun& run, const MemoryTable& table);
 
 /// Names and values as a user would type them.

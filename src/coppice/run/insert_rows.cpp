@@ -141,6 +141,8 @@ std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
 }
 
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {
+  if (run.is_in_parts())
+    fail(ErrorCode::configuration, "most rows of this run are not in its file: fit all rows again");
   RunContents contents = run.contents();
   if (contents.has_weights())
     fail(ErrorCode::configuration,

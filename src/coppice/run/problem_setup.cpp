@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "coppice/base/distinct_rows.hpp"
 #include "coppice/data/row_weights.hpp"
 #include "coppice/family/spread_ties.hpp"
 #include "coppice/family/tied_copies.hpp"
@@ -55,7 +57,7 @@ Settings parameters_of(const ModelEntry& model, const RunContents& contents, con
     if (name == "learn" && parameters.contains(name) && parameters.contains(kExpectClusters)) continue;
     parameters.insert_or_assign(name, value);
   }
-  return with_expected_clusters(model, std::move(parameters), contents.table.rows());
+  return with_expected_clusters(model, std::move(parameters), contents.rows());
 }
 
 ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
@@ -97,7 +99,44 @@ void check_complete_rows(const FamilyPlan& plan, const Table& table) {
   }
 }
 
+std::vector<std::uint64_t> all_of(const Table& table) {
+  std::vector<std::uint64_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), std::uint64_t{0});
+  return rows;
+}
+
+Table rows_of(const Table& table, const std::vector<std::uint64_t>& rows) {
+  Table sample;
+  for (const Column& column : table.columns) {
+    Column part{column.name, column.kind, {}, column.levels};
+    part.values.reserve(rows.size());
+    for (const std::uint64_t row : rows) part.values.push_back(column.values[row]);
+    sample.columns.push_back(std::move(part));
+  }
+  for (const std::uint64_t row : rows) sample.row_ids.push_back(table.row_ids[row]);
+  return sample;
+}
+
+std::uint64_t number_of(const TablePart& part, std::size_t row) {
+  return part.numbers.empty() ? part.first + row : part.numbers[row];
+}
+
+/// Beside the streams of scores, which begin at site 0.
+std::vector<std::uint64_t> draw_sample(std::size_t rows, std::size_t most, std::uint64_t site) {
+  Stream stream({1, 0, 0}, Purpose::scores, site);
+  return draw_distinct_rows(rows, std::min(rows, most), stream);
+}
+
 }  // namespace
+
+std::vector<std::uint64_t> answer_rows(std::size_t rows, std::size_t most) {
+  return draw_sample(rows, most, 1);
+}
+
+std::vector<std::uint64_t> planning_rows(std::size_t rows) {
+  constexpr std::size_t kMost = 100'000;
+  return draw_sample(rows, kMost, 2);
+}
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
   if (!model.family.empty() && (plan.blocks.size() != 1 || plan.blocks[0].family != model.family))
@@ -119,15 +158,29 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   // The scale of a column is that of all rows that weights stand for.
   const Table repeated = contents.has_weights() ? repeat_rows(table, contents.copies()) : Table();
   const Table& counted = contents.has_weights() ? repeated : table;
-  if (contents.effective && !contents.effective->blocks.empty())
-    setup->plan = rebuild_plan(counted, contents.effective->blocks, chains);
-  else
-    setup->plan = plan_family(counted, contents.codebook, family_for(*setup->model, config.family, table),
-                              config.family_settings, setup->model->independent_columns, chains);
+  const std::size_t rows = contents.has_weights() ? counted.rows() : contents.rows();
+  const auto plan_for = [&](const Table& sample) {
+    return plan_family(sample, contents.codebook, family_for(*setup->model, config.family, sample),
+                       config.family_settings, setup->model->independent_columns, chains, rows);
+  };
+  if (contents.effective && !contents.effective->blocks.empty()) {
+    setup->plan = rebuild_plan(counted, contents.effective->blocks, chains, rows);
+  } else if (chains.in_blocks) {
+    // The same plan, wherever the rows are: all who work on the table see this sample of it.
+    const Table sample = rows_of(table, table.rows() == rows ? planning_rows(rows) : all_of(table));
+    setup->plan = plan_for(sample);
+    find_spreads(setup->plan, sample);
+    setup->plan = rebuild_plan(table, setup->plan.blocks, chains, rows);
+  } else {
+    setup->plan = plan_for(counted);
+  }
   check_family(*setup->model, setup->plan);
   setup->plan.has_copies = contents.has_weights();
   setup->rows = encode(setup->plan, table, contents.copies());
-  spread_ties(setup->plan, table, setup->rows);
+  if (!setup->plan.blocks.front().spreads.empty())
+    spread_rows(setup->plan, table, [&](std::size_t row) { return number_of(contents.part, row); }, setup->rows);
+  else
+    spread_ties(setup->plan, table, setup->rows);
   if (contents.has_weights()) {
     check_complete_rows(setup->plan, table);
     setup->tied_copies = std::make_unique<TiedCopies>(setup->plan.family->clone());
@@ -136,6 +189,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
       setup->tied_copies ? setup->tied_copies.get() : setup->plan.family.get(), &setup->rows,
       ParameterValues(setup->model->parameters,
                       in_order_of_cells(parameters_of(*setup->model, contents, config), setup->plan.order))};
+  setup->problem.part = contents.part;
   const bool learns = setup->model->learns_labels();
   if (learns && contents.labels.columns.empty())
     fail(ErrorCode::configuration,
@@ -185,7 +239,7 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
         fmt::format("row weights '{}': {} rows count as {:.0f}; the copies of a row share a cluster",
                     contents.weights.columns.front().name, contents.table.rows(), setup->rows.copies()));
   if (std::string note =
-          expected_clusters_note(*setup->model, setup->problem.parameters, contents.table.rows());
+          expected_clusters_note(*setup->model, setup->problem.parameters, contents.rows());
       !note.empty())
     config.notes.push_back(std::move(note));
   if (!setup->model->resolves_settings()) return has_chosen;
@@ -201,7 +255,7 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
 void settle_run_length(RunConfig& config, const ProblemSetup& setup) {
   if (!setup.model->runs_once()) {
     if (config.is_until_trusted())
-      config.set_length(first_length(length_limits(setup.rows.size(), setup.levels)));
+      config.set_length(first_length(length_limits(setup.problem.table_rows(), setup.levels)));
     return;
   }
   config.fix_length();

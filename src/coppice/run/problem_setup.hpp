@@ -25,6 +25,12 @@ struct ProblemSetup {
   ProblemSetup& operator=(const ProblemSetup&) = delete;
 };
 
+/// The rows of a table that answers are about if it has more than `most`: the same for all runs, so that
+/// answers can be compared.
+std::vector<std::uint64_t> answer_rows(std::size_t rows, std::size_t most);
+/// The rows from which families and priors of a sampler in blocks are planned.
+std::vector<std::uint64_t> planning_rows(std::size_t rows);
+
 /// Throws Error{configuration} if the model does not work with these families.
 void check_family(const ModelEntry& model, const FamilyPlan& plan);
 

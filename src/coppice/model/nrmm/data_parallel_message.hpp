@@ -60,6 +60,8 @@ enum class Question : std::uint64_t {
   locate,   // clusters of rows
   launch,   // statistics of the two sides of every pair
   propose,  // log q of every pair; of a split also what tally gives, by side
+  cells,    // of rows, as they were observed
+  labels,   // of all rows of the block
 };
 
 struct BlockMessage {
@@ -68,7 +70,7 @@ struct BlockMessage {
   bool labels_are_kept = false;    // the blocks have labels that no assignment gives
   Assignment assignment;           // otherwise this gives them
   StreamName name;                 // of the keys and launches that are asked about
-  std::vector<std::uint64_t> rows;  // to locate
+  std::vector<std::uint64_t> rows;  // to locate, or whose cells are asked for; these ascending
   std::vector<RowPair> pairs;
   std::uint64_t stage = 0;     // of the launch; in stage 0 sides are random
   bool all_rows = false;       // of S, not only those in the launch

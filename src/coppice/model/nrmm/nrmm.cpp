@@ -28,7 +28,7 @@ ModelEntry nrmm_entry() {
           .abilities = [](const ParameterValues& parameters) {
             // The published sampler is there for comparison, as it was.
             const bool exact = nrmm::inexactness_note(parameters).empty();
-            return ChainAbilities{exact, exact};
+            return ChainAbilities{exact, exact, parameters.choice("sampler") == "data-parallel"};
           }};
 }
 

@@ -203,7 +203,7 @@ std::string refuses_weights(const ParameterValues& parameters) {
 
 Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t, std::size_t) {
   if (problem.parameters.choice("sampler") != "auto") return {};
-  const std::size_t rows = problem.rows->size();
+  const std::size_t rows = problem.table_rows();
   const Options options(problem.parameters, rows);
   // Whoever says how rows are to be moved one by one wants that.
   constexpr const char* kOfOthers[] = {
