@@ -38,7 +38,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     labels_: np.ndarray
     n_clusters_: int
 
-    def fit(self, X: Any, y: Any = None, client: Any = None) -> Clusterer:
+    def fit(self, X: Any, y: Any = None) -> Clusterer:
         """Draw from the posterior of the clusters of X.
 
         Ctrl-C stops the chains after the sweep and keeps what was drawn; a second Ctrl-C raises KeyboardInterrupt.
@@ -47,25 +47,25 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows to cluster. Frames of pandas, polars and Arrow may have texts and categories. NaN is a missing cell
-            where the family allows it. `NRMMixture` also takes a table in parts: a Dask DataFrame or array, or a list
-            of files (Parquet, Arrow, NPY, CSV), whose rows stay on the workers of a Dask cluster; `labels_` are then
-            those of a random sample of the rows, and `write_labels` writes those of all.
+            where the family allows it.
         y : Ignored
             Not used, present for API consistency by convention.
-        client : distributed.Client or None
-            Of a table in parts: the Dask cluster; None: the current client.
 
         Returns
         -------
         self : object
             Fitted estimator.
         """
-        if is_in_parts(X):
-            self._tell(self._fit_parts(X, client))
-        else:
-            self._tell(self._fit_frame(frame_of(self, X, fitting=True, allow_nan=self._allows_nan())))
-        self._input_package = type(X).__module__.split(".")[0]
+        self._fit_rows(X)
         return self
+
+    def _fit_rows(self, X: Any, sample_weight: Any = None) -> None:
+        if is_in_parts(X):
+            raise ValueError("a table in parts can be fitted by NRMMixture(sampler='data-parallel')")
+        frame = frame_of(self, X, fitting=True, allow_nan=self._allows_nan())
+        weights = None if sample_weight is None else weights_of(sample_weight, len(frame.row_ids()))
+        self._tell(self._fit_frame(frame, weights=weights))
+        self._input_package = type(X).__module__.split(".")[0]
 
     def _fit_parts(self, X: Any, client: Any) -> str:
         if getattr(self, "sampler", None) not in ("auto", "data-parallel"):
@@ -408,14 +408,46 @@ class WeightedClusterer(Clusterer):
         self : object
             Fitted estimator.
         """
-        frame = frame_of(self, X, fitting=True, allow_nan=self._allows_nan())
-        weights = None if sample_weight is None else weights_of(sample_weight, len(frame.row_ids()))
-        self._tell(self._fit_frame(frame, weights=weights))
+        self._fit_rows(X, sample_weight)
         return self
 
 
 class StreamingClusterer(WeightedClusterer):
-    """Base class of the estimators that take in more rows."""
+    """Base class of the estimators that take in more rows, and tables whose rows are elsewhere."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, client: Any = None) -> StreamingClusterer:
+        """Draw from the posterior of the clusters of X.
+
+        Ctrl-C stops the chains after the sweep and keeps what was drawn; a second Ctrl-C raises KeyboardInterrupt.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to cluster. Frames of pandas, polars and Arrow may have texts and categories. NaN is a missing cell
+            where the family allows it. With ``sampler="data-parallel"`` also a table in parts: a Dask DataFrame or
+            array, or a list of files (Parquet, Arrow, NPY, CSV), whose rows stay on the workers of a Dask cluster;
+            `labels_` are then those of a random sample of the rows, and `write_labels` writes those of all.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,) or None
+            Whole numbers from 1 on: a row of weight w counts as w equal rows that share a cluster. None: every row
+            counts once.
+        client : distributed.Client or None
+            Of a table in parts: the Dask cluster; None: the current client.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        if not is_in_parts(X):
+            self._fit_rows(X, sample_weight)
+            return self
+        if sample_weight is not None:
+            raise ValueError("rows of a table in parts have no weights")
+        self._tell(self._fit_parts(X, client))
+        self._input_package = type(X).__module__.split(".")[0]
+        return self
 
     def partial_fit(self, X: Any, y: Any = None) -> StreamingClusterer:
         """Add more rows without a new fit, or fit if there was none.
@@ -437,7 +469,7 @@ class StreamingClusterer(WeightedClusterer):
             The estimator, updated with the new rows.
         """
         if not hasattr(self, "run_"):
-            self._tell(self._fit_frame(frame_of(self, X, fitting=True, allow_nan=self._allows_nan())))
+            self._fit_rows(X)
             return self
         wanted = [column["name"] for column in self.run_.inputs]
         frame = frame_of(self, X, fitting=False, allow_nan=self._allows_nan(), wanted=wanted)
