@@ -191,7 +191,8 @@ class CategoricalCell {
         for (std::size_t l = 0; l < levels(); ++l) {
           Lanes own{};
           for (std::size_t lane = 0; lane < used; ++lane) own[lane] = clusters[first + lane][l];
-          if (!any(own > 0.0)) continue;
+          const LanesInt occurs = own > 0.0;
+          if (!any(occurs)) continue;
           cells += own;
           total += log_gamma(weight + own) - log_gamma_weight;
         }

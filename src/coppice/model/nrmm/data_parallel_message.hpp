@@ -15,6 +15,7 @@ namespace coppice::nrmm {
 /// adds its number to `stage`, which is therefore the last.
 namespace data_parallel_purpose {
 inline constexpr std::uint64_t kFirst = 0x64700000;
+// NOLINTBEGIN(readability-identifier-naming): named like the other values of Purpose, which are no constants
 inline constexpr auto key = static_cast<Purpose>(kFirst);            // of a row, in a sweep
 inline constexpr auto label = static_cast<Purpose>(kFirst + 1);      // of a row
 inline constexpr auto missing = static_cast<Purpose>(kFirst + 2);    // cells of a row
@@ -23,6 +24,7 @@ inline constexpr auto pairs = static_cast<Purpose>(kFirst + 4);      // of rows
 inline constexpr auto accept = static_cast<Purpose>(kFirst + 5);     // of a pair
 inline constexpr auto in_launch = static_cast<Purpose>(kFirst + 6);  // whether a row is in it
 inline constexpr auto start = static_cast<Purpose>(kFirst + 7);      // rows of the starting fit
+// NOLINTEND(readability-identifier-naming)
 inline constexpr std::uint64_t kSides = kFirst + 0x1000;       // parameters of the sides, by stage
 inline constexpr std::uint64_t kStage = kFirst + 0x10000;      // sides of rows, by stage
 inline Purpose sides(std::uint64_t stage) { return static_cast<Purpose>(kSides + stage); }
