@@ -1,5 +1,5 @@
-// Questions about columns, rows and cells of a run, new rows drawn from it, its missing cells filled in, and what
-// there is to know about a table before a fit.
+// Questions about columns, rows and cells of a run, new rows drawn from it, its missing cells filled in, and
+// what there is to know about a table before a fit.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -72,8 +72,8 @@ std::string predict_cells(const Run& run, const std::vector<std::string>& column
     refuse_classifier(analysis, "predictions of cells");
     const SavedRun& saved = analysis.run();
     ordered_json list = ordered_json::array();
-    for (const ImputedCell& cell : conditional_cells(saved, row_of_known_cells(saved, given),
-                                                     columns_of(saved, columns), threads))
+    for (const ImputedCell& cell :
+         conditional_cells(saved, row_of_known_cells(saved, given), columns_of(saved, columns), threads))
       list.push_back(cell_json(saved, cell));
     return list.dump();
   });
@@ -107,8 +107,8 @@ nb::list sample(const Run& run, std::size_t rows, std::uint64_t seed, std::size_
 
 /// chains x draws x rows.
 nb::ndarray<nb::numpy, double> log_likelihood(const Run& run, std::size_t threads) {
-  PointwiseDensities densities = run.ask(
-      [&](const Analysis& analysis) { return pointwise_densities(analysis.run(), 0, threads); });
+  PointwiseDensities densities =
+      run.ask([&](const Analysis& analysis) { return pointwise_densities(analysis.run(), 0, threads); });
   const SavedRun& saved = run.analysis().run();
   return to_numpy(std::move(densities.values),
                   {saved.config().chains, saved.draws_per_chain(), densities.rows});
@@ -172,7 +172,8 @@ void add_questions(nb::module_& module, nb::class_<Run>& run) {
       .def("predict_cells", &predict_cells, arg("columns"), arg("given"), arg("threads"))
       .def("sample", &sample, arg("rows"), arg("seed"), arg("threads"))
       .def("log_likelihood", &log_likelihood, arg("threads"));
-  module.def("codebook", &codebook_of, arg("frame"), arg("codebook"), "What the columns are taken for, as JSON.");
+  module.def("codebook", &codebook_of, arg("frame"), arg("codebook"),
+             "What the columns are taken for, as JSON.");
   module.def("check", &check_of, arg("frame"), arg("codebook"), arg("model"),
              "What to know about a table before a fit, as JSON.");
 }

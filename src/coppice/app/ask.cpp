@@ -1,5 +1,5 @@
-// coppice ask: questions about columns, rows and cells. How much one column tells about another, which rows are
-// unusual and why, how similar two rows are, what a cell would be if others were known.
+// coppice ask: questions about columns, rows and cells. How much one column tells about another, which rows
+// are unusual and why, how similar two rows are, what a cell would be if others were known.
 #include <algorithm>
 #include <numeric>
 
@@ -29,8 +29,7 @@ struct AskArguments {
 
 /// "3.2 (2.9 to 3.6)", or a level with its probability.
 std::string in_words(const ImputedCell& cell) {
-  if (!cell.probabilities.empty())
-    return fmt::format("{} ({:.0f} %)", cell.level, 100.0 * cell.probability);
+  if (!cell.probabilities.empty()) return fmt::format("{} ({:.0f} %)", cell.level, 100.0 * cell.probability);
   const double middle = is_missing(cell.mean) ? cell.median : cell.mean;
   return fmt::format("{} ({} to {})", short_number(middle), short_number(cell.low), short_number(cell.high));
 }
@@ -44,8 +43,8 @@ std::size_t row_by_name(const SavedRun& run, const std::string& name) {
          question);
   }
   if (std::find(found + 1, ids.end(), name) != ids.end())
-    fail(ErrorCode::usage, "row '{}': several rows of the run have this name; fit with a column of unique names",
-         name);
+    fail(ErrorCode::usage,
+         "row '{}': several rows of the run have this name; fit with a column of unique names", name);
   return static_cast<std::size_t>(found - ids.begin());
 }
 
@@ -93,14 +92,16 @@ int ask_depend(const AskArguments& arguments, const Analysis& analysis, const Co
   for (const ColumnDependence& answer : std::span(answers).first(shown)) {
     const auto name = [&](std::size_t column) { return fit_to_width(run.table().columns[column].name, 30); };
     std::string explained;
-    for (const auto& [column, share] : {std::pair(answer.first, answer.share_of_first),
-                                        std::pair(answer.second, answer.share_of_second)})
+    for (const auto& [column, share] :
+         {std::pair(answer.first, answer.share_of_first), std::pair(answer.second, answer.share_of_second)})
       if (!is_missing(share))
-        explained += fmt::format("{}{:.0f} % of {}", explained.empty() ? "" : ", ", 100.0 * share, name(column));
+        explained +=
+            fmt::format("{}{:.0f} % of {}", explained.empty() ? "" : ", ", 100.0 * share, name(column));
     std::vector<std::string> line{fmt::format("{} ~ {}", name(answer.first), name(answer.second)),
                                   fmt::format("{:.3f}", answer.mutual_information),
                                   fmt::format("{:.3f} to {:.3f}", answer.low, answer.high),
-                                  fmt::format("{:.2f}", answer.correlation), explained.empty() ? "-" : explained};
+                                  fmt::format("{:.2f}", answer.correlation),
+                                  explained.empty() ? "-" : explained};
     if (views) line.push_back(fmt::format("{:.2f}", answer.same_view));
     table.add(std::move(line));
   }
@@ -160,10 +161,9 @@ int ask_anomalies(const AskArguments& arguments, const Analysis& analysis, const
     std::string reasons;
     for (const UnusualCell& cell : found.rows[line - 1].cells) {
       const ordered_json value = value_json(run, cell.column, cell.value);
-      reasons += fmt::format("{}{} = {}, expected {}", reasons.empty() ? "" : "; ",
-                             run.table().columns[cell.column].name,
-                             value.is_string() ? value.get<std::string>() : short_number(cell.value),
-                             in_words(cell.expected));
+      reasons += fmt::format(
+          "{}{} = {}, expected {}", reasons.empty() ? "" : "; ", run.table().columns[cell.column].name,
+          value.is_string() ? value.get<std::string>() : short_number(cell.value), in_words(cell.expected));
     }
     text += "  " + (reasons.empty() ? std::string("no single cell") : reasons) + "\n";
   }
@@ -223,8 +223,7 @@ int ask_predict(const AskArguments& arguments, const Analysis& analysis, const C
   std::vector<KnownCell> known;
   for (const std::string& text : arguments.given) {
     const std::size_t at = text.find('=');
-    if (at == std::string::npos)
-      fail(ErrorCode::usage, "--given {}: write COLUMN=VALUE", text);
+    if (at == std::string::npos) fail(ErrorCode::usage, "--given {}: write COLUMN=VALUE", text);
     known.emplace_back(text.substr(0, at), text.substr(at + 1));
   }
   const std::vector<ImputedCell> given =
@@ -268,15 +267,17 @@ void add_ask(CLI::App& application, Context& context) {
       "ask", "questions about columns, rows and cells: depend, anomalies, similar, predict");
   auto arguments = std::make_shared<AskArguments>();
   command
-      ->add_option("question", arguments->question,
-                   "depend: mutual information of columns; anomalies: unusual rows and the responsible cells; "
-                   "similar: probability that rows share a cluster; predict: a cell if others were known")
+      ->add_option(
+          "question", arguments->question,
+          "depend: mutual information of columns; anomalies: unusual rows and the responsible cells; "
+          "similar: probability that rows share a cluster; predict: a cell if others were known")
       ->required()
       ->check(CLI::IsMember({"depend", "anomalies", "similar", "predict"}));
   command->add_option("run", arguments->path, "run file")->required();
-  command->add_option("words", arguments->words,
-                      "depend: columns (none: all pairs; one: it and each other); anomalies: a table of new rows "
-                      "(none: the rows of the fit); similar: one or two rows; predict: columns to predict");
+  command->add_option(
+      "words", arguments->words,
+      "depend: columns (none: all pairs; one: it and each other); anomalies: a table of new rows "
+      "(none: the rows of the fit); similar: one or two rows; predict: columns to predict");
   command
       ->add_option("--given", arguments->given,
                    "predict: known cells, COLUMN=VALUE, once for each; similar: the columns to judge by")

@@ -16,9 +16,6 @@
 #include "coppice/data/text.hpp"
 #include "coppice/version.hpp"
 
-namespace coppice::app {
-void add_ask(CLI::App& application, Context& context);
-}
 namespace {
 
 int report(int code, std::string_view message) {

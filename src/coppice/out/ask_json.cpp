@@ -7,9 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-bool has_levels(const Column& column) {
-  return column.kind == Kind::binary || column.kind == Kind::category;
-}
+bool has_levels(const Column& column) { return column.kind == Kind::binary || column.kind == Kind::category; }
 
 std::string level_name(const Column& column, std::size_t level) {
   return level < column.levels.size() ? column.levels[level] : std::to_string(level);
@@ -26,9 +24,9 @@ ordered_json value_json(const SavedRun& run, std::size_t column, double value) {
 
 ordered_json cell_json(const SavedRun& run, const ImputedCell& cell) {
   const Column& column = run.table().columns[cell.column];
-  ordered_json answer{{"column", column.name}, {"mean", cell.mean}, {"sd", cell.sd},
-                      {"median", cell.median}, {"low", cell.low},   {"high", cell.high},
-                      {"mode", nullptr},       {"probability", cell.probability}};
+  ordered_json answer{
+      {"column", column.name}, {"mean", cell.mean}, {"sd", cell.sd},   {"median", cell.median},
+      {"low", cell.low},       {"high", cell.high}, {"mode", nullptr}, {"probability", cell.probability}};
   if (!cell.level.empty()) answer["mode"] = cell.level;
   answer["probabilities"] = ordered_json::object();
   for (std::size_t level = 0; level < cell.probabilities.size(); ++level)

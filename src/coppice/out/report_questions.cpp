@@ -1,6 +1,6 @@
-// The part of a report that answers questions about rows and columns: unusual rows with the responsible cells, and
-// how much columns tell about each other. Only what takes a second or two: the page is also made while a run is
-// watched. coppice ask answers without such bounds.
+// The part of a report that answers questions about rows and columns: unusual rows with the responsible
+// cells, and how much columns tell about each other. Only what takes a second or two: the page is also made
+// while a run is watched. coppice ask answers without such bounds.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -35,8 +35,8 @@ ordered_json unusual(const SavedRun& run) {
     return ordered_json::array();
   UnusualOptions options;
   options.most_rows = kUnusualRows;
-  options.most_draws = std::clamp<std::size_t>(kJudgedRowsOfAllDraws / std::max<std::size_t>(1, run.rows()), 10,
-                                               kDraws);
+  options.most_draws =
+      std::clamp<std::size_t>(kJudgedRowsOfAllDraws / std::max<std::size_t>(1, run.rows()), 10, kDraws);
   return unusual_rows_json(run, unusual_rows(run, options), run.table().row_ids);
 }
 

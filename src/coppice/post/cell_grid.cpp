@@ -49,9 +49,9 @@ std::vector<double> nodes_of(std::vector<double> values, std::size_t nodes) {
     result.push_back(high + far);
   }
   std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end(),
-                           [&](double a, double b) { return b - a < 1e-6 * step; }),
-               result.end());
+  result.erase(
+      std::unique(result.begin(), result.end(), [&](double a, double b) { return b - a < 1e-6 * step; }),
+      result.end());
   return result;
 }
 
@@ -79,10 +79,11 @@ std::size_t cell_of_column(const SavedRun& run, std::size_t column) {
 void need_gaps(const SavedRun& run, const char* what) {
   for (const FamilyPlan::Block& block : run.setup().plan.blocks)
     if (!family_by_name(block.family).gaps_in_new_rows)
-      fail(ErrorCode::configuration,
-           "{}: {} needs rows of which only some cells are known, but family {} needs complete rows; fit with "
-           "another --family",
-           run.file().path(), what, block.family);
+      fail(
+          ErrorCode::configuration,
+          "{}: {} needs rows of which only some cells are known, but family {} needs complete rows; fit with "
+          "another --family",
+          run.file().path(), what, block.family);
 }
 
 CellGrid make_cell_grid(const SavedRun& run, std::size_t cell, std::size_t nodes) {
@@ -154,7 +155,8 @@ ImputedCell summarize_grid(const SavedRun& run, std::size_t cell, const CellGrid
         const double left = k > 0 && std::isfinite(grid.values[k - 1])
                                 ? 0.5 * (grid.values[k - 1] + grid.values[k])
                                 : grid.values[k];
-        const double right = k + 1 < mass.size() ? 0.5 * (grid.values[k] + grid.values[k + 1]) : grid.values[k];
+        const double right =
+            k + 1 < mass.size() ? 0.5 * (grid.values[k] + grid.values[k + 1]) : grid.values[k];
         const double share = mass[k] > 0.0 ? std::clamp((p - sum) / mass[k], 0.0, 1.0) : 0.0;
         return decoded(left + share * (right - left));
       }

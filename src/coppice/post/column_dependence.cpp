@@ -164,7 +164,8 @@ std::vector<ColumnDependence> column_dependence(const SavedRun& run,
   run.for_each_draw(most, [&](const SavedDraw& draw) {
     const Views views = run.model().views(run.setup().problem, draw.payload);
     for (ColumnDependence& answer : answers)
-      if (views.columns[cell_of_column(run, answer.first)] == views.columns[cell_of_column(run, answer.second)])
+      if (views.columns[cell_of_column(run, answer.first)] ==
+          views.columns[cell_of_column(run, answer.second)])
         answer.same_view += 1.0;
   });
   for (ColumnDependence& answer : answers) answer.same_view /= static_cast<double>(draws);

@@ -1,8 +1,8 @@
 // How much one column tells about another: the mutual information of two cells of a new row under the
 // predictive of each draw,
 //   I(A; B) = sum over values a, b of p(a, b) log(p(a, b) / (p(a) p(b))),
-// in nats, with its mean and 90 % interval over the draws. Sums over discrete columns are exact; integrals over
-// numbers use grids (cell_grid.hpp), and densities are normalized on them.
+// in nats, with its mean and 90 % interval over the draws. Sums over discrete columns are exact; integrals
+// over numbers use grids (cell_grid.hpp), and densities are normalized on them.
 #pragma once
 
 #include <cstddef>

@@ -101,8 +101,7 @@ std::vector<ImputedCell> conditional_cells(const SavedRun& run, const Table& row
   for (std::size_t cell = 0; has_mixtures && cell < encoded.width; ++cell)
     has_mixtures = !is_missing(encoded[0][cell]) || can_impute_new_cell(run, cell);
   if (!has_mixtures) {
-    for (const std::size_t column : columns)
-      result.push_back(cell_on_grid(run, encoded[0], column, threads));
+    for (const std::size_t column : columns) result.push_back(cell_on_grid(run, encoded[0], column, threads));
     return result;
   }
   const Imputation imputation = impute(run, row, {0, threads});

@@ -1,5 +1,5 @@
-// From log densities of encoded rows to those in the units of the table as it was read: what standardizing and
-// the log scale change. Principal components have no such units.
+// From log densities of encoded rows to those in the units of the table as it was read: what standardizing
+// and the log scale change. Principal components have no such units.
 #pragma once
 
 #include <vector>

@@ -380,7 +380,8 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
 
 bool can_impute_new_cell(const SavedRun& run, std::size_t cell) {
   const Family& family = *run.setup().plan.family;
-  return family.of_cells({&cell, 1}) != nullptr || (run.model().abilities != nullptr && family.must_fill(cell));
+  return family.of_cells({&cell, 1}) != nullptr ||
+         (run.model().abilities != nullptr && family.must_fill(cell));
 }
 
 Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options) {

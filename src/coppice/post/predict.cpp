@@ -6,9 +6,9 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/shape/contingency.hpp"
-#include "coppice/post/draw_batches.hpp"
 #include "coppice/post/density_units.hpp"
+#include "coppice/post/draw_batches.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 namespace {

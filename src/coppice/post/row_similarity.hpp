@@ -1,8 +1,8 @@
-// How similar two rows are: the posterior probability that they belong to one cluster. With views, a row has a
-// cluster for each column, that of the column's view, and the similarity given some columns is the mean over
-// these. Without views all columns share one partition; given some columns, two rows are then judged by these
-// cells alone: the probability, averaged over the draws, that two new rows with these cells would join the same
-// one of the draw's clusters.
+// How similar two rows are: the posterior probability that they belong to one cluster. With views, a row has
+// a cluster for each column, that of the column's view, and the similarity given some columns is the mean
+// over these. Without views all columns share one partition; given some columns, two rows are then judged by
+// these cells alone: the probability, averaged over the draws, that two new rows with these cells would join
+// the same one of the draw's clusters.
 #pragma once
 
 #include <cstddef>

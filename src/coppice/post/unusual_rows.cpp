@@ -37,7 +37,8 @@ const LeaveOneOut& leave_one_out_of(const Predictor& predictor) {
   for (const ModelEntry& entry : all_models())
     if (entry.method == Method::mcmc) names.push_back(entry.name);
   fail(ErrorCode::configuration,
-       "this model does not judge its own rows by the others, because its tree was fitted to all of them; give "
+       "this model does not judge its own rows by the others, because its tree was fitted to all of them; "
+       "give "
        "new rows in a table, or fit one of these models: {}",
        fmt::join(names, ", "));
 }
@@ -221,9 +222,8 @@ UnusualRows judge_rows(const SavedRun& run, const Table& table, const Rows& rows
     for (std::size_t cell = 0; cell < rows.width; ++cell)
       if (!is_missing(rows[row][cell]) && !(own[cell] - typical[cell] > -kLeastDeficit))
         cells.push_back(cell);
-    std::stable_sort(cells.begin(), cells.end(), [&](std::size_t a, std::size_t b) {
-      return own[a] - typical[a] < own[b] - typical[b];
-    });
+    std::stable_sort(cells.begin(), cells.end(),
+                     [&](std::size_t a, std::size_t b) { return own[a] - typical[a] < own[b] - typical[b]; });
     cells.resize(std::min(cells.size(), options.most_cells));
     for (const std::size_t cell : cells) {
       const std::size_t column = plan.order[cell];

@@ -105,8 +105,7 @@ TEST_F(AskTest, MutualInformationIsTheSumOverAllValues) {
     for (int a = 0; a < 2; ++a) {
       const double of_a = p[a][0] + p[a][1];
       entropy -= of_a * std::log(of_a);
-      for (int c = 0; c < 2; ++c)
-        information += p[a][c] * std::log(p[a][c] / (of_a * (p[0][c] + p[1][c])));
+      for (int c = 0; c < 2; ++c) information += p[a][c] * std::log(p[a][c] / (of_a * (p[0][c] + p[1][c])));
     }
     mean += information / 40.0;
     share += information / entropy / 40.0;

@@ -40,36 +40,45 @@ function share(value: number | null): string {
   return value === null ? "-" : percent(value);
 }
 
-function dependenceTable(pairs: Dependence[]): HTMLElement | null {
+function dependenceTable(pairs: Dependence[], greedy: boolean): HTMLElement | null {
   if (pairs.length === 0) return null;
   const views = pairs.some((pair) => pair.same_view !== null);
   return scroller(
     "Mutual information of columns",
     table(
-      ["first", "second", "nats", "5 %", "95 %", "correlation", "of first", "of second", ...(views ? ["view"] : [])],
+      [
+        "first",
+        "second",
+        "nats",
+        ...(greedy ? [] : ["5 %", "95 %"]),
+        "correlation",
+        "of first",
+        "of second",
+        ...(views ? ["view"] : []),
+      ],
       pairs.map((pair) => [
         pair.first,
         pair.second,
         pair.mutual_information.toFixed(3),
-        pair.low.toFixed(3),
-        pair.high.toFixed(3),
+        ...(greedy ? [] : [pair.low.toFixed(3), pair.high.toFixed(3)]),
         pair.correlation.toFixed(2),
         share(pair.share_of_first),
         share(pair.share_of_second),
         ...(views ? [share(pair.same_view)] : []),
       ]),
-      "How much one column tells about the other: mutual information of two cells of a new row, mean and 90 % interval " +
-        "over draws, the most dependent pairs of the most separating columns. Correlation: that of two normal columns with " +
+      "How much one column tells about the other: mutual information of two cells of a new row" +
+        `${greedy ? "" : ", mean and 90 % interval over draws"}. The most dependent pairs of the most separating columns. ` +
+        "Correlation: that of two normal columns with " +
         "as much information. Of first, of second: the share of the entropy of that column, if it has categories or " +
         `counts, that the other one explains.${views ? " View: how often both are in one view." : ""}`,
-      [false, false, true, true, true, true, true, true, ...(views ? [true] : [])],
+      [false, false, ...Array<boolean>(9).fill(true)],
     ),
   );
 }
 
 export function questionsSection(report: Report): HTMLElement | null {
   const { unusual, dependence } = report.data.questions;
-  const tables = [unusualTable(unusual), dependenceTable(dependence)];
+  const tables = [unusualTable(unusual), dependenceTable(dependence, report.data.head.greedy)];
   const shown = tables.filter((entry): entry is HTMLElement => entry !== null);
   if (shown.length === 0) return null;
   return h(

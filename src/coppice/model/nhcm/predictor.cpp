@@ -202,7 +202,7 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
   TwoLevelCrp prior_;
   std::size_t spread_ = 0, alpha_clusters_ = 0, alpha_subclusters_ = 0;  // places of their traces
   Labels sub_of_, cluster_of_;
-  std::vector<double> moments_;                // of the sub-clusters
+  std::vector<double> moments_;               // of the sub-clusters
   std::vector<TwoLevelCrp::Cluster> counts_;  // the last one is empty
   std::size_t sub_count_ = 0, cluster_count_ = 0;
   std::vector<double> stats_, log_prior_;
