@@ -70,7 +70,8 @@ TEST_P(Weights, EveryMergeIsTheBestOfAllPairsOfBlocks) {
   for (auto node = static_cast<Dendrogram::Node>(tree.items()); node < tree.nodes(); ++node) {
     double best = 1e300;
     for (std::size_t a = 0; a < roots.size(); ++a)
-      for (std::size_t b = a + 1; b < roots.size(); ++b) best = std::min(best, blocks.log_d(roots[a], roots[b]));
+      for (std::size_t b = a + 1; b < roots.size(); ++b)
+        best = std::min(best, blocks.log_d(roots[a], roots[b]));
     const MergeTree::Node left = nodes[tree.left(node)];
     const MergeTree::Node right = nodes[tree.right(node)];
     ASSERT_NEAR(blocks.log_d(left, right), best, 1e-8 * std::max(1.0, std::abs(best)));
@@ -165,7 +166,8 @@ std::vector<Chosen> all_chosen() {
     const ModelEntry& model = model_by_name(chosen.model);
     const ParameterValues values(model.parameters, settings_from(chosen.settings));
     if (model.refuses_weights == nullptr || !model.refuses_weights(values).empty()) continue;
-    for (const bool learned : {false, true}) list.push_back({variant % narrow_cases().size(), variant, learned});
+    for (const bool learned : {false, true})
+      list.push_back({variant % narrow_cases().size(), variant, learned});
   }
   return list;
 }

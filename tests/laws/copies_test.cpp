@@ -13,7 +13,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kCounts[] = {3, 1, 7, 2};
+constexpr std::size_t kCopyCounts[] = {3, 1, 7, 2};
 
 class Copies : public ::testing::TestWithParam<LawCase> {};
 
@@ -25,9 +25,10 @@ TEST_P(Copies, AreRowsAddedOneByOne) {
     std::vector<double> stats(family.stats_size());
     family.clear(stats.data());
     for (std::size_t row = 0; row < fixture.rows.size(); ++row) {
-      const std::size_t count = kCounts[row % 4];
+      const std::size_t count = kCopyCounts[row % 4];
       const double before = one_by_one.log_marginal();
-      const double with = family.log_marginal_with(stats.data(), fixture.rows[row], static_cast<double>(count));
+      const double with =
+          family.log_marginal_with(stats.data(), fixture.rows[row], static_cast<double>(count));
       for (std::size_t copy = 0; copy < count; ++copy) one_by_one.add(fixture.rows[row]);
       family.add_copies(stats.data(), fixture.rows[row], static_cast<double>(count));
       const double after = one_by_one.log_marginal();
@@ -41,14 +42,15 @@ TEST_P(Copies, AreRowsAddedOneByOne) {
     // Out again from the first on, so that other rows are left.
     Stats left(family);
     for (std::size_t row = 1; row < fixture.rows.size(); ++row)
-      for (std::size_t copy = 0; copy < kCounts[row % 4]; ++copy) left.add(fixture.rows[row]);
-    if (!family.remove_copies(stats.data(), fixture.rows[0], kCounts[0])) continue;  // to be rebuilt
+      for (std::size_t copy = 0; copy < kCopyCounts[row % 4]; ++copy) left.add(fixture.rows[row]);
+    if (!family.remove_copies(stats.data(), fixture.rows[0], kCopyCounts[0])) continue;  // to be rebuilt
     EXPECT_NEAR(family.log_marginal(stats.data()), left.log_marginal(), relative(1e-8, left.log_marginal()));
   }
 }
 
 /// log of Gamma(N) m(rows repeated), from the plain family.
-double log_weight_of_copies(const Family& plain, const CopiedRows& rows, std::span<const std::uint32_t> members) {
+double log_weight_of_copies(const Family& plain, const CopiedRows& rows,
+                            std::span<const std::uint32_t> members) {
   Stats stats(plain);
   for (const std::uint32_t copy : rows.copies_of(members)) stats.add(rows.repeated[copy]);
   return log_gamma(count_of(stats.data())) + stats.log_marginal();
@@ -56,7 +58,7 @@ double log_weight_of_copies(const Family& plain, const CopiedRows& rows, std::sp
 
 TEST_P(Copies, WeighClustersAsIfRowsWereRepeated) {
   const Fixture fixture(GetParam(), 1, 9);
-  const CopiedRows rows(fixture, kCounts);
+  const CopiedRows rows(fixture, kCopyCounts);
   Stats stats(rows.family);
   std::vector<std::uint32_t> members;
   for (std::uint32_t row = 0; row < rows.weighted.size(); ++row) {
@@ -79,10 +81,11 @@ TEST_P(Copies, BatchesAreTheSame) {
     for (std::size_t j = 0; j < fixture.rows.width; ++j)
       if (is_missing(fixture.rows[row][j]) && fixture.family().must_fill(j))
         GTEST_SKIP() << "rows with weights are complete where columns depend on each other";
-  const CopiedRows rows(fixture, kCounts);
+  const CopiedRows rows(fixture, kCopyCounts);
   constexpr std::size_t kClusters = 3;  // rows i, i + 3, ... and empty ones behind them
   std::vector<Stats> clusters(kLanes, Stats(rows.family));
-  for (std::size_t row = 0; row < rows.weighted.size(); ++row) clusters[row % kClusters].add(rows.weighted[row]);
+  for (std::size_t row = 0; row < rows.weighted.size(); ++row)
+    clusters[row % kClusters].add(rows.weighted[row]);
   AlignedVector cache(rows.family.cache_size() * kLanes);
   for (std::size_t lane = 0; lane < kLanes; ++lane)
     rows.family.fill_cache(clusters[lane].data(), cache.data() + lane);

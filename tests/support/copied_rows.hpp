@@ -10,8 +10,7 @@ namespace coppice::test {
 
 struct CopiedRows {
   /// Weights go round: row i has counts[i % counts.size()] copies.
-  CopiedRows(const Fixture& fixture, std::span<const std::size_t> counts)
-      : family(fixture.family().clone()) {
+  CopiedRows(const Fixture& fixture, std::span<const std::size_t> counts) : family(fixture.family().clone()) {
     const std::size_t width = fixture.rows.width;
     weighted.width = width + 1;
     weighted.has_copies = true;

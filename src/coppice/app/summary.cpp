@@ -366,7 +366,8 @@ void summarize_flat(const Analysis& analysis, const PlacementFlags& selecting, c
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
   if (const TraceSummary* trace = analysis.clusters_trace(1))
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
-  text += "\n\n" + counts_text(counts.front(), context) + "\n";
+  text += "\n\n";
+  if (!counts.front().prior.shares.empty()) text += counts_text(counts.front(), context) + "\n";
   text += partition_sentence(estimate, request) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
   print_clusters(analysis, estimate, profiles, unassigned, context, text);
   const std::vector<ColumnSeparation> columns = column_separation(analysis);

@@ -71,8 +71,7 @@ double TiedCopies::log_predictive(const double* stats, const double* row) const 
   const double copies = copies_of(row);
   const double* of_cells = stats + kCells;
   // One copy may have missing cells that are integrated out.
-  if (copies == 1.0)
-    return cells_->log_predictive(of_cells, row) + log_next_seat(stats[0], stats[1]);
+  if (copies == 1.0) return cells_->log_predictive(of_cells, row) + log_next_seat(stats[0], stats[1]);
   return cells_->log_marginal_with(of_cells, row, copies) - cells_->log_marginal(of_cells) +
          log_seats(stats[0] + 1.0, stats[1] + copies) - log_seats(stats[0], stats[1]);
 }
@@ -126,8 +125,7 @@ void TiedCopies::add_log_predictive(const double* row, const double* cache, std:
                  log_seats(stats[0] + 1.0, stats[1] + copies) - *kept;
   }
   if (own.stats != nullptr)
-    out[own.slot] += log_marginal(own.stats) -
-                     cells_->log_marginal_without(own.stats + kCells, row, copies) -
+    out[own.slot] += log_marginal(own.stats) - cells_->log_marginal_without(own.stats + kCells, row, copies) -
                      log_seats(own.stats[0] - 1.0, own.stats[1] - copies);
 }
 

@@ -3,10 +3,10 @@
 // together. Behind the cells of a row comes its number of copies, and this family adds as many copies to the
 // statistics of the family of the cells.
 //
-// A Chinese restaurant process seats the n rows of a cluster, with N copies, with the weight Gamma(N) in place
-// of Gamma(n). Whoever weighs clusters does so by the weight of n rows times the marginal; here the marginal
-// has the factor Gamma(N) / Gamma(n), so that samplers and trees need not know of copies. What depends on
-// the number of all copies (the law of the concentration, predictions) asks Rows for it.
+// A Chinese restaurant process seats the n rows of a cluster, with N copies, with the weight Gamma(N) in
+// place of Gamma(n). Whoever weighs clusters does so by the weight of n rows times the marginal; here the
+// marginal has the factor Gamma(N) / Gamma(n), so that samplers and trees need not know of copies. What
+// depends on the number of all copies (the law of the concentration, predictions) asks Rows for it.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,9 @@ class TiedCopies final : public Family {
 
   std::string_view name() const override { return cells_->name(); }
   std::size_t width() const override { return cells_->width() + 1; }
-  std::size_t stats_size() const override { return kCells + cells_->stats_size(); }  // rows; copies come first
+  std::size_t stats_size() const override {
+    return kCells + cells_->stats_size();
+  }  // rows; copies come first
   std::size_t theta_size() const override { return cells_->theta_size(); }
   std::size_t cache_size() const override { return at_stats_ + stats_size() + 1; }
   double origin(std::size_t column) const override;

@@ -77,6 +77,7 @@ ordered_json to_json(const ClusterCounts& counts) {
   const auto of = [](const CountLaw& law) {
     return ordered_json{{"mean", law.mean}, {"sd", law.sd}, {"q05", law.low}, {"q95", law.high}};
   };
+  if (counts.prior.shares.empty()) return {{"level", counts.level}, {"posterior", of(counts.posterior)}};
   ordered_json prior = of(counts.prior);
   prior["exact"] = counts.prior_is_exact;
   return {{"level", counts.level},

@@ -9,18 +9,19 @@
 namespace coppice::test {
 namespace {
 
-constexpr const char* kTable =
+constexpr const char* kWeightedTable =
     "size,kind,visits,people\n"
     "1.5,a,3,2\n2.25,b,0,1\n-0.5,a,1,4\n3.75,b,7,1\n0.25,c,2,3\n1.0,c,4,1\n2.0,a,5,2\n-1.25,b,1,1\n";
 
-Dataset weighted(const std::string& text = kTable) {
+Dataset weighted_data(const std::string& text = kWeightedTable) {
   ReadOptions reading;
   reading.weights = "people";
   return read_dataset_bytes(text, "table.csv", reading);
 }
 
-RunContents contents(Dataset data, const std::string& model, const std::vector<std::string>& parameters = {},
-                     const std::string& family = "auto") {
+RunContents weighted_contents(Dataset data, const std::string& model,
+                              const std::vector<std::string>& parameters = {},
+                              const std::string& family = "auto") {
   RunConfig config;
   config.model = model;
   config.family = family;
@@ -29,7 +30,7 @@ RunContents contents(Dataset data, const std::string& model, const std::vector<s
   return contents_of(config, std::move(data));
 }
 
-std::string refusal(const RunContents& of) {
+std::string why_weights_are_refused(const RunContents& of) {
   try {
     set_up_problem(of);
   } catch (const Error& error) {
@@ -39,7 +40,7 @@ std::string refusal(const RunContents& of) {
 }
 
 TEST(RowWeights, AreNotModeled) {
-  const Dataset data = weighted();
+  const Dataset data = weighted_data();
   EXPECT_EQ(data.table.find("people"), nullptr);
   ASSERT_EQ(data.weights.columns.size(), 1U);
   EXPECT_EQ(data.weights.columns[0].values, (std::vector<double>{2, 1, 4, 1, 3, 1, 2, 1}));
@@ -51,8 +52,8 @@ TEST(RowWeights, GiveTheDefaultsOfRepeatedRows) {
     config.model = "bhc";
     config.hyper = kFixedHyper;
     config.standardize = standardize;
-    const RunContents of_weights = contents_of(config, weighted());
-    Dataset repeated = weighted();
+    const RunContents of_weights = contents_of(config, weighted_data());
+    Dataset repeated = weighted_data();
     repeated.table = repeat_rows(repeated.table, repeated.weights.columns[0].values);
     repeated.weights = {};
     const RunContents of_repeated = contents_of(config, std::move(repeated));
@@ -67,7 +68,7 @@ TEST(RowWeights, AreKeptWithTheRun) {
     request.model = model;
     if (request.model == "nrmm") parse_assignment("draws=5", request.run_length);
     if (request.model == "nrmm") parse_assignment("warmup=5", request.run_length);
-    request.data = weighted();
+    request.data = weighted_data();
     request.reading.weights = "people";
     Fit fit = Fit::begin(std::move(request));
     EXPECT_EQ(fit.setup().rows.copies(), 15.0);
@@ -84,27 +85,32 @@ TEST(RowWeights, AreKeptWithTheRun) {
 }
 
 TEST(RowWeights, AreRefusedWhereTheyHaveNoMeaning) {
-  EXPECT_EQ(refusal(contents(weighted(), "nrmm")), "");
-  EXPECT_EQ(refusal(contents(weighted(), "bhc")), "");
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(weighted_data(), "nrmm")), "");
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(weighted_data(), "bhc")), "");
   for (const char* model : {"nhcm", "crosscat", "bhcc", "rbhmc"})
-    EXPECT_NE(refusal(contents(weighted(), model)).find("takes no row weights; nrmm and bhc do"),
+    EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), model))
+                  .find("takes no row weights; nrmm and bhc do"),
               std::string::npos)
         << model;
-  EXPECT_NE(refusal(contents(weighted(), "nrmm", {"process=\"ngg\""})).find("Dirichlet process"),
+  EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "nrmm", {"process=\"ngg\""}))
+                .find("Dirichlet process"),
             std::string::npos);
-  EXPECT_NE(refusal(contents(weighted(), "nrmm", {"sampler=\"data-parallel\""})).find("data-parallel"),
+  EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "nrmm", {"sampler=\"data-parallel\""}))
+                .find("data-parallel"),
             std::string::npos);
-  EXPECT_NE(refusal(contents(weighted(), "nrmm", {"expect-clusters=[3]"})).find("--expect-clusters"),
+  EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "nrmm", {"expect-clusters=[3]"}))
+                .find("--expect-clusters"),
             std::string::npos);
-  const Dataset gaps = weighted("x,y,people\n1.5,2.5,1\n,1.25,2\n0.5,0.25,1\n2.5,1.75,3\n");
-  EXPECT_NE(refusal(contents(gaps, "nrmm", {}, "gaussian")).find("must be complete"), std::string::npos);
-  EXPECT_EQ(refusal(contents(gaps, "nrmm", {}, "gaussian-diagonal")), "");
+  const Dataset gaps = weighted_data("x,y,people\n1.5,2.5,1\n,1.25,2\n0.5,0.25,1\n2.5,1.75,3\n");
+  EXPECT_NE(why_weights_are_refused(weighted_contents(gaps, "nrmm", {}, "gaussian")).find("must be complete"),
+            std::string::npos);
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(gaps, "nrmm", {}, "gaussian-diagonal")), "");
 }
 
 TEST(RowWeights, AreWholeNumbers) {
   const auto problem = [](const std::string& weight) -> std::string {
     try {
-      weighted("x,people\n1.5,1\n2.5," + weight + "\n0.5,2\n");
+      weighted_data("x,people\n1.5,1\n2.5," + weight + "\n0.5,2\n");
     } catch (const Error& error) {
       return error.what();
     }
