@@ -35,6 +35,6 @@ apt-get install -y --no-install-recommends ./libcoppice-dev_*.deb g++ pkg-config
 c++ -std=c++20 embed.cpp $(pkg-config --cflags --libs coppice) -o embed
 ./embed
 apt-get remove -y coppice
-if command -v coppice; then echo "try_deb: the program is still there" >&2; exit 1; fi
+if [[ -e /usr/bin/coppice ]]; then echo "try_deb: the program is still there" >&2; exit 1; fi
 INSIDE
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" bash /try/inside.sh
