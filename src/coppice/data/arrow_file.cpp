@@ -25,9 +25,9 @@ OpenStream* load_module() {
   return module == nullptr ? nullptr : reinterpret_cast<OpenStream*>(dlsym(module, "coppice_open_arrow"));
 }
 
-struct Stream {
+struct OpenedStream {
   ArrowArrayStream held{};
-  ~Stream() {
+  ~OpenedStream() {
     if (held.release != nullptr) held.release(&held);
   }
 };
@@ -45,7 +45,7 @@ RawTable parse_arrow_file(std::string_view bytes, const std::string& file) {
          "convert it to .csv or .npy",
          file);
   const auto read = [bytes, file] {
-    Stream stream;
+    OpenedStream stream;
     char message[512] = "";
     if (open(bytes.data(), bytes.size(), &stream.held, message, sizeof message) != 0)
       fail(ErrorCode::bad_data, "{}: {}", file, message);
