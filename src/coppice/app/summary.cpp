@@ -217,7 +217,7 @@ void summarize_tree(const Analysis& analysis, const Context& context, std::strin
   const SavedRun& run = analysis.run();
   const double bound = run.traces().front().front().front();
   const TreePosterior posterior(analysis.row_tree());
-  const Consensus estimate = analysis.consensus(1, Selection::vi);
+  const Consensus estimate = analysis.consensus(1, Selection::kVi);
   const std::vector<ClusterProfile> profiles = profile_level(run, 1, estimate, 3);
   answer["lower_bound"] = bound;
   answer["expected_clusters"] = posterior.expected_clusters();
@@ -240,7 +240,7 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
   const Dendrogram& columns = analysis.cross_tree().columns;
   const TreePosterior posterior(columns);
   const ReportedViews report = report_views(run, Loss::vi);
-  const Consensus estimate = analysis.consensus(1, Selection::vi);
+  const Consensus estimate = analysis.consensus(1, Selection::kVi);
   const std::vector<ClusterProfile> profiles = profile_level(run, 1, estimate, 3);
   answer["lower_bound"] = bound;
   answer["expected_views"] = posterior.expected_clusters();

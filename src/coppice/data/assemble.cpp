@@ -183,6 +183,7 @@ class Assembly {
     if (!report.ambiguous.empty() && report.left_out.empty())
       find(Severity::ambiguous, "kind", {column.name},
            fmt::format("is taken as {}: {}", kind_name(decision.kind), decision.reason), report.ambiguous);
+    column.declared_levels = std::move(decision.levels);
     return decided_column(raw_, index, decision.kind);
   }
 
