@@ -175,8 +175,7 @@ struct CrosscatKernel {
   bool is_binary = false;  // on a table of yes/no columns without gaps, whose offers of new views differ
 };
 inline Fixture crosscat_table(const CrosscatKernel& kernel) {
-  if (kernel.is_binary)
-    return Fixture({"cross", "auto", {{Kind::binary}, {Kind::binary}}, {}, 0.0}, 3, 4);
+  if (kernel.is_binary) return Fixture({"cross", "auto", {{Kind::binary}, {Kind::binary}}, {}, 0.0}, 3, 4);
   return Fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3, 3);
 }
 /// Those that are tried with learned hyper-parameters too.

@@ -18,12 +18,12 @@
 
 namespace coppice {
 
-/// Prior weights of the two groups of a pair, where they are not those of the groups' sizes. They may depend on
-/// anything that the move does not change, and on who is in which group.
+/// Prior weights of the two groups of a pair, where they are not those of the groups' sizes. They may depend
+/// on anything that the move does not change, and on who is in which group.
 class PairPrior {
  public:
   virtual ~PairPrior() = default;
-  /// Nobody is in either group.
+  /// Both groups are empty.
   virtual void clear() = 0;
   virtual void add(std::uint32_t item, std::size_t group) = 0;
   virtual void remove(std::uint32_t item, std::size_t group) = 0;

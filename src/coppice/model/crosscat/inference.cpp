@@ -21,8 +21,8 @@ constexpr StateHeader kLearnedStateHeader("crca", 5);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
-/// In the first sweeps every column is offered new views, and there are more split-merge moves of views: chains
-/// that find too few of them early rarely find the others later.
+/// In the first sweeps every column is offered new views, and there are more split-merge moves of views:
+/// chains that find too few of them early rarely find the others later.
 constexpr std::uint64_t kEarlySweeps = 100;
 constexpr std::size_t kEarlyViewMoves = 10;
 

@@ -247,19 +247,19 @@ void State::split_merge_view(std::size_t first, std::size_t second, const Stream
     if (cell != first && cell != second) {
       const double log_odds = std::clamp(gains[1][cell] - gains[0][cell], -kMostLogOdds, kMostLogOdds);
       const double log_one = log_logistic(log_odds);
-      side = is_split ? (std::log(draw_uniform(stream)) < log_one ? 1 : 0) : (home_[cell] == homes[1] ? 1 : 0);
+      side =
+          is_split ? (std::log(draw_uniform(stream)) < log_one ? 1 : 0) : (home_[cell] == homes[1] ? 1 : 0);
       log_coins += side == 1 ? log_one : log_one - log_odds;
     }
     sides_[side].push_back(cell);
   }
   const auto size = [](const std::vector<std::size_t>& cells) { return static_cast<double>(cells.size()); };
-  double log_split =
-      power_ * (column_prior_->log_open() + log_gamma(size(sides_[0])) + log_gamma(size(sides_[1])) -
-                log_gamma(size(both_))) -
-      log_coins;
+  double log_split = power_ * (column_prior_->log_open() + log_gamma(size(sides_[0])) +
+                               log_gamma(size(sides_[1])) - log_gamma(size(both_))) -
+                     log_coins;
   for (std::size_t side = 0; side < 2; ++side)
-    log_split +=
-        weigh_view(sides_[side], is_split ? nullptr : views_[homes[side]]->labels().data(), stream, made_[side]);
+    log_split += weigh_view(sides_[side], is_split ? nullptr : views_[homes[side]]->labels().data(), stream,
+                            made_[side]);
   log_split -= weigh_view(both_, is_split ? views_[homes[0]]->labels().data() : nullptr, stream, made_[2]);
   if (!(log_uniform < (is_split ? log_split : -log_split))) return;
   ++count.accepted;

@@ -49,8 +49,8 @@ class State {
   /// Every column in random order: out of its view, then into one of the others; a share of them, drawn
   /// without regard to the state, are offered a new one too.
   void column_sweep(Stream& stream, double new_view_share);
-  /// Split and merge of views: of two columns drawn without regard to the state, the views are merged, or their
-  /// common one is split. The rows of what comes are clustered by sequential allocation.
+  /// Split and merge of views: of two columns drawn without regard to the state, the views are merged, or
+  /// their common one is split. The rows of what comes are clustered by sequential allocation.
   void split_merge_views(Stream& stream, std::size_t moves, const StreamName& name, Relatives& relatives);
   /// Rows of every view; each view has a stream of its own, named by `first_index` and the view.
   void row_sweep(const StreamName& name, std::uint64_t first_index);

@@ -50,7 +50,8 @@ class View {
   void update_hyper(Columns& table, double power, Stream& stream);
   /// Columns for which clusters of the rows are to be made by allocate(); such a view is in no state.
   void offer(std::span<const std::size_t> cells);
-  /// Rows one by one in the rule's order, as CellColumn::allocate does it for one column, but always to the end.
+  /// Rows one by one in the rule's order, as CellColumn::allocate does it for one column, but always to the
+  /// end.
   void allocate(const AllocationRule& rule, Stream& stream, Allocation& made);
   const MoveCount& splits() const { return split_merge_.splits(); }
   const MoveCount& merges() const { return split_merge_.merges(); }

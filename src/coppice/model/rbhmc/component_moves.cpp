@@ -9,8 +9,8 @@
 namespace coppice::rbhmc {
 namespace {
 
-/// Scans between the launch and the proposal: without them a launch often divides the rows in another way than
-/// the one that a merge must be able to undo.
+/// Scans between the launch and the proposal: without them a launch often divides the rows in another way
+/// than the one that a merge must be able to undo.
 constexpr std::size_t kLaunchScans = 2;
 
 std::vector<double> logs_up_to(std::size_t rows) {

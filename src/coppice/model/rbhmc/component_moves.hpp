@@ -17,8 +17,8 @@
 
 namespace coppice::rbhmc {
 
-/// Rows are divided in the way the tree would: the groups' weights at a leaf are their rows there and, with the
-/// mass gamma, their weights one level up, to the root, where they are their sizes.
+/// Rows are divided in the way the tree would: the groups' weights at a leaf are their rows there and, with
+/// the mass gamma, their weights one level up, to the root, where they are their sizes.
 class TreePairPrior final : public PairPrior {
  public:
   void use(const State& state);
