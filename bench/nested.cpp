@@ -3,7 +3,7 @@
 // slope of the sweep's time in the number of rows. Usage: bench_nested [DIR] [SWEEPS]: with DIR, w7.csv and
 // w7.lab (a corpus of counts and its leaves) are read from there and run with the multinomial family; SWEEPS
 // is a factor for the numbers of sweeps, of which a third is warm-up. bench_nested blocks [ROWS] [SWEEPS]
-// compares one chain with and without moves of blocks.
+// [MOVES...] compares chains with these numbers of moves of blocks in a sweep.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -200,8 +200,11 @@ int main(int argc, char** argv) {
   if (folder == "blocks") {
     const std::size_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10'000;
     const std::size_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 300;
-    for (const char* blocks : {"block-moves=0", "block-moves=100", "block-moves=1000"})
-      measure(nested("nested", rows, 10, {4, 3, 2, 2}, 6.0, deep), blocks, {"penalty=0", blocks}, count);
+    std::vector<std::string> moves(argv + std::min(argc, 4), argv + argc);
+    if (moves.empty()) moves = {"0", "100", "1000"};
+    for (const std::string& number : moves)
+      measure(nested("nested", rows, 10, {4, 3, 2, 2}, 6.0, deep), number + " blocks",
+              {"penalty=0", "block-moves=" + number}, count);
     return 0;
   }
   for (const auto& [name, extra] : all) {
