@@ -9,7 +9,6 @@ import numpy as np
 
 from coppice._run import Run
 
-
 _MOST_DENSITIES = 5_000_000  # that are computed without being asked for
 
 
@@ -67,7 +66,9 @@ def to_arviz(run: Run, log_likelihood: bool | None = None) -> Any:
     labels_group["labels"].attrs["description"] = (
         "cluster of each row; names of clusters carry no meaning across draws, do not summarize"
     )
-    posterior_group["cluster_weight"].attrs["description"] = "share of the rows in the largest, second largest, ... cluster"
+    posterior_group["cluster_weight"].attrs["description"] = (
+        "share of the rows in the largest, second largest, ... cluster"
+    )
     return answer
 
 

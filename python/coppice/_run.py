@@ -368,7 +368,10 @@ class Run:
         cell : dict
             mean, sd, median, low and high (90 %) of numbers; mode, its probability and probabilities by level.
         """
-        known = [(str(name), value if isinstance(value, str) else repr(float(value))) for name, value in (given or {}).items()]
+        known = [
+            (str(name), value if isinstance(value, str) else repr(float(value)))
+            for name, value in (given or {}).items()
+        ]
         return json.loads(self._native.predict_cells([column], self._as_levels(known), 0))[0]
 
     def _as_levels(self, known: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -12,7 +12,9 @@ def table(rows=60):
     for i in range(rows):
         left = i % 2 == 0
         x = (-3.0 if left else 3.0) + ((i * 7) % 11 - 5) / 8
-        lines.append(f"r{i},{40.0 if i == 9 else x:.2f},{'red' if left == (i % 10 != 4) else 'blue'},{i % 3 + 6 * left}")
+        lines.append(
+            f"r{i},{40.0 if i == 9 else x:.2f},{'red' if left == (i % 10 != 4) else 'blue'},{i % 3 + 6 * left}"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -46,7 +48,7 @@ def test_new_rows_are_judged_too(coppice, run):
 @pytest.mark.parametrize(
     ("words", "code", "remedy"),
     [
-        (["depend", "run.coppice", "colour"], 2, "color"),
+        (["depend", "run.coppice", "colr"], 2, "color"),
         (["similar", "run.coppice", "r99x"], 2, "no such row"),
         (["similar", "run.coppice"], 2, "names of one or two rows"),
         (["predict", "run.coppice", "x", "--given", "color"], 2, "COLUMN=VALUE"),

@@ -19,9 +19,7 @@ def test_groups_and_numbers(model):
     # Weights and means of the clusters of a draw, the largest first.
     sizes = np.sort(np.bincount(run.labels(1)[0, -1]))[::-1] / run.rows
     np.testing.assert_allclose(posterior["cluster_weight"].values[0, -1, : len(sizes)], sizes)
-    total = np.nansum(
-        posterior["cluster_mean"].values[0, -1, :, 0] * posterior["cluster_weight"].values[0, -1], axis=0
-    )
+    total = np.nansum(posterior["cluster_mean"].values[0, -1, :, 0] * posterior["cluster_weight"].values[0, -1], axis=0)
     np.testing.assert_allclose(total, run.data()[:, 0].mean(), atol=1e-9)
     np.testing.assert_array_equal(posterior["n_clusters"].values[:, :, 0], run.labels(1).max(axis=2) + 1)
     np.testing.assert_array_equal(statistics["lp"].values, run.traces()["log_joint"])

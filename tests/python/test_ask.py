@@ -19,7 +19,9 @@ def visitors(rows=80):
         {
             "minutes": np.round(np.where(group == 1, 90.0, 30.0) + 6.0 * rng.normal(size=rows), 1),
             "visits": rng.poisson(np.where(group == 1, 9, 2)),
-            "hall": pd.Categorical(np.where(rng.random(rows) < 0.9, np.where(group == 1, "ships", "space"), "minerals")),
+            "hall": pd.Categorical(
+                np.where(rng.random(rows) < 0.9, np.where(group == 1, "ships", "space"), "minerals")
+            ),
             "noise": np.round(rng.normal(size=rows), 3),
         },
         index=[f"v{i}" for i in range(rows)],
@@ -65,8 +67,8 @@ def test_answers_make_sense(model):
     assert run.anomalies(strange, top=1)[0]["cells"][0]["column"] == "visits"
     with pytest.raises(ValueError, match="minuets"):
         run.depend("minuets")
-    with pytest.raises(KeyError, match="nobody"):
-        run.similar("nobody")
+    with pytest.raises(KeyError, match="v999"):
+        run.similar("v999")
 
 
 def test_samples_and_features(model):
