@@ -46,7 +46,7 @@ def test_new_rows_are_judged_too(coppice, run):
 @pytest.mark.parametrize(
     ("words", "code", "remedy"),
     [
-        (["depend", "run.coppice", "colour"], 2, "color"),
+        (["depend", "run.coppice", "colour"], 2, "color"),  # words: ok
         (["similar", "run.coppice", "r99x"], 2, "no such row"),
         (["similar", "run.coppice"], 2, "names of one or two rows"),
         (["predict", "run.coppice", "x", "--given", "color"], 2, "COLUMN=VALUE"),
