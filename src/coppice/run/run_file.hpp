@@ -44,7 +44,8 @@ struct RunContents {
   bool has_weights() const { return !weights.columns.empty(); }
   /// One for each row; empty if rows have no weights.
   std::span<const double> copies() const {
-    return has_weights() ? std::span<const double>(weights.columns.front().values) : std::span<const double>();
+    return has_weights() ? std::span<const double>(weights.columns.front().values)
+                         : std::span<const double>();
   }
 };
 
