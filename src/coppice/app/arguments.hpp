@@ -27,8 +27,8 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --weights --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the data
-/// reader wants them.
+/// --id --weights --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the
+/// data reader wants them.
 struct DataFlags {
   std::string id;
   std::string weights;

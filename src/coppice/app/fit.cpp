@@ -118,9 +118,9 @@ std::string announcement(const Fit& fit) {
                         : length_words(fit);
   const Rows& rows = fit.setup().rows;
   const std::string weights = rows.has_copies ? fmt::format(" of weight {:.0f} in all", rows.copies()) : "";
-  return fmt::format("{} on {}{}: {}; {}; about {} of memory", model.name, counted(fit.rows(), "row"), weights,
-                     learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(), length,
-                     size_words(fit.memory_bytes()));
+  return fmt::format("{} on {}{}: {}; {}; about {} of memory", model.name, counted(fit.rows(), "row"),
+                     weights, learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(),
+                     length, size_words(fit.memory_bytes()));
 }
 
 /// Fills in what was left out: the model, and the name of the run.

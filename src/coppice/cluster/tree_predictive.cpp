@@ -118,8 +118,8 @@ void TreePredictive::log_joint(const double* row, std::span<double> out) const {
 
 void TreePredictive::log_shares(std::span<double> out) const {
   for (std::size_t k = 0; k < components_.size(); ++k)
-    out[k] = components_[k].log_rows + components_[k].log_more_seats + components_[k].log_probability -
-             log_all_;
+    out[k] =
+        components_[k].log_rows + components_[k].log_more_seats + components_[k].log_probability - log_all_;
   out[components_.size()] = std::log(alpha_) - log_all_;
 }
 

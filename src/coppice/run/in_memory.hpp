@@ -34,9 +34,9 @@ Place place_of(const MemoryTable& table, std::size_t row, std::size_t column);
 
 /// How the columns of a table in memory are to be read.
 struct MemoryReading {
-  const Table* labels = nullptr;  // columns of 0, 1 and NaN that a model is to learn, or none
-  std::string codebook;           // TOML; may be empty
-  bool family_is_named = false;   // kinds then follow what the family takes
+  const Table* labels = nullptr;     // columns of 0, 1 and NaN that a model is to learn, or none
+  std::string codebook;              // TOML; may be empty
+  bool family_is_named = false;      // kinds then follow what the family takes
   std::vector<double> weights = {};  // of the rows; empty: each counts once
 };
 

@@ -46,7 +46,8 @@ struct RunContents {
   bool has_weights() const { return !weights.columns.empty(); }
   /// One for each row; empty if rows have no weights.
   std::span<const double> copies() const {
-    return has_weights() ? std::span<const double>(weights.columns.front().values) : std::span<const double>();
+    return has_weights() ? std::span<const double>(weights.columns.front().values)
+                         : std::span<const double>();
   }
   /// Number of rows of the whole table.
   std::size_t rows() const { return part.all_rows != 0 ? part.all_rows : table.rows(); }
