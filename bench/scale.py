@@ -72,7 +72,7 @@ def peers(rows):
     points = centers[truth] + np.einsum("nij,nj->ni", roots[truth], rng.normal(size=(rows, 10)))
     models = {
         "MiniBatchKMeans(20)": lambda: MiniBatchKMeans(20, random_state=1).fit(points).labels_,
-        "BayesianGaussianMixture(30)": lambda: BayesianGaussianMixture(30, random_state=1).fit_predict(points),
+        "BayesianGaussianMixture(30)": lambda: BayesianGaussianMixture(n_components=30, random_state=1).fit_predict(points),
         "NRMMixture, 30 sweeps": lambda: last_labels(
             coppice.NRMMixture(
                 sampler="data-parallel", chains=1, warmup=25, draws=5, random_state=1, n_jobs=1, verbose=0
@@ -108,7 +108,8 @@ def figure(source, output):
     sweeps = measured["sweeps"]
     # Relative errors count alike at all sizes.
     seconds = np.array([s["cpu_seconds"] for s in sweeps])
-    (per_cell, per_row), *_ = np.linalg.lstsq(np.array([work(s) for s in sweeps]) / seconds[:, None], np.ones(len(sweeps)), rcond=None)
+    relative = np.array([work(s) for s in sweeps]) / seconds[:, None]
+    (per_cell, per_row), *_ = np.linalg.lstsq(relative, np.ones(len(sweeps)), rcond=None)
     per_task, latency = np.polyfit(
         [r["tasks"] for r in measured["rounds"]], [r["seconds"] for r in measured["rounds"]], 1
     )
@@ -129,10 +130,11 @@ def figure(source, output):
     cores = TARGET["machines"] * TARGET["cores"]
     predicted = sweep_time(TARGET["rows"], cores)
     alone = np.array([TARGET["rows"] * TARGET["clusters"] * 100, TARGET["rows"]]) @ [per_cell, per_row]
-    print(f"10^9 rows x 10, 20 clusters, {cores} cores: {predicted:.2f} s a sweep predicted, of which work {alone / cores:.2f} s")
+    print(f"10^9 rows x 10, 20 clusters, {cores} cores: {predicted:.2f} s a sweep, {alone / cores:.2f} s of it work")
     grid = np.logspace(4.5, 9, 60)
     figure, axes = plt.subplots(figsize=(6.4, 4))
-    axes.loglog([s["rows"] for s in wide], [s["cpu_seconds"] for s in wide], "o", color="black", label="measured, one core")
+    points = [s["rows"] for s in wide], [s["cpu_seconds"] for s in wide]
+    axes.loglog(*points, "o", color="black", label="measured, one core")
     for count in (1, 32, cores):
         axes.loglog(grid, [sweep_time(int(n), count) for n in grid], label=f"model, {count} core{'s' * (count > 1)}")
     axes.plot([TARGET["rows"]], [predicted], "*", color="black", markersize=12)
