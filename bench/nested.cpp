@@ -2,7 +2,8 @@
 // components, of the level-1 entropy and of level-1 co-clustering, agreement with the truth, and the log-log
 // slope of the sweep's time in the number of rows. Usage: bench_nested [DIR] [SWEEPS]: with DIR, w7.csv and
 // w7.lab (a corpus of counts and its leaves) are read from there and run with the multinomial family; SWEEPS
-// is a factor for the numbers of sweeps, of which a third is warm-up.
+// is a factor for the numbers of sweeps, of which a third is warm-up. bench_nested blocks [ROWS] [SWEEPS]
+// [MOVES...] compares chains with these numbers of moves of blocks in a sweep.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +17,8 @@
 #include "coppice/data/read.hpp"
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/scores.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace {
 
@@ -167,7 +168,7 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
       moves += fmt::format(" {} {:.2g}", move.name,
                            static_cast<double>(move.accepted) / static_cast<double>(move.proposed));
   fmt::print(
-      "{:<14}{:<12}{:>6}{:>7}{:>9.3f}{:>8.0f}{:>4.0f}{:>7.0f}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}{:>7.2f}{:>"
+      "{:<14}{:<16}{:>6}{:>7}{:>9.3f}{:>8.0f}{:>4.0f}{:>7.0f}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}{:>7.2f}{:>"
       "7.3f} "
       "{}\n",
       work.name, setting_name, rows.size(), sweeps, result.milliseconds, 1e3 * init_seconds,
@@ -184,7 +185,7 @@ int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "";
   const double scale = argc > 2 ? std::atof(argv[2]) : 1.0;
   const auto sweeps = [&](double count) { return static_cast<std::size_t>(std::max(3.0, scale * count)); };
-  fmt::print("{:<14}{:<12}{:>6}{:>7}{:>9}{:>8}{:>4}{:>7}{:>10}{:>10}{:>10}{:>10}{:>7}{:>7} {}\n", "data",
+  fmt::print("{:<14}{:<16}{:>6}{:>7}{:>9}{:>8}{:>4}{:>7}{:>10}{:>10}{:>10}{:>10}{:>7}{:>7} {}\n", "data",
              "setting", "rows", "sweeps", "ms/sweep", "init ms", "K", "leaves", "ESS(K)/s", "ESS(1)/s",
              "pair/s", "lowest/s", "moving", "ARI", "acceptance");
   const std::vector<std::pair<std::string, std::vector<std::string>>> all{
@@ -196,6 +197,16 @@ int main(int argc, char** argv) {
   if (!folder.empty() && std::filesystem::exists(folder + "/w7.csv"))
     measure(corpus(folder), "bhmc", {"penalty=0"}, sweeps(200));
   const std::vector<std::string> deep{"levels=4", "alpha=0.2", "gamma=1.5"};
+  if (folder == "blocks") {
+    const std::size_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10'000;
+    const std::size_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 300;
+    std::vector<std::string> moves(argv + std::min(argc, 4), argv + argc);
+    if (moves.empty()) moves = {"0", "100", "1000"};
+    for (const std::string& number : moves)
+      measure(nested("nested", rows, 10, {4, 3, 2, 2}, 6.0, deep), number + " blocks",
+              {"penalty=0", "block-moves=" + number}, count);
+    return 0;
+  }
   for (const auto& [name, extra] : all) {
     measure(nested("like animals", 33, 7, {3, 3}, 2.0, {"levels=3"}), name, extra, sweeps(20'000));
     measure(nested("like fashion", 100, 10, {3, 3}, 2.0, deep), name, extra, sweeps(10'000));

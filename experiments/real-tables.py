@@ -1,11 +1,11 @@
 """Default fits of everyday tables beside what a user would pick instead.
 
-First the held-out log density of a row in original units, on paired splits: what defaults are chosen by. Then the answer on the whole table: agreement
-with known labels, number of clusters, worst R-hat, seconds; labels are looked at last, nothing is chosen by them.
+First the held-out log density of a row in original units, on paired splits: what defaults are chosen by. Whole rows of mixed tables follow. Then the
+answer on the whole table: agreement with known labels, number of clusters, worst R-hat, seconds; labels are looked at last, nothing is chosen by them.
 
-usage: real-tables.py [--splits N] [--only density|answers] [--methods 'NAME; ...'] [TABLE...]
-A method "fit: OPTIONS" is coppice with these options.
-Writes build/experiments/real-tables.json and prints Markdown. mclust takes part where R and its package are installed."""
+usage: real-tables.py [--splits N] [--only density|mixed|answers] [--methods 'NAME; ...'] [TABLE...]
+A method "fit: OPTIONS" is nrmm with these options. Fits of splits have the fixed length of 4 x 1,500 sweeps, so that the clock has no influence.
+Writes build/experiments/real-tables.json and prints Markdown. mclust takes part where R and its package are installed, lace where its package is."""
 
 import argparse
 import json
@@ -40,14 +40,18 @@ TABLES = {
     "s1": ("s1.csv", "label", ()),
     "isolet300": ("isolet300.csv.gz", "label", ()),
 }
-# Ours: options of fit.
+# Tables with categories, counts or yes/no columns, whose whole rows are predicted.
+MIXED = ("penguins", "zoo", "housevotes84", "soybean")
+# Ours: model and options of fit.
 OURS = {
-    "default": (),
-    "fixed": ("--hyper", "fixed"),
-    "independent": ("--family", "gaussian-diagonal"),
-    "no log scale": (),
+    "default": ("nrmm",),
+    "fixed": ("nrmm", "--hyper", "fixed"),
+    "independent": ("nrmm", "--family", "gaussian-diagonal"),
+    "no log scale": ("nrmm",),
+    "crosscat": ("crosscat",),
 }
-PEERS = ("mclust", "bgm", "one normal")
+DENSITY_METHODS = ("default", "fixed", "independent", "no log scale", "mclust", "bgm", "one normal")
+MIXED_METHODS = ("default", "fixed", "crosscat", "lace")
 
 MCLUST = """
 suppressMessages(library(mclust))
@@ -71,6 +75,40 @@ def run_mclust(folder, train, test):
         file.write(MCLUST)
     done = subprocess.run(["Rscript", script, train, test], capture_output=True, text=True)
     return done.stdout.splitlines() if done.returncode == 0 else None
+
+
+def run_lace(whole, kinds, held, seed):
+    """Log densities of rows under lace, a peer for mixed tables: eight states of 1,000 sweeps. Its levels and rows must be
+    those of the whole table, so the rows held out are there with empty cells."""
+    try:
+        import lace
+        import pandas
+    except ImportError:
+        return None
+    frame = pandas.DataFrame(
+        {
+            title: [
+                None
+                if cell in ("", "NA")
+                else float(cell)
+                if kind == "real"
+                else int(cell)
+                if kind == "count"
+                else cell
+                for cell in column
+            ]
+            for (title, kind), column in zip(kinds, zip(*whole, strict=True), strict=True)
+        },
+        index=[f"row {i}" for i in range(len(whole))],
+    )
+    for title, kind in kinds:
+        frame[title] = frame[title].astype({"real": "float64", "count": "Int64"}.get(kind, "object"))
+    fitted = frame.copy()
+    fitted.iloc[held] = None
+    fitted = fitted.astype(frame.dtypes.to_dict())
+    engine = lace.Engine.from_df(fitted, lace.Codebook.from_df("table", frame), n_states=8, rng_seed=seed)
+    engine.update(1000, quiet=True)
+    return np.array(engine.logp(frame.iloc[held]))
 
 
 def columns_of(name):
@@ -98,15 +136,18 @@ def log_density(method, folder, header, rows, kept, held):
     train, test = f"{folder}/train.csv", f"{folder}/test.csv"
     common.write_table(train, header, [rows[i] for i in kept])
     common.write_table(test, header, [rows[i] for i in held])
-    ours = tuple(method[4:].split()) if method.startswith("fit:") else OURS.get(method)
+    ours = ("nrmm", *method[4:].split()) if method.startswith("fit:") else OURS.get(method)
     if ours is not None:
         # Kinds are those of the whole table, for every method.
         book = f"{folder}/codebook.toml"
         with open(book, "w", encoding="utf-8") as file:
-            text = common.coppice("codebook", f"{folder}/numbers.csv", "-q", "-o", "-")
+            text = common.coppice("codebook", f"{folder}/table.csv", "-q", "-o", "-")
             file.write(text.replace('transform = "log"', "") if method == "no log scale" else text)
         run = f"{folder}/run.coppice"
-        common.coppice("fit", "nrmm", train, *ours, "--codebook", book, "-q", "--overwrite", "-o", run)
+        model, *options = ours
+        common.coppice(
+            "fit", model, train, *options, "--codebook", book, "--until", "length", "-q", "--overwrite", "-o", run
+        )
         return common.held_out(run, test)
     fitted = np.array([[float(x) for x in rows[i]] for i in kept])
     new = np.array([[float(x) for x in rows[i]] for i in held])
@@ -126,7 +167,7 @@ def density(name, methods, splits, folder):
     header, rows = continuous(header, rows, folder)
     if not header:
         return None
-    common.write_table(f"{folder}/numbers.csv", header, rows)
+    common.write_table(f"{folder}/table.csv", header, rows)
     scores = {method: [] for method in methods}
     seconds = dict.fromkeys(methods, 0.0)
     for split in range(splits):
@@ -134,6 +175,34 @@ def density(name, methods, splits, folder):
         for method in methods:
             start = time.monotonic()
             values = log_density(method, folder, header, rows, kept, held)
+            seconds[method] += time.monotonic() - start
+            scores[method].append(float("nan") if values is None else float(np.mean(values)))
+    return {"rows": len(rows), "columns": len(header), "scores": scores, "seconds": seconds}
+
+
+def mixed(name, methods, splits, folder):
+    """As density(), for all columns of a table: only complete rows are held out, of which every method says the same."""
+    header, rows, _ = columns_of(name)
+    common.write_table(f"{folder}/table.csv", header, rows)
+    book = common.coppice("codebook", f"{folder}/table.csv", "--json", "-q", parse="json")
+    kind_of = {c["name"]: c["kind"] for c in book["columns"]}
+    kept_columns = [j for j, title in enumerate(header) if title in kind_of]
+    header, rows = [header[j] for j in kept_columns], [[row[j] for j in kept_columns] for row in rows]
+    kinds = [(title, kind_of[title]) for title in header]
+    complete = {i for i, row in enumerate(rows) if all(cell not in ("", "NA") for cell in row)}
+    scores = {method: [] for method in methods}
+    seconds = dict.fromkeys(methods, 0.0)
+    for split in range(splits):
+        chosen = common.split_rows(header, rows, split)[1]
+        held = np.array([i for i in chosen if i in complete])
+        kept = np.setdiff1d(np.arange(len(rows)), held)
+        for method in methods:
+            start = time.monotonic()
+            values = (
+                run_lace(rows, kinds, held, split + 1)
+                if method == "lace"
+                else log_density(method, folder, header, rows, kept, held)
+            )
             seconds[method] += time.monotonic() - start
             scores[method].append(float("nan") if values is None else float(np.mean(values)))
     return {"rows": len(rows), "columns": len(header), "scores": scores, "seconds": seconds}
@@ -150,8 +219,10 @@ def answers(name, folder):
     common.coppice("fit", "nrmm", path, "-q", "--overwrite", "-o", run)
     out = {"seconds": time.monotonic() - start, "classes": len(set(labels)), "rows": len(rows)}
     summary = common.coppice("summary", run, "--json", parse="json")
-    found = [row[1] for row in common.coppice("export", run, "--what", "consensus", "--to", "csv", parse="csv")[1:]]
-    out["default"] = [common.adjusted_rand(labels, found), len(set(found))]
+    export = ("export", run, "--what", "consensus", "--to", "csv")
+    found = [row[1] for row in common.coppice(*export, "--assign-all", parse="csv")[1:]]
+    shown = {row[1] for row in common.coppice(*export, parse="csv")[1:]} - {"-1"}
+    out["default"] = [common.adjusted_rand(labels, found), len(shown)]
     out["r_hat"] = max((t["rhat"] for t in summary["traces"] if t.get("rhat")), default=None)
     out["trusted"] = summary.get("trusted")
     numbers = np.array([[float(cell) if is_number(cell) else np.nan for cell in row] for row in rows])
@@ -211,26 +282,31 @@ def main():
     warnings.filterwarnings("ignore")
     parser = argparse.ArgumentParser()
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--only", choices=("density", "answers"))
-    parser.add_argument("--methods", default=";".join((*OURS, *PEERS)))
+    parser.add_argument("--only", choices=("density", "mixed", "answers"))
+    parser.add_argument("--methods")
     parser.add_argument("tables", nargs="*")
     options = parser.parse_args()
     if not common.DATA.is_dir():
         raise SystemExit(f"the data folder {common.DATA} is not there (set COPPICE_DATA)")
     common.OUT.mkdir(parents=True, exist_ok=True)
     names = options.tables or list(TABLES)
-    methods = [method.strip() for method in options.methods.split(";")]
-    results = {"density": {}, "answers": {}}
-    if options.only != "answers":
-        print("| table | size | " + " | ".join(methods) + " |")
+    results = {"density": {}, "mixed": {}, "answers": {}}
+    for part, judge, tables, usual in (
+        ("density", density, names, DENSITY_METHODS),
+        ("mixed", mixed, [name for name in names if name in MIXED], MIXED_METHODS),
+    ):
+        if options.only not in (None, part) or not tables:
+            continue
+        methods = [method.strip() for method in options.methods.split(";")] if options.methods else usual
+        print("\n| table | size | " + " | ".join(methods) + " |")
         print("|---|---|" + "---|" * len(methods))
-        for name in names:
+        for name in tables:
             with tempfile.TemporaryDirectory() as folder:
-                result = density(name, methods, options.splits, folder)
-                if result is not None:
-                    results["density"][name] = result
-                    show_density(name, result)
-    if options.only != "density":
+                result = judge(name, methods, options.splits, folder)
+            if result is not None:
+                results[part][name] = result
+                show_density(name, result)
+    if options.only in (None, "answers"):
         kinds = ("default", "mclust", "bgm", "hdbscan", "k-means, k given")
         print("\n| table | rows | classes | " + " | ".join(kinds) + " | worst R-hat | s |")
         print("|---|---|---|" + "---|" * (len(kinds) + 2))

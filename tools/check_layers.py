@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Fails where an include points the wrong way: from a folder of src/coppice to one below it in the list, from one model to
-another, in a circle between files of src/coppice (x.hpp and x.cpp are one file here), or from python/ to the command line."""
+"""Fails where an include points the wrong way: from a folder of src/coppice to one below it in the list, from anywhere
+but its own folder and the registry to a model, in a circle between files of src/coppice (x.hpp and x.cpp are one file
+here), or from python/ and r/ to the command line."""
 
 import pathlib
 import re
@@ -12,8 +13,11 @@ PUBLIC = "coppice.hpp"  # of the whole library, so it may include every layer bu
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
-def fault(here, root, target):
-    """Why a file in the folders `here` may not include `target`, or None."""
+REGISTRY = "model/registry.cpp"  # the one list of models
+
+
+def fault(here, name, root, target):
+    """Why the file `name` in the folders `here` may not include `target`, or None."""
     if ".." in target or (not target.startswith("coppice/") and (root / "/".join(here) / target).exists()):
         return "write the path from src/"
     there = target.split("/")[1:]
@@ -23,8 +27,8 @@ def fault(here, root, target):
         return f"{there[0]} is not a layer"
     if LAYERS.index(there[0]) > LAYERS.index(here[0]):
         return f"{here[0]} is above {there[0]}"
-    if here[0] == there[0] == "model" and len(here) > 1 and len(there) > 2 and here[1] != there[1]:
-        return f"model/{here[1]} may not know model/{there[1]}"
+    if there[0] == "model" and len(there) > 2 and here[:2] != ("model", there[1]) and name != REGISTRY:
+        return f"{'/'.join(here[:2])} may not know model/{there[1]}"
     return None
 
 
@@ -53,7 +57,7 @@ def sources(folder):
 
 def main(top):
     root, count, faults, graph = top / "src" / "coppice", 0, [], {}
-    for path in sources(root) + sources(top / "python"):
+    for path in sources(root) + sources(top / "python") + sources(top / "r"):
         count += 1
         is_ours = path.is_relative_to(root)
         here = path.relative_to(root).parts[:-1] if is_ours else ()
@@ -67,9 +71,10 @@ def main(top):
         for match in INCLUDE.finditer(text):
             if is_ours:
                 graph.setdefault(unit, set()).update({match[1].rsplit(".", 1)[0]} - {unit})
-                why = fault(here, root, match[1])
+                why = fault(here, path.relative_to(root).as_posix(), root, match[1])
             else:
-                why = "python may not know app" if match[1].startswith("coppice/app/") else None
+                package = path.relative_to(top).parts[0]
+                why = f"{package} may not know app" if match[1].startswith("coppice/app/") else None
             if why:
                 line = text.count("\n", 0, match.start(1)) + 1
                 faults.append(f"{path}:{line}: includes {match[1]}: {why}")

@@ -23,6 +23,21 @@ def coppice(*arguments):
     return result.stdout
 
 
+SHORT = ("--chains", 2, "--warmup", 50, "--draws", 60)
+ANIMALS = (ROOT / "examples" / "animals.csv", "--id", "name", "--truth", "class")
+
+
+def fit(run, model, table, *arguments):
+    coppice("fit", model, table, *arguments, "--progress", "none", "-q", "-o", run)
+
+
+def fit_and_report(folder, name, model, table, *arguments):
+    run, page = folder / f"{name}.coppice", folder / f"{name}.html"
+    fit(run, model, table, *arguments)
+    coppice("report", run, "-o", page)
+    return page
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("reports")
@@ -31,109 +46,27 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def animals(folder):
     """A hierarchy of three levels with known labels."""
-    run = folder / "animals.coppice"
-    coppice(
-        "fit",
-        "rbhmc",
-        ROOT / "examples" / "animals.csv",
-        "--id",
-        "name",
-        "--truth",
-        "class",
-        "--chains",
-        2,
-        "--warmup",
-        50,
-        "--draws",
-        60,
-        "--penalty",
-        0,
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
-    page = folder / "animals.html"
-    coppice("report", run, "-o", page)
-    return page
+    return fit_and_report(folder, "animals", "rbhmc", *ANIMALS, *SHORT, "--penalty", 0)
 
 
 @pytest.fixture(scope="session")
 def plane(folder):
     """Two columns, clusters of sub-clusters."""
-    table, run, page = folder / "bananas.csv", folder / "bananas.coppice", folder / "bananas.html"
+    table = folder / "bananas.csv"
     coppice("simulate", "bananas", "--n", 200, "-o", table)
-    coppice(
-        "fit",
-        "nhcm",
-        table,
-        "--id",
-        "row",
-        "--chains",
-        2,
-        "--warmup",
-        50,
-        "--draws",
-        60,
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
-    coppice("report", run, "-o", page)
-    return page
+    return fit_and_report(folder, "bananas", "nhcm", table, "--id", "row", *SHORT)
 
 
 @pytest.fixture(scope="session")
 def views(folder):
     """Views of the columns."""
-    run, page = folder / "views.coppice", folder / "views.html"
-    coppice(
-        "fit",
-        "crosscat",
-        ROOT / "examples" / "animals.csv",
-        "--id",
-        "name",
-        "--truth",
-        "class",
-        "--chains",
-        2,
-        "--warmup",
-        50,
-        "--draws",
-        60,
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
-    coppice("report", run, "-o", page)
-    return page
+    return fit_and_report(folder, "views", "crosscat", *ANIMALS, *SHORT)
 
 
 @pytest.fixture(scope="session")
 def greedy(folder):
     """One greedy tree, no draws."""
-    run, page = folder / "greedy.coppice", folder / "greedy.html"
-    coppice(
-        "fit",
-        "bhc",
-        ROOT / "examples" / "animals.csv",
-        "--id",
-        "name",
-        "--truth",
-        "class",
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
-    coppice("report", run, "-o", page)
-    return page
+    return fit_and_report(folder, "greedy", "bhc", *ANIMALS)
 
 
 def write_texts(path, names, labels, rows=200):
@@ -158,36 +91,11 @@ def write_texts(path, names, labels, rows=200):
 @pytest.fixture(scope="session")
 def labels(folder):
     """A classifier of five labels, two of which have names that try to break the page."""
-    table, run, page = folder / "texts.csv", folder / "labels.coppice", folder / "labels.html"
+    table = folder / "texts.csv"
     names = ["label_sport", f"label_{HOSTILE}", "label_علم", "label_health", "label_news"]
     write_texts(table, [f"word {j}" for j in range(8)] + [HOSTILE], names)
-    coppice(
-        "fit",
-        "bnmc",
-        table,
-        "--id",
-        "id",
-        "--labels",
-        "label_*",
-        "--truncation",
-        12,
-        "--topics",
-        6,
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
-    coppice("report", run, "-o", page)
-    return page
-
-
-def fit_and_report(folder, name, model, *arguments):
-    run, page = folder / f"{name}.coppice", folder / f"{name}.html"
-    coppice("fit", model, folder / f"{name}.csv", *arguments, "--progress", "none", "-q", "-o", run)
-    coppice("report", run, "-o", page)
-    return page
+    sizes = ("--truncation", 12, "--topics", 6)
+    return fit_and_report(folder, "labels", "bnmc", table, "--id", "id", "--labels", "label_*", *sizes)
 
 
 @pytest.fixture(scope="session")
@@ -203,9 +111,9 @@ def mixed(folder):
         visits = sum(draw.random() < [0.1, 0.3, 0.8][kind] for _ in range(12))
         ringed = int(draw.random() < [0.1, 0.9, 0.5][kind])
         lines.append(f"bird {k},{numbers[0]:.2f},{numbers[1]:.2f},{visits},{island},{ringed},{species}")
-    (folder / "mixed.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    short = ("--chains", 2, "--warmup", 50, "--draws", 60)
-    return fit_and_report(folder, "mixed", "nrmm", "--id", "id", "--truth", "species", *short)
+    table = folder / "mixed.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return fit_and_report(folder, "mixed", "nrmm", table, "--id", "id", "--truth", "species", *SHORT)
 
 
 @pytest.fixture(scope="session")
@@ -219,9 +127,10 @@ def crowded(folder):
     for k in range(10_000):
         group = min(int(draw.expovariate(0.15)), clusters - 1)
         lines.append(",".join([f"s{k}", *(f"{draw.gauss(mean, 1):.2f}" for mean in centers[group]), f"g{group}"]))
-    (folder / "crowded.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = folder / "crowded.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
     short = ("--chains", 1, "--warmup", 20, "--draws", 10)
-    return fit_and_report(folder, "crowded", "nrmm", "--id", "id", "--truth", "group", *short)
+    return fit_and_report(folder, "crowded", "nrmm", table, "--id", "id", "--truth", "group", *short)
 
 
 @pytest.fixture(scope="session")
@@ -236,8 +145,10 @@ def many_views(folder):
     for k in range(rows):
         cells = [f"{draw.gauss(mean, 1):.2f}" for v in range(views) for mean in centers[v][parts[v][k]]]
         lines.append(",".join([f"row {k}", *cells, *(f"{draw.gauss(0, 1):.2f}" for _ in range(20))]))
-    (folder / "many_views.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return fit_and_report(folder, "many_views", "crosscat", "--id", "id", "--chains", 1, "--warmup", 40, "--draws", 20)
+    table = folder / "many_views.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    short = ("--chains", 1, "--warmup", 40, "--draws", 20)
+    return fit_and_report(folder, "many_views", "crosscat", table, "--id", "id", *short)
 
 
 @pytest.fixture(scope="session")
@@ -251,30 +162,8 @@ def hostile(folder):
         lines.append(f'"{name}",{(k % 2) * 10 + k * 0.01},{color},{k % 2}')
     table = folder / "hostile & <i>odd<i>.csv"
     table.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    run = folder / "hostile.coppice"
-    coppice(
-        "fit",
-        "nrmm",
-        table,
-        "--id",
-        "id",
-        "--truth",
-        f"{HOSTILE}2",
-        "--chains",
-        2,
-        "--warmup",
-        50,
-        "--draws",
-        100,
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
-    page = folder / "hostile.html"
-    coppice("report", run, "-o", page)
-    return page
+    length = ("--chains", 2, "--warmup", 50, "--draws", 100)
+    return fit_and_report(folder, "hostile", "nrmm", table, "--id", "id", "--truth", f"{HOSTILE}2", *length)
 
 
 @pytest.fixture(scope="session")

@@ -5,32 +5,13 @@ import urllib.error
 import urllib.request
 
 import pytest
-from conftest import BINARY, ROOT, coppice, write_texts
+from conftest import ANIMALS, BINARY, coppice, fit, write_texts
 
 
 @pytest.fixture
 def served(tmp_path):
     run = tmp_path / "animals.coppice"
-    coppice(
-        "fit",
-        "nrmm",
-        ROOT / "examples" / "animals.csv",
-        "--id",
-        "name",
-        "--truth",
-        "class",
-        "--chains",
-        2,
-        "--warmup",
-        10,
-        "--draws",
-        40,
-        "--progress",
-        "none",
-        "-q",
-        "-o",
-        run,
-    )
+    fit(run, "nrmm", *ANIMALS, "--chains", 2, "--warmup", 10, "--draws", 40)
     with subprocess.Popen(
         [BINARY, "view", str(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:

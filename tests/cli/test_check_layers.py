@@ -13,6 +13,7 @@ IN_ORDER = {
     "src/coppice/data/table.hpp": '#include "coppice/base/error.hpp"\n',
     "src/coppice/model/model.hpp": '#include "coppice/data/table.hpp"\n',
     "src/coppice/model/a/a.cpp": '#include "coppice/model/model.hpp"\n',
+    "src/coppice/model/registry.cpp": '#include "coppice/model/a/a.hpp"\n',
     "src/coppice/app/main.cpp": '#include "coppice/model/model.hpp"\n',
     "python/src/module.cpp": '#include "bindings.hpp"\n#include "coppice/model/model.hpp"\n',
 }
@@ -39,9 +40,12 @@ def test_a_tree_in_order_passes(tmp_path):
             "up.cpp:2: includes coppice/model/model.hpp: data is above model",
         ),
         ({"src/coppice/model/b/b.hpp": '#include "coppice/model/a/a.hpp"\n'}, "model/b may not know model/a"),
+        ({"src/coppice/post/b.cpp": '#include "coppice/model/a/a.hpp"\n'}, "post may not know model/a"),
+        ({"src/coppice/model/b.cpp": '#include "coppice/model/a/a.hpp"\n'}, "model may not know model/a"),
         ({"src/coppice/odd/x.hpp": ""}, "not in a layer"),
         ({"src/coppice/base/near.cpp": '#include "error.hpp"\n'}, "write the path from src/"),
         ({"python/src/run.cpp": '#include "coppice/app/main.hpp"\n'}, "python may not know app"),
+        ({"r/coppice/src/run.cpp": '#include "coppice/app/main.hpp"\n'}, "r may not know app"),
         # Through a source: no header includes itself, and yet neither file can be understood without the other.
         (
             {
@@ -59,7 +63,18 @@ def test_a_tree_in_order_passes(tmp_path):
             "coppice/data/p -> coppice/data/q -> coppice/data/r -> coppice/data/p",
         ),
     ],
-    ids=["upward", "other model", "no layer", "no path", "python", "circle of two", "circle of three"],
+    ids=[
+        "upward",
+        "other model",
+        "answers",
+        "list",
+        "no layer",
+        "no path",
+        "python",
+        "r",
+        "circle of two",
+        "circle of three",
+    ],
 )
 def test_what_is_planted_is_found(tmp_path, planted, words):
     answer = checked(tmp_path, planted)

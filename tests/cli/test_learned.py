@@ -75,7 +75,18 @@ def test_held_out_cells_are_predicted_with_learned_values(coppice, model):
     scores = {}
     for hyper in ("learned", "fixed"):
         answer = coppice.json(
-            "crossvalidate", "complete.csv", "--models", model, "--folds", 2, "--hyper", hyper, "--warmup", 40, "--draws", 40
+            "crossvalidate",
+            "complete.csv",
+            "--models",
+            model,
+            "--folds",
+            2,
+            "--hyper",
+            hyper,
+            "--warmup",
+            40,
+            "--draws",
+            40,
         )
         scores[hyper] = str(answer)
         assert model in scores[hyper]

@@ -73,13 +73,27 @@ def test_fixed_lengths_keep_their_exit_codes(table):
     for contradiction in (("--until", "trusted", "--draws", 10), ("--quick", "--warmup", 10)):
         assert "--" in table(*fit, *contradiction, "-o", "e.coppice", code=78).stderr
     assert "MCMC" in table("fit", "bhc", "data.csv", "--quick", "-o", "e.coppice", code=78).stderr
-    table.write("run.toml", 'model = "nrmm"\ndata = "data.csv"\noutput = "t.coppice"\nuntil = "trusted"\ntime-limit = 0.001\n')
+    table.write(
+        "run.toml", 'model = "nrmm"\ndata = "data.csv"\noutput = "t.coppice"\nuntil = "trusted"\ntime-limit = 0.001\n'
+    )
     assert "until trusted, 1 ms at most" in table("fit", "--config", "run.toml").stderr
 
 
 def test_runs_of_different_lengths_merge(table):
     for seed in (1, 2):
-        table("fit", "nrmm", "data.csv", "--truth", "truth", "--seed", seed, "-o", f"{seed}.coppice", "--time-limit", "10m")
+        table(
+            "fit",
+            "nrmm",
+            "data.csv",
+            "--truth",
+            "truth",
+            "--seed",
+            seed,
+            "-o",
+            f"{seed}.coppice",
+            "--time-limit",
+            "10m",
+        )
     table("merge", "1.coppice", "2.coppice", "-o", "both.coppice")
     answer = table.json("summary", "both.coppice")
     assert answer["chains"] == 8 and answer["complete"]

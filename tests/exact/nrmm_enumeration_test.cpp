@@ -1,6 +1,5 @@
-// Every family x every sampler x concentration fixed and learned, and every sampler of the generalized gamma
-// process: how often the sampler visits each partition of 5 to 7 rows, against the enumeration of all of
-// them.
+// Every family x every sampler, and every sampler of the generalized gamma process: how often the sampler
+// visits each partition of 5 to 7 rows, against the enumeration of all of them.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -25,11 +24,13 @@ struct Chosen {
   bool learned;
 };
 
+/// Every family with every sampler; concentrations fixed and learned in turn, so that every family and every
+/// sampler has both: the concentration is drawn given the number of clusters, whatever they are made of.
 std::vector<Chosen> all_chosen() {
   std::vector<Chosen> list;
   for (std::size_t law_case = 0; law_case < narrow_cases().size(); ++law_case)
     for (std::size_t variant = 0; variant < mixture_variants().size(); ++variant)
-      for (const bool learned : {false, true}) list.push_back({law_case, variant, learned});
+      list.push_back({law_case, variant, (law_case + variant) % 2 == 0});
   return list;
 }
 

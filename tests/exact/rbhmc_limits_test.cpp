@@ -1,5 +1,6 @@
 // The model rbhmc where more is known than the enumeration says: the procedures without a target, the
 // prior, limits in which it becomes a simpler model, invariances, and what its draws keep and predict.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -200,6 +201,35 @@ TEST(RbhmcLimits, ATinyPenaltyIsNone) {
     }
 }
 
+// Gates without power, or with discriminants that distinguish nothing, leave the plain mixture.
+TEST(RbhmcLimits, GatesThatTellNothingAreNone) {
+  const RbhmcCase plain = rbhmc_case_a(0.0);
+  const RbhmcData data(plain);
+  const RbhmcPosterior exact(data.family(), data.rows, plain.settings);
+  const std::vector<std::vector<std::string>> limits{
+      {"penalty=0"}, {"penalty=1e-9"}, {"penalty=1", "discriminant-sd=1e-9"}};
+  for (std::vector<std::string> settings : limits) {
+    settings.emplace_back("regularizer=\"infomax\"");
+    for (const std::uint64_t seed : test_seeds()) {
+      const Problem problem = rbhmc_problem(data, infomax(plain).settings, settings);
+      const std::unique_ptr<Inference> sampler = model_by_name("rbhmc").make_inference(problem);
+      // The hinge is one of other features and no part of this target: it is left out.
+      RbhmcRecord record(exact, scaled(kRbhmcSweeps));
+      sampler->init({seed, 0, 0});
+      for (std::size_t sweep = 1; sweep <= scaled(kRbhmcSweeps); ++sweep) {
+        sampler->step({seed, 0, sweep});
+        record.add(*sampler);
+      }
+      Agreement agreement;
+      for (const char* what :
+           {"P1(2,1)", "P1(4,1)", "P2(3,2)", "Pc(2,1)", "leaves", "nodes", "K", "remainder"})
+        agreement.check(what, record.estimate(what), exact.expectation(what).mean);
+      EXPECT_TRUE(agreement.holds()) << fmt::format("{}, seed {}: ", fmt::join(settings, " "), seed)
+                                     << agreement;
+    }
+  }
+}
+
 // With the tree held fixed this is a mixture of groups that share components.
 TEST(RbhmcLimits, AFixedTreeIsAHierarchicalMixture) {
   const RbhmcCase small = rbhmc_case_c(0.0);
@@ -299,8 +329,8 @@ TEST(RbhmcDraws, DetailsAndTracesAgree) {
       LevelTree tree(4, 3);
       tree.assign(labels);
       const rbhmc::DrawPayload payload = rbhmc::read_payload(sampler->payload(), tree);
-      EXPECT_NEAR(record.last_hinge(),
-                  small.settings.infomax ? -0.5 * traces["log_gates"] : traces["hinge"], 1e-5);
+      EXPECT_NEAR(record.last_hinge(), small.settings.infomax ? -0.5 * traces["log_gates"] : traces["hinge"],
+                  1e-5);
       EXPECT_EQ(static_cast<double>(payload.components), traces["components"]);
       EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces["root_remainder"], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);

@@ -127,6 +127,11 @@ std::vector<Kernel> kernels() {
            {"moves=\"components,structure,discriminants\"", drawn_leaves, "split-merge-moves=2"}},
           {"many_splits", {"split-merge-moves=10", "regraft-moves=0"}},
           {"many_regrafts", {"split-merge-moves=0", "regraft-moves=10"}},
+          {"many_blocks", {"block-moves=10", "split-merge-moves=0", "regraft-moves=0"}},
+          {"blocks_without_paths",
+           {"moves=\"components,structure,discriminants\"", "block-moves=5", "split-merge-moves=2",
+            drawn_leaves}},
+          {"without_blocks", {"block-moves=0"}},
           {"replicas", {"replicas=2"}},
           {"replicas_gibbs", {"replicas=2", gibbs, drawn_theta}},
           {"from_single_path", {"init=\"single-path\""}},
@@ -147,9 +152,9 @@ std::vector<RbhmcCase> main_targets() {
 
 /// Whether a kernel is one of the target: gates have no Gaussian update.
 bool applies(const RbhmcCase& target, const std::vector<std::string>& settings) {
-  return !target.settings.infomax || std::none_of(settings.begin(), settings.end(), [](const std::string& one) {
-    return one.find("gauss") != std::string::npos;
-  });
+  return !target.settings.infomax ||
+         std::none_of(settings.begin(), settings.end(),
+                      [](const std::string& one) { return one.find("gauss") != std::string::npos; });
 }
 
 class RbhmcKernels : public ::testing::TestWithParam<std::size_t> {
@@ -224,6 +229,10 @@ std::vector<RbhmcCase> other_targets() {
   cases.push_back(infomax(rbhmc_case_b(0.5)));
   cases.push_back(infomax(rbhmc_case_c(1.0)));
   cases.push_back(infomax(rbhmc_case_zero(0.5)));
+  RbhmcCase twice = infomax(rbhmc_case_a(1.0));  // two rows twice
+  twice.name += "_duplicates";
+  twice.data = {{-1.5}, {-1.5}, {2.0}, {2.0}};
+  cases.push_back(twice);
   RbhmcSettings gated{2, 0.7, 1.3, 0.9, 0.5, 0.5, 3.0};
   gated.infomax = true;
   cases.push_back({"bernoulli_infomax",
@@ -237,11 +246,8 @@ std::vector<RbhmcCase> other_targets() {
     learned.settings.learn_sd = true;
     cases.push_back(std::move(learned));
   }
-  cases.push_back({"five_rows_infomax",
-                   {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}},
-                   "gaussian-known",
-                   {},
-                   gated});
+  cases.push_back(
+      {"five_rows_infomax", {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}}, "gaussian-known", {}, gated});
   cases.push_back({"two_rows", {{-1.0}, {1.4}}, "gaussian-known", {}, centered_settings});
   cases.push_back({"one_row", {{1.4}}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, settings});
   return cases;
@@ -256,7 +262,8 @@ TEST_P(RbhmcTargets, AreWhatSamplersSample) {
   const std::vector<std::vector<std::string>> variants{
       {},
       {"path-update=\"gibbs\"", "theta=\"drawn\"", "discriminant-update=\"gauss\"", "regraft-moves=5"},
-      {"path-update=\"prior\"", "informed=false", "leaf-weights=\"drawn\"", "split-merge-moves=5"}};
+      {"path-update=\"prior\"", "informed=false", "leaf-weights=\"drawn\"", "split-merge-moves=5",
+       "block-moves=5"}};
   for (std::vector<std::string> settings : variants)
     for (const std::uint64_t seed : test_seeds()) {
       if (target.settings.infomax) std::erase(settings, "discriminant-update=\"gauss\"");

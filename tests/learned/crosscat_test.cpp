@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "coppice/model/crosscat/inference.hpp"
+#include "learned/seen.hpp"
 #include "support/learned_crosscat_law.hpp"
 
 namespace coppice::test {
@@ -141,18 +142,6 @@ LawCase wide_table() {
           true};
 }
 
-/// Labels, traces and payload: all that a run keeps of a state.
-std::string seen_of(const Inference& chain, const Problem& problem) {
-  std::vector<double> traces(trace_names(model_by_name("crosscat"), problem).size());
-  chain.traces(traces);
-  Labels labels(problem.rows->size());
-  chain.labels(labels);
-  std::string text = chain.payload();
-  text.append(reinterpret_cast<const char*>(traces.data()), traces.size() * sizeof(double));
-  text.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
-  return text;
-}
-
 class LearnedCrosscatChain : public ::testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(LearnedCrosscatChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
@@ -171,7 +160,7 @@ TEST_P(LearnedCrosscatChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
     whole->step({3, 0, sweep});
     loaded->step({3, 0, sweep});
     EXPECT_NEAR(whole->log_joint(), whole->log_joint_from_scratch(), 1e-7);
-    ASSERT_EQ(seen_of(*whole, problem), seen_of(*loaded, problem)) << sweep;
+    ASSERT_EQ(seen_of(model, *whole, problem), seen_of(model, *loaded, problem)) << sweep;
   }
   EXPECT_THROW(loaded->load(whole->save().substr(0, 200)), Error);
   // A new start forgets what was learned.

@@ -8,6 +8,7 @@
 #include "coppice/cluster/filled_rows.hpp"
 #include "learned/geweke_chain.hpp"
 #include "learned/learned_case.hpp"
+#include "learned/seen.hpp"
 
 namespace coppice::test {
 namespace {
@@ -190,18 +191,6 @@ INSTANTIATE_TEST_SUITE_P(Samplers, LearnedGeweke,
 
 class LearnedChain : public ::testing::TestWithParam<double> {};
 
-/// Labels, traces and payload: all that a run keeps of a state.
-std::string seen_of(const Inference& chain, const Problem& problem) {
-  std::vector<double> traces(trace_names(mixture(), problem).size());
-  chain.traces(traces);
-  Labels labels(problem.rows->size());
-  chain.labels(labels);
-  std::string text = chain.payload();
-  text.append(reinterpret_cast<const char*>(traces.data()), traces.size() * sizeof(double));
-  text.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
-  return text;
-}
-
 TEST_P(LearnedChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
   const Gaussian block = learned_block(3, 40);
   const Rows rows = made_rows(40, 3, GetParam(), 11);
@@ -219,7 +208,7 @@ TEST_P(LearnedChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
     whole->step({3, 0, sweep});
     loaded->step({3, 0, sweep});
     EXPECT_NEAR(whole->log_joint(), whole->log_joint_from_scratch(), 1e-7);
-    ASSERT_EQ(seen_of(*whole, problem), seen_of(*loaded, problem)) << sweep;
+    ASSERT_EQ(seen_of(model, *whole, problem), seen_of(model, *loaded, problem)) << sweep;
   }
   EXPECT_THROW(loaded->load(whole->save().substr(0, 200)), Error);
 }

@@ -5,6 +5,7 @@
 
 #include "coppice/model/learned_draw.hpp"
 #include "learned/geweke_chain.hpp"
+#include "learned/seen.hpp"
 #include "support/learned_nhcm.hpp"
 
 namespace coppice::test {
@@ -50,17 +51,6 @@ Problem problem_of(const Gaussian& block, const Rows& rows) {
   return {&block, &rows, ParameterValues(model().parameters, {})};
 }
 
-std::string seen_of(const Inference& chain, const Problem& problem) {
-  std::vector<double> traces(trace_names(model(), problem).size());
-  chain.traces(traces);
-  Labels labels(2 * problem.rows->size());
-  chain.labels(labels);
-  std::string text = chain.payload();
-  text.append(reinterpret_cast<const char*>(traces.data()), traces.size() * sizeof(double));
-  text.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
-  return text;
-}
-
 TEST(LearnedNhcmChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
   const Gaussian block = learned_block(3, 40);
   const Rows rows = made_rows(40, 3, 0.0, 11);
@@ -76,7 +66,7 @@ TEST(LearnedNhcmChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
     whole->step({3, 0, sweep});
     loaded->step({3, 0, sweep});
     EXPECT_NEAR(whole->log_joint(), whole->log_joint_from_scratch(), 1e-7);
-    ASSERT_EQ(seen_of(*whole, problem), seen_of(*loaded, problem)) << sweep;
+    ASSERT_EQ(seen_of(model(), *whole, problem), seen_of(model(), *loaded, problem)) << sweep;
   }
   EXPECT_THROW(loaded->load(whole->save().substr(0, 200)), Error);
 }

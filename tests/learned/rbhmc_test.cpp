@@ -10,6 +10,7 @@
 #include "coppice/model/rbhmc/draw_payload.hpp"
 #include "coppice/model/rbhmc/replica.hpp"
 #include "learned/geweke_chain.hpp"
+#include "learned/seen.hpp"
 #include "support/learned_rbhmc.hpp"
 
 namespace coppice::test {
@@ -174,17 +175,6 @@ RbhmcCase two_groups(const std::string& family, Kind kind, double penalty) {
   return small;
 }
 
-std::string seen_of(const Inference& chain, const Problem& problem) {
-  std::vector<double> traces(trace_names(model_by_name("rbhmc"), problem).size());
-  chain.traces(traces);
-  Labels labels(problem.rows->size() * 2);
-  chain.labels(labels);
-  std::string text = chain.payload();
-  text.append(reinterpret_cast<const char*>(traces.data()), traces.size() * sizeof(double));
-  text.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
-  return text;
-}
-
 RbhmcCase with_gaps(RbhmcCase small) {
   for (std::size_t i = 0; i < small.data.size(); i += 3) small.data[i][i % 2] = kMissing;
   return small;
@@ -214,7 +204,7 @@ TEST_P(LearnedRbhmcChain, GoesOnAfterLoadingAsIfNothingHadHappened) {
     loaded->step({3, 0, sweep});
     const double log_joint = whole->log_joint();
     EXPECT_NEAR(log_joint, whole->log_joint_from_scratch(), 1e-7 * (1.0 + std::abs(log_joint)));
-    ASSERT_EQ(seen_of(*whole, problem), seen_of(*loaded, problem)) << sweep;
+    ASSERT_EQ(seen_of(model, *whole, problem), seen_of(model, *loaded, problem)) << sweep;
   }
   EXPECT_THROW(loaded->load(whole->save().substr(0, 100)), Error);
   const std::unique_ptr<Inference> fresh = model.make_inference(problem);

@@ -24,23 +24,29 @@ std::vector<Kernel> kernels() {
   const std::string drawn_theta = "theta=\"drawn\"";
   const std::string gibbs = "path-update=\"gibbs\"";
   const std::string prior = "path-update=\"prior\"";
-  return {{"paths", {alone("paths")}},
-          {"paths uninformed", {alone("paths"), "informed=false"}},
-          {"paths gibbs", {alone("paths"), gibbs}},
-          {"paths prior", {alone("paths"), prior}},
-          {"paths all drawn", {alone("paths"), drawn_leaves, drawn_theta}},
-          {"paths gibbs drawn leaves", {alone("paths"), gibbs, drawn_leaves}},
-          {"components", {alone("components")}},
-          {"components all drawn", {alone("components"), drawn_leaves, drawn_theta}},
-          {"weights", {alone("weights")}},
-          {"weights drawn leaves", {alone("weights"), drawn_leaves}},
-          {"splits", {alone("structure"), "regraft-moves=0"}},
-          {"splits uninformed drawn leaves",
-           {alone("structure"), "regraft-moves=0", "informed=false", drawn_leaves}},
-          {"regrafts", {alone("structure"), "split-merge-moves=0"}},
-          {"slice", {alone("discriminants")}},
-          {"gauss", {alone("discriminants"), "discriminant-update=\"gauss\""}},
-          {"shift", {alone("shift")}}};
+  return {
+      {"paths", {alone("paths")}},
+      {"paths uninformed", {alone("paths"), "informed=false"}},
+      {"paths gibbs", {alone("paths"), gibbs}},
+      {"paths prior", {alone("paths"), prior}},
+      {"paths all drawn", {alone("paths"), drawn_leaves, drawn_theta}},
+      {"paths gibbs drawn leaves", {alone("paths"), gibbs, drawn_leaves}},
+      {"components", {alone("components")}},
+      {"components all drawn", {alone("components"), drawn_leaves, drawn_theta}},
+      {"weights", {alone("weights")}},
+      {"weights drawn leaves", {alone("weights"), drawn_leaves}},
+      {"splits", {alone("structure"), "regraft-moves=0"}},
+      {"splits uninformed drawn leaves",
+       {alone("structure"), "regraft-moves=0", "informed=false", drawn_leaves}},
+      {"regrafts", {alone("structure"), "split-merge-moves=0"}},
+      {"blocks",
+       {alone("structure"), "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=5"}},
+      {"blocks drawn leaves",
+       {alone("structure"), "component-moves=0", "split-merge-moves=0", "regraft-moves=0", "block-moves=5",
+        drawn_leaves}},
+      {"slice", {alone("discriminants")}},
+      {"gauss", {alone("discriminants"), "discriminant-update=\"gauss\""}},
+      {"shift", {alone("shift")}}};
 }
 
 std::vector<RbhmcCase> targets() {

@@ -46,8 +46,8 @@ std::vector<Renaming> renamings_of_file(const std::string& path) {
   for (std::size_t row = 0; row < table.rows; ++row) {
     const std::string level = levels == nullptr ? "" : cell(*levels, row);
     const std::string number = cell(*clusters, row);
-    renamings.push_back(
-        {parse_cluster_number(level.empty() ? number : level + "." + number), cell(*names, row)});
+    renamings.push_back({parse_cluster_number(level.empty() ? number : fmt::format("{}.{}", level, number)),
+                         cell(*names, row)});
   }
   return renamings;
 }

@@ -134,7 +134,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
                                      fmt::format("against {}", truth), "level", "clusters", "F", "ARI", "NMI",
                                      "VI", "ARI of draws"));
     for (std::size_t level = 1; level <= run.levels(); ++level) {
-      const Consensus estimate = analysis.consensus(level, request);
+      const Consensus& estimate = analysis.consensus(level, request);
       const Scores scores = score(known, estimate.labels);
       const LabelMatrix draws = run.labels(level, 100'000'000);
       double mean = 0.0;
@@ -166,7 +166,8 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
                       {"trusted", analysis.verdict().trusted},
                       {"scores", answer}};
   if (run.levels() > 1) {
-    const QualityReport quality = quality_report(analysis, analysis.hierarchy(arguments.selecting.selection()));
+    const QualityReport quality =
+        quality_report(analysis, analysis.hierarchy(arguments.selecting.selection()));
     scores["quality"] = quality_json(quality);
     text += "\n" + quality_text(quality, context);
   }

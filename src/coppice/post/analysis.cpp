@@ -236,8 +236,8 @@ double Analysis::seconds() const {
 }
 
 std::string selection_words(Selection selection) {
-  if (selection == Selection::vi) return "least expected variation of information";
-  if (selection == Selection::binder) return "least expected Binder loss";
+  if (selection == Selection::kVi) return "least expected variation of information";
+  if (selection == Selection::kBinder) return "least expected Binder loss";
   return "the draw with the highest " + selection.name();
 }
 

@@ -22,7 +22,7 @@ namespace coppice {
 
 /// Which partition is wanted: by which loss or trace, at which costs, with how many clusters.
 struct EstimateRequest {
-  Selection selection = Selection::vi;
+  Selection selection = Selection::kVi;
   /// What joining two rows that belong apart costs, beside separating two that belong together.
   double cost_ratio = 1.0;
   std::size_t most_clusters = 0;  // 0: as many as there are
@@ -33,6 +33,7 @@ struct EstimateRequest {
   auto operator<=>(const EstimateRequest&) const = default;
 };
 
+/// A run opened for questions. Every answer is computed when it is first asked for and kept.
 class Analysis {
  public:
   /// Opens the run; throws Error{stopped} if it has no draws yet.

@@ -87,8 +87,8 @@ std::string disagreement_within(const Analysis& a, const Analysis& b, const std:
 }
 
 LevelComparison compare_level(const Analysis& a, const Analysis& b, std::size_t level) {
-  const Consensus left = a.consensus(level, Selection::vi);
-  const Consensus right = b.consensus(level, Selection::vi);
+  const Consensus left = a.consensus(level, Selection::kVi);
+  const Consensus right = b.consensus(level, Selection::kVi);
   LevelComparison answer{level,
                          left.clusters,
                          right.clusters,

@@ -42,7 +42,7 @@ std::vector<NodeCaption> caption_nodes(const SavedRun& run, const SelectedHierar
 }  // namespace
 
 std::string selection_sentence(const SelectedHierarchy& selected) {
-  const bool binder = selected.selection == Selection::binder;
+  const bool binder = selected.selection == Selection::kBinder;
   const bool by_loss = selected.selection.is_by_loss();
   const std::string which =
       selection_words(selected.selection) +

@@ -135,7 +135,7 @@ Selection selection_from_name(std::string_view name) {
   return Selection(static_cast<std::size_t>(found - names.begin()));
 }
 
-Loss loss_of(Selection selection) { return selection == Selection::binder ? Loss::binder : Loss::vi; }
+Loss loss_of(Selection selection) { return selection == Selection::kBinder ? Loss::binder : Loss::vi; }
 
 std::vector<double> tree_losses(const TreeDraws& draws, std::span<const Label> labels, Loss loss) {
   std::vector<double> sums(draws.draws(), 0.0);
@@ -167,7 +167,7 @@ SelectedHierarchy nearest_tree(const TreeDraws& draws, Loss loss) {
   sort_by_loss(candidates);
 
   SelectedHierarchy selected;
-  selected.selection = loss == Loss::binder ? Selection::binder : Selection::vi;
+  selected.selection = loss == Loss::binder ? Selection::kBinder : Selection::kVi;
   selected.rows = draws.rows();
   selected.labels = candidates.front().labels;
   selected.origin = draws.origins[candidates.front().draw];

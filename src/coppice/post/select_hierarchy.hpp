@@ -26,7 +26,7 @@ namespace coppice {
 /// that some model offers (ModelEntry::selections).
 class Selection {
  public:
-  static const Selection vi, binder;
+  static const Selection kVi, kBinder;
 
   /// As on the command line.
   const std::string& name() const;
@@ -38,8 +38,8 @@ class Selection {
   explicit constexpr Selection(std::size_t index) : index_(index) {}
   std::size_t index_;  // in selection_names()
 };
-inline constexpr Selection Selection::vi{0};
-inline constexpr Selection Selection::binder{1};
+inline constexpr Selection Selection::kVi{0};
+inline constexpr Selection Selection::kBinder{1};
 
 /// The names on the command line: vi, binder, then those of the models.
 const std::vector<std::string>& selection_names();
@@ -48,7 +48,7 @@ Selection selection_from_name(std::string_view name);
 Loss loss_of(Selection selection);
 
 struct SelectedHierarchy {
-  Selection selection = Selection::vi;
+  Selection selection = Selection::kVi;
   std::size_t rows = 0;
   Labels labels;  // of all levels, coarsest first, canonical and nested
   /// The draw it was, or began as.

@@ -31,7 +31,7 @@ const PartitionDraws& worst_partitions(const Analysis& analysis) {
 
 /// The point estimate of these partitions: that of the level, or of the members alone.
 Labels estimate_of(const Analysis& analysis, const PartitionDraws& draws) {
-  if (!analysis.run().model().has_views()) return analysis.consensus(draws.level, Selection::vi).labels;
+  if (!analysis.run().model().has_views()) return analysis.consensus(draws.level, Selection::kVi).labels;
   const std::size_t total = draws.of_columns ? analysis.run().table().columns.size() : analysis.run().rows();
   if (draws.members.size() != total || total > kMostEstimateMembers) return {};
   LabelMatrix all{total, {}};

@@ -71,7 +71,7 @@ TEST(Decisions, OfSmallColumns) {
       {"1 2 3 4 5", 5, "category", true},      // Likert
       {"1 2 3 4 5 6 7", 5, "category", true},  // Likert 1-7
       {"0 1 2 3 4 5 6", 5, "count", true},     // starts at 0
-      {"0 2 4 5 6 8", 5, "count", true},       // legs
+      {"0 2 4 5 6 8", 5, "category", true},    // legs: not a count's distribution
       {"0 1 1 2 3 5 8 13 2 1 0 1", 2, "count", true},
       {"0 1 2 3 4 5 6 7 8 9 10 11", 2, "count", false},
       {"3750 3800 3250 3450 3650 3625", 4, "real", true},  // grams; few enough to be codes
@@ -107,6 +107,42 @@ TEST(Decisions, NumbersThatAreCategoriesKeepTheirOrderAndShortestSpelling) {
       message_of(ErrorCode::bad_data, [&] { read_like_bytes("w;v\n1;2.51\n", "n.csv", data.codebook, ""); })
           .find("'2.51' is not one of the levels '2.5', '9', '10'"),
       std::string::npos);
+}
+
+TEST(Decisions, FewWholeNumbersThatAreNotDistributedLikeCountsAreCategories) {
+  // Scores from 1 to 10 with a heap at each end.
+  const auto scores = draws(300, [](auto& g) {
+    const double u = std::uniform_real_distribution<double>(0.0, 1.0)(g);
+    return u < 0.5 ? 1.0 : u < 0.7 ? 10.0 : std::floor(std::uniform_real_distribution<double>(2.0, 10.0)(g));
+  });
+  EXPECT_EQ(decide(scores).kind, Kind::category);
+  EXPECT_NE(decide(scores).reason.find("not distributed like counts"), std::string::npos);
+  EXPECT_EQ(decide(scores).levels.size(), 10u);
+  KindRules strict;
+  strict.code_values = 9;
+  EXPECT_EQ(decide(scores, "v", strict).kind, Kind::count);
+  // Counts, overdispersed counts and rounded measurements stay what they are.
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937_64 g(seed);
+    std::vector<double> poisson, wide, rounded;
+    for (int i = 0; i < 300; ++i) {
+      poisson.push_back(std::poisson_distribution<int>(2.5)(g));
+      wide.push_back(std::poisson_distribution<int>(std::gamma_distribution<double>(1.0, 1.0)(g))(g));
+      rounded.push_back(std::max(0.0, std::round(std::normal_distribution<double>(8.0, 1.2)(g))));
+    }
+    EXPECT_EQ(decide(poisson).kind, Kind::count) << seed;
+    EXPECT_EQ(decide(wide).kind, Kind::count) << seed;
+    EXPECT_EQ(decide(rounded).kind, Kind::real) << seed;
+  }
+}
+
+TEST(Decisions, NumbersBetweenThoseOfAScaleAreLevelsToo) {
+  const Dataset data = read_cells("0 2 4 5 6 8", 5);
+  EXPECT_EQ(data.table.columns.at(1).levels, (Texts{"0", "1", "2", "3", "4", "5", "6", "7", "8"}));
+  EXPECT_EQ(read_like_bytes("w;v\n1;7\n", "n.csv", data.codebook, "").columns.at(1).text(0), "7");
+  EXPECT_FALSE(
+      message_of(ErrorCode::bad_data, [&] { read_like_bytes("w;v\n1;9\n", "n.csv", data.codebook, ""); })
+          .empty());
 }
 
 TEST(Decisions, CountsAreOverdispersedIfTheVarianceIsClearlyAboveTheMean) {

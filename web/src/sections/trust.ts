@@ -175,7 +175,12 @@ function fitFigure(fit: NonNullable<TrustData["fit"]>): HTMLElement {
     rows: function* () {
       yield ["name", "tail_probability", "misplaced", ...Array.from({ length: 10 }, (_, i) => `tenth_${i + 1}`)];
       for (const check of fit.checks)
-        yield [check.name, check.tail_probability, check.misplaced, ...(check.places ?? new Array<null>(10).fill(null))];
+        yield [
+          check.name,
+          check.tail_probability,
+          check.misplaced,
+          ...(check.places ?? new Array<null>(10).fill(null)),
+        ];
     },
   });
   made.say(

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <vector>
 
+#include "coppice/base/math.hpp"
 #include "coppice/data/kinds/measure.hpp"
 #include "coppice/data/kinds/sentinel.hpp"
 #include "coppice/data/text.hpp"
@@ -149,6 +152,63 @@ bool is_scale(const Measure& m, const KindRules& rules) {
          static_cast<double>(m.present) >= rules.category_repeats * m.greatest;
 }
 
+/// Log likelihood of whole numbers, with the penalty of the Bayesian information criterion for so many parameters.
+template <typename LogMass>
+double penalized(const std::map<double, std::size_t>& frequencies, double cells, double parameters,
+                 const LogMass& log_mass) {
+  double sum = -0.5 * parameters * std::log(cells);
+  for (const auto& [value, count] : frequencies) sum += static_cast<double>(count) * log_mass(value);
+  return sum;
+}
+
+/// The best of a Poisson, a negative binomial and a rounded normal distribution with the column's mean.
+double penalized_as_amounts(const std::map<double, std::size_t>& frequencies, const Measure& m) {
+  const auto cells = static_cast<double>(m.present);
+  double best = penalized(frequencies, cells, 1.0, [&](double x) {
+    return x * std::log(m.mean) - m.mean - log_gamma(x + 1.0);
+  });
+  for (double size = 0.05; size < 2000.0; size *= 1.5)
+    best = std::max(best, penalized(frequencies, cells, 2.0, [&](double x) {
+                      return log_gamma(x + size) - log_gamma(size) - log_gamma(x + 1.0) -
+                             size * std::log1p(m.mean / size) + x * std::log(m.mean / (m.mean + size));
+                    }));
+  return std::max(best, penalized(frequencies, cells, 2.0, [&](double x) {
+                    const double z = (x - m.mean) / m.deviation;
+                    return -0.5 * z * z - 0.5 * kLog2Pi - std::log(m.deviation);
+                  }));
+}
+
+/// Few whole numbers from 0 whose frequencies are not those of amounts: legs of animals, scores from 1 to 10.
+/// A cluster of them is rarely Poisson, and categories assume nothing.
+bool is_coded(const NumberColumn& column, std::span<const double> cells, const Measure& m,
+              const KindRules& rules) {
+  if (!m.whole || m.least < 0.0 || m.mean >= rules.count_mean || m.distinct > rules.code_values ||
+      static_cast<double>(m.present) < rules.category_repeats * static_cast<double>(m.distinct) ||
+      !column.unit.empty())
+    return false;
+  std::map<double, std::size_t> frequencies;
+  for (const double x : cells)
+    if (!is_missing(x)) ++frequencies[x];
+  const auto present = static_cast<double>(m.present);
+  const double as_categories =
+      penalized(frequencies, present, static_cast<double>(m.distinct - 1),
+                [&](double x) { return std::log(static_cast<double>(frequencies.at(x)) / present); });
+  return as_categories > penalized_as_amounts(frequencies, m) + rules.code_evidence;
+}
+
+Decision decide_coded(const Measure& m, const KindRules& rules) {
+  Decision decision;
+  decision.kind = Kind::category;
+  decision.reason = fmt::format("{} different whole numbers from {} to {} that are not distributed like counts",
+                                m.distinct, m.least, m.greatest);
+  decision.ambiguous = "codes or a scale; kind = \"count\" if they count something, \"real\" if steps are alike";
+  // Another number between them may come with new rows.
+  if (m.greatest - m.least < static_cast<double>(rules.code_values))
+    for (double level = m.least; level <= m.greatest; level += 1.0)
+      decision.levels.push_back(fmt::format("{}", level));
+  return decision;
+}
+
 Decision decide_real(const NumberColumn& column, std::span<const double> cells, const Measure& m,
                      const KindRules& rules) {
   Decision decision;
@@ -282,6 +342,8 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
     decision.kind = Kind::category;
     decision.reason = fmt::format("a scale from 1 to {}", m.greatest);
     decision.ambiguous = "a scale; kind = \"real\" if its steps are alike, \"count\" if it counts something";
+  } else if (is_coded(column, cells, m, rules)) {
+    decision = decide_coded(m, rules);
   } else {
     const bool repeats = m.distinct < m.present;
     const bool varies = m.deviation * m.deviation >= rules.least_dispersion * m.mean;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coppice/data/kinds/rules.hpp"
 #include "coppice/data/table.hpp"
@@ -22,6 +23,7 @@ struct Decision {
   std::string left_out = {};   // why it is not modeled; empty: it is
   std::string ambiguous = {};  // what else it could be, and how to say so; empty: nothing
   std::string sentinel = {};   // a number that looks like a code for missing; empty: none
+  std::vector<std::string> levels = {};  // of a category: values that may come although none is there yet
 };
 
 struct NumberColumn {

@@ -14,11 +14,12 @@
 namespace coppice::rbhmc {
 namespace {
 
-constexpr StateHeader kStateHeader("rbhm", 1);
+// Versions 1 to 3 did not count moves of blocks.
+constexpr StateHeader kStateHeader("rbhm", 4);
 /// With learned hyper-parameters behind the concentrations.
-constexpr StateHeader kLearnedStateHeader("rbhm", 2);
+constexpr StateHeader kLearnedStateHeader("rbhm", 5);
 /// With filled cells behind these.
-constexpr StateHeader kFilledStateHeader("rbhm", 3);
+constexpr StateHeader kFilledStateHeader("rbhm", 6);
 
 /// What is measured for the traces of a draw.
 struct Figures {
@@ -154,13 +155,13 @@ class NestedMixtureSampler final : public Inference {
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    // States without a header have the chain itself last.
+    // States without a header have the chain itself last, and no counts of moves of blocks.
     const bool chain_first = header().check_if_there(reader);
     ladder_.load(reader);
     if (!chain_first) ladder_.reverse_counts();
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       const std::size_t length = i + 1 < replicas_.size() ? reader.get<std::uint64_t>() : reader.left();
-      replicas_[chain_first ? i : replicas_.size() - 1 - i]->load(reader.take(length));
+      replicas_[chain_first ? i : replicas_.size() - 1 - i]->load(reader.take(length), chain_first);
     }
     from_prior_ = false;
   }

@@ -78,6 +78,7 @@ Options::Options(const ParameterValues& parameters)
       drawn_leaf_weights(parameters.choice("leaf-weights") == "drawn" || regularizer == Regularizer::paper),
       drawn_theta(parameters.choice("theta") == "drawn" || regularizer == Regularizer::paper),
       component_moves(parameters.integer("component-moves")),
+      block_moves(counts_others() ? number_or_by_rows(parameters, "block-moves") : 0),
       split_merge_moves(counts_others() ? number_or_by_rows(parameters, "split-merge-moves") : 0),
       regraft_moves(counts_others() ? number_or_by_rows(parameters, "regraft-moves") : 0),
       start(place_in<Start>(kStarts, parameters.choice("init"))),
@@ -147,6 +148,9 @@ std::vector<Parameter> parameter_table() {
                  {"collapsed", "drawn"}),
       {"component-moves", Type::integer, "5", "split-merge proposals for components in a structure move", 0.0,
        1e6},
+      {"block-moves", Type::integer, "",
+       "proposals to move the rows of one component in a leaf together [a tenth of the rows, 1 to 1000]", 0.0,
+       1e6},
       {"split-merge-moves", Type::integer, "",
        "split-merge proposals at each level [a tenth of the rows, 1 to 10]", 0.0, 1e6},
       {"regraft-moves", Type::integer, "", "regraft proposals at each level [a fifth of its nodes, 1 to 10]",
@@ -163,7 +167,7 @@ void check_given(const Settings& given) {
   };
   const std::string regularizer = text("regularizer");
   if (regularizer == "own" || regularizer == "paper")
-    for (const char* name : {"split-merge-moves", "regraft-moves", "temperatures", "informed"})
+    for (const char* name : {"block-moves", "split-merge-moves", "regraft-moves", "temperatures", "informed"})
       if (given.contains(name))
         fail(ErrorCode::configuration, "--{} needs an exact target: it does not apply to --regularizer {}",
              name, regularizer);
@@ -181,7 +185,8 @@ void check_given(const Settings& given) {
     for (const char* name : {"margin", "intercept"})
       if (given.contains(name))
         fail(ErrorCode::configuration,
-             "--{} does not apply to --regularizer infomax, which has no margin and always an intercept", name);
+             "--{} does not apply to --regularizer infomax, which has no margin and always an intercept",
+             name);
   }
   if (given.contains("auxiliary-branches") && text("path-update") != "gibbs")
     fail(ErrorCode::configuration, "--auxiliary-branches needs --path-update gibbs");

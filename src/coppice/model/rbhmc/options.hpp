@@ -47,6 +47,7 @@ struct Options {
   DiscriminantUpdate discriminant_update;
   bool drawn_leaf_weights, drawn_theta;
   std::size_t component_moves;
+  std::size_t block_moves;                       // kByRows: from the number of rows
   std::size_t split_merge_moves, regraft_moves;  // kByRows: from the number of rows and nodes
   Start start;
   /// Powers of the regularizer, one for each coupled replica; the first is 1, the chain itself.

@@ -1,5 +1,6 @@
 #include "coppice/model/rbhmc/replica.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kEarlySweeps = 50;
 constexpr std::size_t kEarlyFactor = 5;
+constexpr std::size_t kMostBlockMoves = 1000;
 
 }  // namespace
 
@@ -71,8 +73,13 @@ void Replica::pass(const StreamName& name, std::uint64_t site, bool structure) {
   // More in the first sweeps, by their number alone: a sequential start often has joined what belongs apart.
   const std::size_t component_moves =
       state_.options().component_moves * (name.sweep <= kEarlySweeps ? kEarlyFactor : 1);
+  Stream blocks(name, Purpose::blocks, site);
+  const std::size_t block_moves = state_.options().block_moves == Options::kByRows
+                                      ? std::clamp<std::size_t>(state_.rows() / 10, 1, kMostBlockMoves)
+                                      : state_.options().block_moves;
   const auto after_tables = [&] {
     for (std::size_t move = 0; move < component_moves; ++move) components_.step(state_, components);
+    for (std::size_t move = 0; move < block_moves; ++move) blocks_.step(state_, blocks);
   };
   state_.pass(weights, structure ? std::function<void(std::size_t)>(std::ref(at_level)) : nullptr,
               structure ? std::function<void()>(std::ref(after_tables)) : nullptr,
@@ -156,6 +163,10 @@ std::vector<MoveStatistics> Replica::moves() const {
     list.push_back(entry("merge", structure_.merges()));
     list.push_back(entry("regraft", structure_.regrafts()));
   }
+  if (blocks_.blocks().proposed + blocks_.shares().proposed > 0) {
+    list.push_back(entry("block", blocks_.blocks()));
+    list.push_back(entry("share of a block", blocks_.shares()));
+  }
   if (state_.margins().active()) {
     if (options.discriminant_update == DiscriminantUpdate::gauss ||
         options.regularizer == Regularizer::paper) {
@@ -176,16 +187,19 @@ std::string Replica::save() const {
                       discriminants_.stuck()};
   ByteWriter bytes;
   bytes.put(counts);
+  bytes.put(BlockCounts{blocks_.blocks(), blocks_.shares()});
   return bytes.take() + state_.save();
 }
 
-void Replica::load(std::string_view bytes) {
+void Replica::load(std::string_view bytes, bool has_block_counts) {
   ByteReader reader(bytes);
   const Counts counts = reader.get<Counts>();
+  const BlockCounts blocks = has_block_counts ? reader.get<BlockCounts>() : BlockCounts{};
   state_.load(reader.take(reader.left()));
   paths_.set_counts(counts.paths, counts.branches);
   components_.set_counts(counts.component_splits, counts.component_merges);
   structure_.set_counts(counts.splits, counts.merges, counts.regrafts);
+  blocks_.set_counts(blocks.blocks, blocks.shares);
   discriminants_.set_counts(counts.slices, counts.gausses, counts.stuck);
 }
 
