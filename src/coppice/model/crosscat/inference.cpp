@@ -21,7 +21,7 @@ constexpr StateHeader kLearnedStateHeader("crca", 5);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
-/// In the first sweeps every column is offered new views, and there are more split-merge moves of views:
+/// In the first sweeps every column is offered new views, and views split and merge in each of them:
 /// chains that find too few of them early rarely find the others later.
 constexpr std::uint64_t kEarlySweeps = 100;
 /// After these there is a move of views in one of so many sweeps: it takes about as long as the rest of a
