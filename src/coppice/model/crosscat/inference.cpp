@@ -21,10 +21,12 @@ constexpr StateHeader kLearnedStateHeader("crca", 5);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
-/// In the first sweeps every column is offered new views, and there are more split-merge moves of views:
+/// In the first sweeps every column is offered new views, and views split and merge in each of them:
 /// chains that find too few of them early rarely find the others later.
 constexpr std::uint64_t kEarlySweeps = 100;
-constexpr std::size_t kEarlyViewMoves = 10;
+/// After these there is a move of views in one of so many sweeps: it takes about as long as the rest of a
+/// sweep.
+constexpr std::uint64_t kSweepsToViewMoves = 5;
 
 /// What is measured for the traces of a draw.
 struct Figures : ViewFigures {
@@ -82,10 +84,9 @@ class CrossSampler final : public Inference {
         Stream stream(name, Purpose::structure, r * kStreamsOfReplica + i);
         state.column_sweep(stream, is_early ? 1.0 : options_.new_view_share);
       }
-      if (options_.view_moves != 0) {
+      if (is_early || name.sweep % kSweepsToViewMoves == 0) {
         Stream stream(name, Purpose::guided_split_merge, r);
-        state.split_merge_views(stream, options_.view_moves * (is_early ? kEarlyViewMoves : 1), name,
-                                relatives_);
+        state.split_merge_views(stream, options_.view_moves, name, relatives_);
       }
       // Repeated scans and moves must not use the same numbers again.
       std::uint64_t index = r * kStreamsOfReplica;

@@ -34,8 +34,8 @@ std::vector<Parameter> parameter_table() {
        "fraction of the columns, redrawn in every sweep, that are offered new views after the first 100 "
        "sweeps",
        0.0, 1.0, true},
-      count_row("view-moves", "1",
-                "split-merge moves of views in a sweep (ten times as many in the first 100)"),
+      count_row("view-moves", "2",
+                "split-merge moves of views in every fifth sweep, and in each of the first 100"),
       count_row("auxiliaries", "4", "new views that are offered to a column at once", 1.0),
       choice_row(
           "auxiliary", "sequential",
