@@ -118,7 +118,7 @@ def full(rows, files):
         noise = np.mean(found.labels_ < 0)
         what = f"condensed tree, {selection}; {noise:.0%} noise, as one cluster"
         show("HDBSCAN", what, classes, [found.labels_], watch.text())
-    print(f"\nR-hat: level-1 entropy {rhats['entropy_1'] or 1:.2f}, number of components {rhats['components'] or 1:.2f}")
+    print(f"\nR-hat: entropy of level 1 {rhats['entropy_1'] or 1:.2f}, components {rhats['components'] or 1:.2f}")
 
 
 if sys.argv[1:2] == ["full"]:
