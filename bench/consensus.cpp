@@ -7,8 +7,8 @@
 
 #include "coppice/base/rng.hpp"
 #include "coppice/post/coclustering.hpp"
-#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/linkage.hpp"
+#include "coppice/run/diagnostics.hpp"
 #include "coppice/shape/partition_traces.hpp"
 
 namespace {
@@ -64,8 +64,8 @@ double peak_memory() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-/// 100,000 rows: an n x n matrix would have 40 GB. The draws themselves are 4 bytes a label; `beside_draws` is
-/// what the estimate needed besides them.
+/// 100,000 rows: an n x n matrix would have 40 GB. The draws themselves are 4 bytes a label; `beside_draws`
+/// is what the estimate needed besides them.
 void estimate_of_100_000_rows(benchmark::State& state) {
   const LabelMatrix draws = perturbed_truth(100'000, 200, 20, 0.1);
   const double before = peak_memory();

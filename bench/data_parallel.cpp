@@ -92,9 +92,10 @@ void measure_sweeps(std::size_t n, std::size_t d, std::size_t k, double box, std
   for (std::uint64_t sweep = 51; sweep <= 50 + sweeps; ++sweep) sampler->step({1, 0, sweep});
   const double seconds = cpu_time() - begin;
   const Seen seen = look(work, *sampler);
-  fmt::print("{:>9} x {:<2} {:>3} clusters: start {:6.2f} s, {} sweeps {:7.2f} s, a sweep {:.4f} s; {:.0f} "
-             "clusters, ARI {:.3f}\n",
-             n, d, k, start, sweeps, seconds, seconds / static_cast<double>(sweeps), seen.clusters, seen.ari);
+  fmt::print(
+      "{:>9} x {:<2} {:>3} clusters: start {:6.2f} s, {} sweeps {:7.2f} s, a sweep {:.4f} s; {:.0f} "
+      "clusters, ARI {:.3f}\n",
+      n, d, k, start, sweeps, seconds, seconds / static_cast<double>(sweeps), seen.clusters, seen.ari);
 }
 
 void measure_threads(std::size_t n) {
@@ -147,8 +148,9 @@ void measure_against(std::size_t n, double box, double limit) {
       sampler->step({1, 0, sweep});
       if (cpu_time() - begin < next) continue;
       const Seen seen = look(work, *sampler);
-      fmt::print("{:>8} rows, {:<13} {:7.2f} s, {:>5} sweeps: {:>3.0f} clusters, log joint {:.1f}, ARI {:.4f}\n",
-                 n, kind, cpu_time() - begin, sweep, seen.clusters, seen.log_joint, seen.ari);
+      fmt::print(
+          "{:>8} rows, {:<13} {:7.2f} s, {:>5} sweeps: {:>3.0f} clusters, log joint {:.1f}, ARI {:.4f}\n", n,
+          kind, cpu_time() - begin, sweep, seen.clusters, seen.log_joint, seen.ari);
       next *= 2.0;
     }
   }

@@ -21,9 +21,9 @@
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/scores.hpp"
 #include "coppice/prior/crp.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
-// What learning hyper-parameters costs: CPU time of a sweep of nrmm with and without, from the true clusters on,
-// for 2 to 100 real columns. Fixed hyper-parameters find other clusters than learned ones, so both kinds of time are
-// also given for each row and cluster.
+// What learning hyper-parameters costs: CPU time of a sweep of nrmm with and without, from the true clusters
+// on, for 2 to 100 real columns. Fixed hyper-parameters find other clusters than learned ones, so both kinds
+// of time are also given for each row and cluster.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,7 @@ Table clusters(std::size_t n, std::size_t d, std::size_t k, double box) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t c = draw_index(stream, k);
     table.row_ids.push_back(fmt::format("{}", i + 1));
-    for (std::size_t j = 0; j < d; ++j)
-      table.columns[j].values.push_back(center[c][j] + draw_normal(stream));
+    for (std::size_t j = 0; j < d; ++j) table.columns[j].values.push_back(center[c][j] + draw_normal(stream));
   }
   return table;
 }

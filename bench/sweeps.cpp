@@ -20,9 +20,9 @@
 #include "coppice/family/plan.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/consensus.hpp"
-#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/scores.hpp"
 #include "coppice/prior/crp.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace {
 std::atomic<std::size_t> allocations{0};

@@ -88,7 +88,13 @@ def run_lace(whole, kinds, held, seed):
     frame = pandas.DataFrame(
         {
             title: [
-                None if cell in ("", "NA") else float(cell) if kind == "real" else int(cell) if kind == "count" else cell
+                None
+                if cell in ("", "NA")
+                else float(cell)
+                if kind == "real"
+                else int(cell)
+                if kind == "count"
+                else cell
                 for cell in column
             ]
             for (title, kind), column in zip(kinds, zip(*whole, strict=True), strict=True)

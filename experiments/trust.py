@@ -33,11 +33,13 @@ TABLES = {
     "wdbc": ("uci_wdbc.csv", None, "label"),
     "statlog": ("uci_statlog.csv", None, "label"),
     "s1": ("s1.csv", None, "label"),
+    "isolet300": ("isolet300.csv.gz", None, "label"),
+    "fashion100": ("fashion100.csv", "name", "label"),
 }
 BOARD = (
     [f"nrmm:{name}" for name in TABLES]
     + [f"crosscat:{name}" for name in ("zoo", "penguins", "awa", "housevotes84")]
-    + [f"rbhmc:{name}" for name in ("iris", "zoo", "penguins", "wine")]
+    + [f"rbhmc:{name}" for name in ("iris", "zoo", "penguins", "wine", "animals33", "fashion100", "isolet300")]
 )
 HEAD = "| model, table | length | sweeps | draws | worst R-hat | of | effective draws | per CPU second | CPU seconds | verdict |"
 

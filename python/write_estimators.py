@@ -219,7 +219,9 @@ def class_text(model, run_parameters):
     attributes = ATTRIBUTES.replace(*GREEDY_LINKAGE) if model["greedy"] else ATTRIBUTES
     attributes = CLASSIFIER_ATTRIBUTES if learns else attributes
     example = (CLASSIFIER_EXAMPLE if learns else EXAMPLE).format(name=name)
-    base = "LabelClassifier" if learns else "Clusterer"
+    base = "LabelClassifier" if learns else "WeightedClusterer" if model["weights"] else "Clusterer"
+    if not learns and model["incremental"]:
+        base = "StreamingClusterer"
     family = "" if learns else f'    _only_family = "{model["family"]}"\n'
     attributes += VIEWS if model["views"] else ""
     summary = model["summary"][0].upper() + model["summary"][1:]
@@ -282,7 +284,7 @@ from typing import Any
 import numpy as np
 
 from coppice._classifier import LabelClassifier
-from coppice._clusterer import Clusterer
+from coppice._clusterer import Clusterer, StreamingClusterer, WeightedClusterer
 from coppice._estimator import Estimator
 
 __all__ = {names!r}

@@ -18,6 +18,8 @@ mkdir -p "$root/try/dependencies" "$root/proc" "$root/dev/shm" "$root/dev/pts"
 cp "$wheel" "$root/try/"
 # The tests and what they read; no source, nothing that was built.
 cp -r tests docs examples README.md VERSION "$root/try/"
+mkdir "$root/try/tools"
+cp tools/doc_blocks.py "$root/try/tools/"
 mount --bind -o ro "$dependencies" "$root/try/dependencies"
 mount -t proc proc "$root/proc"
 mount -t tmpfs tmpfs "$root/dev/shm"

@@ -7,6 +7,7 @@ The functions `plot_...` draw with matplotlib; `tl.fit` clusters the cells of an
 
 from coppice import _processor_check  # noqa: F401, I001  (first: refuses processors that the rest cannot run on)
 from coppice import tl
+from coppice._before_fit import check, codebook
 from coppice._crossvalidate import Crossvalidation, crossvalidate
 from coppice._estimator import open_run as open  # noqa: A004  (the name users expect)
 from coppice._estimators import *  # noqa: F403
@@ -24,6 +25,8 @@ __all__ = [
     "Run",
     "Tree",
     "__version__",
+    "check",
+    "codebook",
     "compare",
     "crossvalidate",
     "families",

@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coppice import _native
+from coppice._dask import PartedTable
 from coppice._progress import progress_of
 from coppice._run import Run
 
@@ -90,8 +91,17 @@ class Estimator(BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def _fit_frame(self, frame: _native.Frame, labels: _native.Frame | None = None) -> str:
-        """Fits columns in memory and adopts the run; a classifier learns `labels`. Returns how the fit ended."""
+    def _fit_frame(
+        self,
+        frame: _native.Frame,
+        labels: _native.Frame | None = None,
+        weights: np.ndarray | None = None,
+        parts: PartedTable | None = None,
+    ) -> str:
+        """Fits columns and adopts the run; a classifier learns `labels`. Returns how the fit ended.
+
+        Columns are in memory, or those of rows by which the fit of a table in parts is planned.
+        """
         seed = self.random_state
         if not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
@@ -107,7 +117,8 @@ class Estimator(BaseEstimator):
                 model=self._model,
                 frame=frame,
                 labels=labels,
-                parameters=self._given(),
+                weights=weights,
+                parameters=self._given() if parts is None else {**self._given(), "sampler": "data-parallel"},
                 run_length={**length, "seed": str(int(seed))},
                 family=str(getattr(self, "family", "auto")),
                 hyper=str(getattr(self, "hyper", "learned")),
@@ -117,6 +128,7 @@ class Estimator(BaseEstimator):
                 pca=int(self.pca),
                 path=path,
                 overwrite=bool(self.overwrite),
+                parts=parts,
             ),
             None if self.output is None else os.fspath(self.output),
         )
@@ -134,7 +146,7 @@ class Estimator(BaseEstimator):
             raise
         return end
 
-    def _take_in(self, frame: _native.Frame, labels: _native.Frame | None = None, warmup: int = 0) -> str:
+    def _take_in(self, frame: _native.Frame, labels: _native.Frame | None = None) -> str:
         """Adds the rows of the frame to the run and adopts the longer run. The old one stays if this fails."""
         run = self.run_
         output = None if self.output is None else f"{os.fspath(self.output)}.part"
@@ -145,7 +157,6 @@ class Estimator(BaseEstimator):
                     path=run.path,
                     frame=frame,
                     labels=labels,
-                    warmup=warmup,
                     output=path,
                     overwrite=True,
                 ),
@@ -170,7 +181,7 @@ class Estimator(BaseEstimator):
         fresh = (name for name in map(str, itertools.count(len(known))) if name not in known)
         return list(itertools.islice(fresh, len(names)))
 
-    def resume(self, draws: int | None = None) -> Any:
+    def resume(self, draws: int | None = None, X: Any = None, client: Any = None) -> Any:
         """Continue a fit that was stopped, or draw more.
 
         Parameters
@@ -178,6 +189,10 @@ class Estimator(BaseEstimator):
         draws : int or None
             Number of draws per chain at the end, at least as many as there are; None: as many as requested. Models
             that are fitted once, without draws, take none.
+        X : Dask DataFrame, Dask array, list of paths or None
+            Of a table in parts: the same rows as in `fit`, in the same parts; None: the files of the fit.
+        client : distributed.Client or None
+            Of a table in parts: the Dask cluster; None: the current client.
 
         Returns
         -------
@@ -186,11 +201,24 @@ class Estimator(BaseEstimator):
         """
         check_is_fitted(self, "run_")
         run = self.run_
-        end = self._watch(_native.resume, path=run.path, draws=None if draws is None else int(draws))
+        end = self._watch(
+            _native.resume,
+            path=run.path,
+            draws=None if draws is None else int(draws),
+            parts=self._parts_again(X, client) if run._native.is_in_parts() else None,
+        )
         run._open(run.path)
         self._adopt(run)
         self._tell(end)
         return self
+
+    def _parts_again(self, X: Any, client: Any) -> PartedTable:
+        """The table in parts of the run."""
+        if X is None:
+            X = [piece["file"] for piece in json.loads(self.run_._native.part_source())]
+            if None in X:
+                raise ValueError("the rows of this run came from a Dask collection: give it as X")
+        return PartedTable(X, client)
 
     def _given(self) -> dict[str, str]:
         """Settings of the model that are not the defaults; the model rejects settings that do not apply."""

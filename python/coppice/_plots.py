@@ -12,12 +12,21 @@ from coppice._tree import Node, Tree
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"]
 
 
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as problem:
+        raise ImportError(
+            "plots need matplotlib, which is not installed; install it, or coppice with the extra 'plot': "
+            'pip install "coppice[plot]"'
+        ) from problem
+    return pyplot
+
+
 def _axes(ax: Any, width: float = 7.0, height: float = 5.0) -> Any:
     if ax is not None:
         return ax
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return _pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def _colors(sizes: Any) -> list[str]:
@@ -211,9 +220,7 @@ def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) ->
     if names is None:
         names = [name for name in traces if not summaries[name]["constant"]] or list(traces)
     if axes is None:
-        from matplotlib import pyplot
-
-        axes = pyplot.subplots(
+        axes = _pyplot().subplots(
             len(names), 1, figsize=(8.0, 0.5 + 1.35 * len(names)), sharex=True, squeeze=False, layout="constrained"
         )[1].ravel()
     axes = np.atleast_1d(axes)
@@ -318,9 +325,7 @@ def plot_views(model: Any, axes: Any = None) -> Any:
     views, run = model.views_, model.run_
     widths = [max(len(view["columns"]), 2) for view in views]
     if axes is None:
-        from matplotlib import pyplot
-
-        axes = pyplot.subplots(
+        axes = _pyplot().subplots(
             1,
             len(views),
             figsize=(min(16.0, 2.0 + 0.28 * sum(widths) + 0.7 * len(views)), 6.5),

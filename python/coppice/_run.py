@@ -266,6 +266,138 @@ class Run:
         """Imputed values with uncertainty: row, column, mean, sd, low and high (90 %), or mode and probability."""
         return self._once("imputed", self._native.imputed)
 
+    def sample(self, rows: int = 100, seed: int = 1) -> dict[str, list[Any]]:
+        """New rows drawn from the posterior predictive, by column: numbers in the units of the data, levels as texts."""
+        if rows < 1:
+            raise ValueError(f"rows must be at least 1, not {rows}")
+        return {name: cells for name, _, cells in self._native.sample(int(rows), int(seed), 0)}
+
+    def log_likelihood(self) -> np.ndarray:
+        """log p(row | all other rows, draw without the row) in the units of the data: chains x draws x rows. From it
+        leave-one-out cross-validation is computed (`arviz.loo`). Greedy models have none."""
+        return self._once("log_likelihood", lambda: self._native.log_likelihood(0))
+
+    def depend(self, *columns: str, draws: int | None = None) -> list[dict[str, Any]]:
+        """How much columns tell about each other: the mutual information of two cells of a new row.
+
+        Parameters
+        ----------
+        *columns : str
+            None: all pairs; one: it and each of the others; more: all pairs of these.
+        draws : int, optional
+            Draws to average over; by default at most 200.
+
+        Returns
+        -------
+        pairs : list of dict
+            The most dependent first: first, second, mutual_information in nats with its 90 % interval over the draws
+            (low, high), correlation (Linfoot's informational coefficient), share_of_first and share_of_second (the part
+            of the entropy of a discrete column that the other one explains) and same_view, the fraction of draws with
+            both columns in one view. None where it does not apply.
+        """
+        names = [column["name"] for column in self.columns]
+        if len(columns) == 1:
+            pairs = [(columns[0], name) for name in names if name != columns[0]]
+        else:
+            chosen = list(columns) or names
+            pairs = [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
+        found = json.loads(self._native.depend(pairs, draws or 0, 0))
+        return sorted(found, key=lambda pair: -pair["mutual_information"])
+
+    def anomalies(self, X: Any = None, top: int = 10, draws: int | None = None) -> list[dict[str, Any]]:
+        """Unusual rows and the cells that make them so.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame, optional
+            New rows. By default the rows of the fit, each judged by all others.
+        top : int, default=10
+            Rows to return; 0: all.
+        draws : int, optional
+            Draws to average over; by default at most 200.
+
+        Returns
+        -------
+        rows : list of dict
+            The most unusual first: row, log_density, excess (against the mean of the rows, in nats) and cells, the
+            responsible ones, with column, value, log_density given the other cells of the row, excess (against what is
+            typical of the column) and what was expected.
+        """
+        frame = None
+        if X is not None:
+            from coppice._tables import plain_frame
+
+            frame = plain_frame(X, [column["name"] for column in self.inputs])
+        return json.loads(self._native.anomalies(frame, int(top), draws or 0, 0))
+
+    def similar(
+        self, row: str | int, other: str | int | None = None, given: list[str] | None = None, level: int = 1
+    ) -> Any:
+        """The probability that two rows belong to one cluster.
+
+        Parameters
+        ----------
+        row, other : str or int
+            Names of rows, or their places from 0. Without `other`: all rows.
+        given : list of str, optional
+            The columns to judge by. Models with views: the mean over the views of these columns. Others: the
+            probability if only these cells of the rows were known.
+        level : int, default=1
+            Level of the hierarchy, 1 is the coarsest.
+
+        Returns
+        -------
+        similarity : float or ndarray of shape (rows,)
+            The probability for `other`, or for every row.
+        """
+        found = self._native.similar(self._row_place(row), list(given or []), level, 0)
+        return found if other is None else float(found[self._row_place(other)])
+
+    def predict_cell(self, column: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What a cell of a new row would be if others were known: its posterior predictive.
+
+        Parameters
+        ----------
+        column : str
+            The column to predict.
+        given : dict, optional
+            Known cells: values by column.
+
+        Returns
+        -------
+        cell : dict
+            mean, sd, median, low and high (90 %) of numbers; mode, its probability and probabilities by level.
+        """
+        known = [
+            (str(name), value if isinstance(value, str) else repr(float(value)))
+            for name, value in (given or {}).items()
+        ]
+        return json.loads(self._native.predict_cells([column], self._as_levels(known), 0))[0]
+
+    def _as_levels(self, known: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Numbers that name a level are written as the level is."""
+        levels = {column["name"]: column["levels"] for column in self.columns}
+
+        def text(name: str, value: str) -> str:
+            for level in levels.get(name, []):
+                try:
+                    if value == level or float(value) == float(level):
+                        return level
+                except ValueError:
+                    continue
+            return value
+
+        return [(name, text(name, value)) for name, value in known]
+
+    def _row_place(self, row: str | int) -> int:
+        if isinstance(row, str):
+            if row not in self.row_ids:
+                raise KeyError(f"the run has no row named {row!r}")
+            return self.row_ids.index(row)
+        if not 0 <= int(row) < self.rows:
+            raise IndexError(f"row {row} of {self.rows}")
+        return int(row)
+
     def data(self, original: bool = True) -> np.ndarray:
         """The table, rows x columns, in the units of the data or as modeled; categories as codes."""
         return self._once(("data", original), lambda: self._native.cells(original))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from coppice import _native
 
@@ -32,7 +32,7 @@ def frame_of(
         names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
         columns = [(str(name), X[:, j], None) for j, name in enumerate(names)]
     else:
-        if hasattr(X, "__dataframe__") or hasattr(X, "columns") and not hasattr(X, "column_names"):
+        if type(X).__module__.split(".")[0] in ("pandas", "polars"):
             validate_data(estimator, X, reset=fitting, skip_check_array=True)
         else:
             _check_arrow_names(estimator, [name for name, _, _ in columns], fitting)
@@ -49,6 +49,120 @@ def frame_of(
         else:
             frame.add_texts(name, values, levels)
     return frame
+
+
+def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
+    """Weights of rows as numbers; the engine says which numbers are weights."""
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    check_consistent_length(range(rows), weights)
+    return weights
+
+
+def plain_frame(X: Any, wanted: list[str] | None = None) -> _native.Frame:
+    """The columns of X (those that are `wanted`, in that order) without an estimator; NaN is a missing cell."""
+    columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
+    if columns is None:
+        names = [str(name) for name in getattr(X, "columns", [])]
+        cells = np.asarray(X, dtype=np.float64)
+        if cells.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {cells.ndim}D array instead")
+        names = names or wanted or [f"x{j}" for j in range(cells.shape[1])]
+        columns = [(name, cells[:, j], None) for j, name in enumerate(names[: cells.shape[1]])]
+    by_name = {name: (values, levels) for name, values, levels in columns}
+    for name in wanted or []:
+        if name not in by_name:
+            raise ValueError(f"column {name!r} of the fit is missing")
+    frame = _native.Frame(_row_ids(X) or [str(row) for row in range(len(columns[0][1]))])
+    for name in by_name if wanted is None else wanted:
+        values, levels = by_name[name]
+        if levels is None:
+            frame.add_numbers(name, values)
+        else:
+            frame.add_texts(name, values, levels)
+    return frame
+
+
+def filled(X: Any, cells: list[dict[str, Any]], names: list[str]) -> Any:
+    """A copy of X, of the same type, with these cells filled in. `names` are the columns of an array."""
+    by_column: dict[str, list[tuple[int, Any]]] = {}
+    for cell in cells:
+        by_column.setdefault(cell["column"], []).append((cell["row"], cell["value"]))
+    package = type(X).__module__.split(".")[0]
+    if package == "pandas" and hasattr(X, "columns"):
+        answer = X.copy()
+        for j, name in enumerate(answer.columns):
+            for row, value in by_column.get(str(name), []):
+                answer.iloc[row, j] = _in_type_of(value, X.iloc[:, j])
+        return answer
+    if package == "polars" and hasattr(X, "columns"):
+        import polars as pl
+
+        return X.with_columns(
+            pl.Series(name, _filled_list(X.get_column(name).to_list(), changes), dtype=X.schema[name], strict=False)
+            for name, changes in by_column.items()
+        )
+    if hasattr(X, "column_names") and hasattr(X, "set_column"):
+        import pyarrow as pa
+
+        for name, changes in by_column.items():
+            place = X.column_names.index(name)
+            values = _filled_list(X.column(name).to_pylist(), changes)
+            X = X.set_column(place, name, pa.array(values))
+        return X
+    answer = np.array(X, dtype=np.float64)
+    for name, changes in by_column.items():
+        for row, value in changes:
+            answer[row, names.index(name)] = float(value)
+    return answer
+
+
+def _filled_list(values: list[Any], changes: list[tuple[int, Any]]) -> list[Any]:
+    known = [value for value in values if value is not None]
+    for row, value in changes:
+        values[row] = _like(value, known)
+    return values
+
+
+def _in_type_of(value: Any, series: Any) -> Any:
+    """A value as the cells of a pandas column are: a level as the cell that it stands for."""
+    return _like(value, list(series.cat.categories) if hasattr(series, "cat") else list(series.dropna()))
+
+
+def _like(value: Any, known: list[Any]) -> Any:
+    if not isinstance(value, str):
+        return round(value) if known and all(isinstance(cell, (int, np.integer)) for cell in known) else value
+    for cell in known:
+        if str(cell) == value:
+            return cell
+    for cell in known:
+        if not isinstance(cell, str) and float(cell) == float(value):
+            return cell
+    return value
+
+
+def table_in_type_of(package: str, columns: dict[str, list[Any]]) -> Any:
+    """Columns as a frame of a package: pandas, polars, or else an array of numbers."""
+    if package == "polars":
+        import polars as pl
+
+        return pl.DataFrame(columns)
+    if package == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    return np.array([[np.nan if cell is None else float(cell) for cell in values] for values in columns.values()]).T
+
+
+def columns_of(X: Any) -> list[tuple[str, np.ndarray, list[str] | None]]:
+    """Name, numbers or codes, and texts of each column of an array or a frame."""
+    columns = None if isinstance(X, np.ndarray) else _typed_columns(X)
+    if columns is not None:
+        return columns
+    names = [f"x{j}" for j in range(X.shape[1])] if isinstance(X, np.ndarray) else [str(name) for name in X.columns]
+    cells = np.asarray(X)
+    return [(name, cells[:, j].astype(np.float64), None) for j, name in enumerate(names)]
 
 
 def _sparse_frame(estimator: Any, X: Any, *, fitting: bool, allow_nan: bool, wanted: list[str] | None) -> _native.Frame:
@@ -98,10 +212,16 @@ def _check_cells(
             )
 
 
+def set_names(estimator: Any, names: list[str]) -> None:
+    """What a fit remembers of its columns; x0, x1, ... are those of an array."""
+    estimator.n_features_in_ = len(names)
+    if names != [f"x{j}" for j in range(len(names))]:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def _check_arrow_names(estimator: Any, names: list[str], fitting: bool) -> None:
     if fitting:
-        estimator.n_features_in_ = len(names)
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+        set_names(estimator, names)
         return
     known = list(getattr(estimator, "feature_names_in_", names))
     if names != known:
@@ -125,11 +245,7 @@ def _typed_columns(X: Any) -> list[tuple[str, np.ndarray, list[str] | None]] | N
         if all(_is_plain_pandas(dtype) for dtype in X.dtypes):
             return None
         return [(str(name), *_pandas_column(X.iloc[:, j], name)) for j, name in enumerate(X.columns)]
-    if package == "polars" and hasattr(X, "columns"):
-        return [(name, *_polars_column(X.get_column(name))) for name in X.columns]
-    if hasattr(X, "column_names") and hasattr(X, "column"):
-        return [(name, *_arrow_column(X.column(name), name)) for name in X.column_names]
-    return None
+    return _native.arrow_columns(X) if hasattr(X, "__arrow_c_stream__") else None
 
 
 def _is_plain_pandas(dtype: Any) -> bool:
@@ -164,26 +280,3 @@ def _pandas_column(series: Any, name: Any) -> tuple[np.ndarray, list[str] | None
     if kind not in ("string", "categorical", "mixed", "mixed-integer"):
         raise _no_kind(name, series.dtype)
     return _coded([None if missing else value for value, missing in zip(series, series.isna())])
-
-
-def _polars_column(series: Any) -> tuple[np.ndarray, list[str] | None]:
-    import polars as pl
-
-    if series.dtype.is_numeric() or series.dtype == pl.Boolean or series.dtype == pl.Null:
-        return np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64), None
-    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return _coded(series.cast(pl.String).to_list())
-    raise _no_kind(series.name, series.dtype)
-
-
-def _arrow_column(column: Any, name: str) -> tuple[np.ndarray, list[str] | None]:
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
-        if pa.types.is_boolean(kind):
-            column = column.cast(pa.int8())
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64), None
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
-        return _coded(column.to_pylist())
-    raise _no_kind(name, kind)

@@ -41,9 +41,10 @@ Settings checked_values(const std::vector<Parameter>& table, const nb::dict& giv
 }
 
 Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text,
-                    bool family_is_named) {
+                    bool family_is_named, std::vector<double> weights) {
   const Table known = labels == nullptr ? Table() : label_table(*labels);
-  return read_memory(frame, {labels == nullptr ? nullptr : &known, codebook_text, family_is_named});
+  return read_memory(
+      frame, {labels == nullptr ? nullptr : &known, codebook_text, family_is_named, std::move(weights)});
 }
 
 }  // namespace coppice::python

@@ -19,8 +19,8 @@ void attend(const Worker::Task& task, const std::function<void()>& on_beat);
 /// Texts as a user would type them, checked against the table. Throws Error{usage}.
 Settings checked_values(const std::vector<Parameter>& table, const nb::dict& given, const std::string& model);
 
-/// The columns with their kinds, and the labels if there are any to learn.
+/// The columns with their kinds, and the labels if there are any to learn; rows may have weights.
 Dataset read_frames(const Frame& frame, const Frame* labels, const std::string& codebook_text,
-                    bool family_is_named = false);
+                    bool family_is_named = false, std::vector<double> weights = {});
 
 }  // namespace coppice::python

@@ -38,6 +38,7 @@ Table label_table(const Frame& frame);
 void add_catalogue(nb::module_& module);
 void add_frame(nb::module_& module);
 void add_fit(nb::module_& module);
+void add_parts(nb::module_& module);
 void add_crossvalidate(nb::module_& module);
 void add_run(nb::module_& module);
 void add_several_runs(nb::module_& module);

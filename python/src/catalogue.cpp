@@ -63,6 +63,7 @@ nb::list model_list() {
     entry["views"] = model.has_views();
     entry["learns_labels"] = model.learns_labels();
     entry["incremental"] = model.supports_incremental_rows;
+    entry["weights"] = model.refuses_weights != nullptr;
     list.append(entry);
   }
   return list;

@@ -1,6 +1,7 @@
 // Columns that are in memory: numbers from any strided array, texts as codes and levels.
 #include "bindings.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/data/arrow_stream.hpp"
 
 namespace coppice::python {
 namespace {
@@ -35,6 +36,26 @@ void add_sparse_column(Frame& frame, std::string name, const Indices& rows, cons
   raw.columns.push_back(std::move(column));
 }
 
+/// Name, numbers or codes, and texts (None of numbers) of each column of an Arrow stream.
+nb::list arrow_columns(const nb::object& table) {
+  const nb::object capsule = table.attr("__arrow_c_stream__")();
+  auto* stream =
+      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+  if (stream == nullptr) throw nb::python_error();
+  RawTable raw;
+  {
+    const nb::gil_scoped_release release;
+    raw = read_arrow_stream(*stream, "X");
+  }
+  nb::list columns;
+  for (RawColumn& column : raw.columns) {
+    const std::size_t rows = column.values.size();
+    const nb::object levels = column.is_text ? nb::cast(column.levels) : nb::object(nb::none());
+    columns.append(nb::make_tuple(column.name, to_numpy(std::move(column.values), {rows}), levels));
+  }
+  return columns;
+}
+
 void start_frame(Frame* place, std::vector<std::string> row_ids) {
   new (place) Frame(start_memory_table("X", std::move(row_ids)));
 }
@@ -48,8 +69,19 @@ void set_row_ids(Frame& frame, std::vector<std::string> row_ids) {
 }  // namespace
 
 void add_frame(nb::module_& module) {
+  module.def("arrow_columns", &arrow_columns, nb::arg("table"),
+             "Columns of an object with the Arrow PyCapsule interface: name, numbers or codes, and texts.");
   nb::class_<Frame>(module, "Frame", "Columns of a table in memory.")
       .def("__init__", &start_frame, nb::arg("row_ids"))
+      .def_static(
+          "numbered",
+          [](const std::string& name, std::uint64_t first, std::size_t rows) {
+            std::vector<std::string> ids;
+            ids.reserve(rows);
+            for (std::size_t i = 0; i < rows; ++i) ids.push_back(std::to_string(first + i));
+            return start_memory_table(name, std::move(ids));
+          },
+          nb::arg("name"), nb::arg("first"), nb::arg("rows"), "Rows that are named by their numbers.")
       .def("row_ids", [](const Frame& frame) { return frame.row_ids; })
       .def("set_row_ids", &set_row_ids, nb::arg("row_ids"))
       .def(

@@ -51,6 +51,7 @@ NB_MODULE(_native, module) {
   add_catalogue(module);
   add_frame(module);
   add_fit(module);
+  add_parts(module);
   add_crossvalidate(module);
   add_run(module);
   add_several_runs(module);

@@ -22,6 +22,7 @@
 #include "coppice/post/run_hierarchy.hpp"
 #include "coppice/post/units.hpp"
 #include "coppice/post/views.hpp"
+#include "coppice/run/table_parts.hpp"
 
 namespace coppice::python {
 namespace {
@@ -402,6 +403,12 @@ nb::list to_list(const Imputation& imputation) {
     entry["high"] = cell.high;
     entry["mode"] = cell.level;
     entry["probability"] = cell.probability;
+    // What fills the cell: a number, or the text of a level.
+    const Column& column = imputation.completed.columns[cell.column];
+    if (cell.probabilities.empty() || column.levels.empty())
+      entry["value"] = column.values[cell.row];
+    else
+      entry["value"] = cell.level;
     list.append(entry);
   }
   return list;
@@ -470,8 +477,21 @@ void add_run(nb::module_& module) {
       .def("profiles", &profile_list, arg("level"), arg("select"), arg("most_traits"))
       .def("imputed", &imputed_cells)
       .def("imputed_new", &imputed_new_cells, arg("frame"), arg("threads"))
-      .def("cells", &cells, arg("original"));
+      .def("cells", &cells, arg("original"))
+      .def("is_in_parts", [](const Run& run) { return run.analysis().run().is_in_parts(); })
+      .def("part_description",
+           [](const Run& run) { return describe_problem(run.analysis().run().contents()); })
+      .def("part_source", [](const Run& run) { return run.analysis().run().contents().source; })
+      .def(
+          "label_question",
+          [](const Run& run, std::size_t chain, std::size_t draw) {
+            const std::string question =
+                run.ask([&](const Analysis& analysis) { return analysis.run().label_question(chain, draw); });
+            return nb::bytes(question.data(), question.size());
+          },
+          arg("chain"), arg("draw"));
   add_label_answers(module, run);
+  add_questions(module, run);
 }
 
 }  // namespace coppice::python

@@ -40,5 +40,7 @@ class Run {
 
 /// What a run that learned labels answers.
 void add_label_answers(nb::module_& module, nb::class_<Run>& run);
+/// Questions about columns, rows and cells.
+void add_questions(nb::module_& module, nb::class_<Run>& run);
 
 }  // namespace coppice::python

@@ -19,8 +19,7 @@ class MpiRanks final : public Ranks, public Engine {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    // Another build rounds differently: its answers would not be those of one process.
-    const std::string own = std::string(kVersion) + " " + kCompiler;
+    const std::string own = kBuild;
     const std::string drivers = broadcast(own);
     is_same_build_ = drivers == own;
     if (!is_same_build_)

@@ -195,3 +195,17 @@ def test_colors_mean_one_thing_each(visit, mixed):
         parts = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
         assert max(parts) - min(parts) < 45, color
     assert len(levels) == 3 and len(known) == 3
+
+
+def test_unusual_rows_and_dependent_columns(visit, mixed):
+    page = visit(mixed).page
+    see(page, "#questions")
+    unusual, dependent = page.locator("#questions table").nth(0), page.locator("#questions table").nth(1)
+    run = mixed.with_suffix(".coppice")
+    theirs = json.loads(coppice("ask", "anomalies", run, "--top", 1, "--draws", 40, "--json"))
+    first = unusual.locator("tbody tr").first
+    assert text_of(first.locator("td, th").first) == theirs[0]["row"]
+    if theirs[0]["cells"]:
+        assert f"{theirs[0]['cells'][0]['column']} = " in text_of(first)
+    values = [float(cell) for cell in dependent.locator("tbody tr td:nth-child(3)").all_inner_texts()]
+    assert values and values == sorted(values, reverse=True)

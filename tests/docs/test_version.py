@@ -27,8 +27,14 @@ def test_changelog_speaks_of_it():
     assert len(headings) == 1 or headings[1] == VERSION
 
 
+READERS = ["CMakeLists.txt", "pyproject.toml", "web/package.json", "tools/coppice.pc.in", "tools/version.hpp.in"]
+
+
 def test_no_other_file_repeats_it():
     """Those that read VERSION: CMake, the wheel, the package files."""
-    for name in ("CMakeLists.txt", "pyproject.toml", "web/package.json", "tools/coppice.pc.in", "tools/version.hpp.in"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        assert not re.search(rf'(?i)\bversion"?\s*[:= ]\s*"?{re.escape(VERSION)}\b', text), name
+    packaging = [path for path in (ROOT / "packaging").rglob("*") if path.is_file()]
+    assert packaging
+    for path in [*(ROOT / name for name in READERS), *packaging]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(rf'(?i)\bversion"?\s*[:= ]\s*"?{re.escape(VERSION)}\b', text), path.name
+        assert f"coppice ({VERSION}" not in text and f"coppice-{VERSION}" not in text, path.name

@@ -27,7 +27,7 @@ class CrosscatKernels : public ::testing::TestWithParam<CrosscatKernel> {};
 
 TEST_P(CrosscatKernels, DrawFromTheEnumeratedPosterior) {
   for (const std::uint64_t seed : test_seeds()) {
-    const Fixture fixture(mixed_table(), 3, 3);
+    const Fixture fixture = crosscat_table(GetParam());
     const Agreement agreement =
         compare_cross(GetParam(), fixture.family(), fixture.rows, seed, scaled(kDraws));
     EXPECT_TRUE(agreement.holds()) << agreement;

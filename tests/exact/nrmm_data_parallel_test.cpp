@@ -91,8 +91,8 @@ TEST_P(NrmmFixedBirths, FrequenciesAreThePosteriorGivenTheNumberOfClusters) {
     const Fixture fixture(law_case, seed, 6);
     const std::size_t clusters = 2 + GetParam() % 2;
     const Crp crp(0.9, 6);
-    const Agreement dp = compare_fixed_births(fixture.family(), fixture.rows, crp, {0.9}, clusters, seed,
-                                              scaled(kSweeps));
+    const Agreement dp =
+        compare_fixed_births(fixture.family(), fixture.rows, crp, {0.9}, clusters, seed, scaled(kSweeps));
     EXPECT_TRUE(dp.holds()) << "Dirichlet process, seed " << seed << ": " << dp;
     // Given u and the number of clusters, u has no say.
     const Ngg ngg(1.2, 0.35, 6);
@@ -100,8 +100,8 @@ TEST_P(NrmmFixedBirths, FrequenciesAreThePosteriorGivenTheNumberOfClusters) {
     law.ngg = true;
     law.fixed = 1.2;
     law.sigma = 0.35;
-    const Agreement other = compare_fixed_births(fixture.family(), fixture.rows, ngg, law, clusters, seed,
-                                                 scaled(kSweeps));
+    const Agreement other =
+        compare_fixed_births(fixture.family(), fixture.rows, ngg, law, clusters, seed, scaled(kSweeps));
     EXPECT_TRUE(other.holds()) << "generalized gamma process, seed " << seed << ": " << other;
   }
 }

@@ -1,6 +1,8 @@
 // Batches of rows: log likelihoods of many rows under a few parameters are those of single rows, up to a term
-// that depends on the row alone; statistics of many rows are those of rows added one by one; missing cells are
-// integrated out, and drawn from their law given the others.
+// that depends on the row alone; statistics of many rows are those of rows added one by one; missing cells
+// are integrated out, and drawn from their law given the others.
+#include "coppice/family/row_batches.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/family/gaussian.hpp"
-#include "coppice/family/row_batches.hpp"
 #include "laws/law_case.hpp"
 #include "support/sampling_error.hpp"
 
@@ -85,7 +86,8 @@ TEST_P(RowBatchLaws, StatisticsAreThoseOfRowsOneByOne) {
   EXPECT_NEAR(family.log_marginal(stats.data()), expected, relative(1e-9, expected));
   for (std::size_t row = 0; row < 5; ++row) {
     const double predictive = one_by_one.log_predictive(fixture.rows[row]);
-    EXPECT_NEAR(family.log_predictive(stats.data(), fixture.rows[row]), predictive, relative(1e-9, predictive));
+    EXPECT_NEAR(family.log_predictive(stats.data(), fixture.rows[row]), predictive,
+                relative(1e-9, predictive));
   }
 }
 

@@ -61,8 +61,7 @@ Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
   }
   for (const CrosscatKernel& known : crosscat_kernels()) {
     if (known.name != kernel) continue;
-    const Fixture fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3,
-                          3);
+    const Fixture fixture = crosscat_table(known);
     return compare_cross(known, fixture.family(), fixture.rows, seed, 400'000);
   }
   throw std::invalid_argument("there is no kernel " + kernel);

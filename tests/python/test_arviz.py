@@ -13,13 +13,41 @@ def test_groups_and_numbers(model):
     data = model.to_arviz()
     run = model.run_
     posterior, statistics = data["posterior"], data["sample_stats"]
-    assert posterior["labels"].dims == ("chain", "draw", "level", "obs")
-    np.testing.assert_array_equal(posterior["labels"].values[:, :, 0], run.labels(1))
+    labels = data["labels"]["labels"]
+    assert labels.dims == ("chain", "draw", "level", "obs") and "labels" not in posterior
+    np.testing.assert_array_equal(labels.values[:, :, 0], run.labels(1))
+    # Weights and means of the clusters of a draw, the largest first.
+    sizes = np.sort(np.bincount(run.labels(1)[0, -1]))[::-1] / run.rows
+    np.testing.assert_allclose(posterior["cluster_weight"].values[0, -1, : len(sizes)], sizes)
+    total = np.nansum(posterior["cluster_mean"].values[0, -1, :, 0] * posterior["cluster_weight"].values[0, -1], axis=0)
+    np.testing.assert_allclose(total, run.data()[:, 0].mean(), atol=1e-9)
     np.testing.assert_array_equal(posterior["n_clusters"].values[:, :, 0], run.labels(1).max(axis=2) + 1)
     np.testing.assert_array_equal(statistics["lp"].values, run.traces()["log_joint"])
     assert data.attrs["inference_library"] == "coppice"
-    assert list(posterior["obs"].values) == run.row_ids
+    assert list(labels["obs"].values) == run.row_ids
     np.testing.assert_allclose(data["observed_data"]["x0"].values, run.data(original=False)[:, 0])
+
+
+def test_leave_one_out_works(model):
+    data = model.to_arviz()
+    if model.run_.draws == 1:  # greedy: no row can be left out of its tree
+        assert "log_likelihood" not in data.groups()
+        return
+    pointwise = data["log_likelihood"]["rows"].values
+    assert pointwise.shape == (model.run_.chains, model.run_.draws, model.run_.rows)
+    found = arviz.loo(data, pointwise=True)
+    # The identity that Pareto smoothing starts from, row by row.
+    plain = -np.log(np.mean(np.exp(-pointwise.reshape(-1, model.run_.rows)), axis=0))
+    np.testing.assert_allclose(np.asarray(found.loo_i), plain, atol=0.3)
+    by_row = {entry["row"]: entry["log_density"] for entry in model.run_.anomalies(top=0, draws=10_000)}
+    np.testing.assert_allclose([by_row[name] for name in model.run_.row_ids], plain, atol=1e-9)
+
+
+def test_the_summary_has_no_labels(model):
+    if model.run_.draws == 1:
+        return
+    names = list(arviz.summary(model.to_arviz(log_likelihood=False), kind="stats").index)
+    assert names[0].startswith("n_clusters") and not any(name.startswith("labels") for name in names)
 
 
 def test_diagnostics_agree(model):
@@ -41,7 +69,7 @@ def test_a_data_tree_for_arviz_1(model, monkeypatch):
     older = model.to_arviz()
     monkeypatch.setitem(sys.modules, "arviz", newer)
     data = model.to_arviz()
-    assert isinstance(data, xarray.DataTree) and set(data.children) == {"posterior", "sample_stats", "observed_data"}
+    assert isinstance(data, xarray.DataTree) and set(data.children) == set(older.groups())
     for group in data.children:
         assert set(data[group].data_vars) == set(older[group].data_vars)
         for name, values in data[group].data_vars.items():

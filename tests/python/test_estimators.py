@@ -281,9 +281,12 @@ def test_cells_of_new_rows_are_foretold_from_the_others(estimator):
     X = np.random.default_rng(3).normal(size=(40, 4)) + 8.0 * truth[:, None]
     model = fitted(estimator, X)
     new = np.array([[8.0, 8.0, np.nan, 8.0], [0.0, np.nan, 0.0, np.nan]])
-    cells = model.impute(new)
+    cells = model.imputed_cells(new)
     assert [cell["row"] for cell in cells] == [0, 1, 1]
     assert [round(cell["mean"] / 8.0) for cell in cells] == [1, 0, 0]
+    whole = model.impute(new)
+    assert isinstance(whole, np.ndarray) and np.isnan(new).sum() == 3 and not np.isnan(whole).any()
+    assert whole[0, 2] == cells[0]["mean"] and whole[1, 0] == 0.0
 
 
 def test_expected_clusters_are_the_prior_of_the_concentration():

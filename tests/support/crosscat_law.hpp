@@ -172,7 +172,12 @@ class CrosscatFrequencies {
 struct CrosscatKernel {
   std::string name;
   std::vector<std::string> settings;
+  bool is_binary = false;  // on a table of yes/no columns without gaps, whose offers of new views differ
 };
+inline Fixture crosscat_table(const CrosscatKernel& kernel) {
+  if (kernel.is_binary) return Fixture({"cross", "auto", {{Kind::binary}, {Kind::binary}}, {}, 0.0}, 3, 4);
+  return Fixture({"cross", "auto", {{Kind::binary}, {Kind::category, 3}, {Kind::real}}, {}, 0.15}, 3, 3);
+}
 /// Those that are tried with learned hyper-parameters too.
 inline std::vector<CrosscatKernel> learned_crosscat_kernels() {
   return {{"learned_all", {}},
@@ -180,7 +185,8 @@ inline std::vector<CrosscatKernel> learned_crosscat_kernels() {
           {"learned_tempered", {"temperatures=[1, 0.6]"}}};
 }
 inline std::vector<CrosscatKernel> crosscat_kernels() {
-  const std::vector<std::string> no_rows{"row-sweeps=0", "split-merge-moves=0"};
+  const std::vector<std::string> no_rows{"row-sweeps=0", "split-merge-moves=0", "view-moves=0"};
+  const std::vector<std::string> view_moves{"row-sweeps=0", "split-merge-moves=0", "column-sweeps=0"};
   const auto with = [](std::vector<std::string> base, const std::string& more) {
     base.push_back(more);
     return base;
@@ -189,8 +195,12 @@ inline std::vector<CrosscatKernel> crosscat_kernels() {
           {"columns_alone", no_rows},
           {"columns_alone_prior", with(no_rows, "auxiliary=\"prior\"")},
           {"columns_alone_always_offered", with(no_rows, "new-view-share=1")},
+          {"columns_alone_one_slot", with(no_rows, "auxiliaries=1")},
           {"columns_alone_two_slots", with(no_rows, "auxiliaries=2")},
           {"columns_alone_four_slots", with(no_rows, "auxiliaries=4")},
+          {"columns_alone_four_slots_binary", with(no_rows, "auxiliaries=4"), true},
+          {"view_moves_and_rows", {"column-sweeps=0"}},
+          {"view_moves_alone", with(view_moves, "view-moves=3")},
           {"columns_and_rows", {"split-merge-moves=0"}},
           {"columns_and_split_merge", {"row-sweeps=0"}},
           {"random_launch", {"row-sweeps=0", "split-merge-launch=\"random\"", "split-merge-scans=5"}},

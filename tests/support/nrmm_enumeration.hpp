@@ -19,28 +19,42 @@ namespace coppice::test {
 
 class ExactPosterior {
  public:
-  ExactPosterior(const Family& family, const Rows& rows, const MixtureLaw& law) : rows_(rows.size()) {
+  ExactPosterior(const Family& family, const Rows& rows, const MixtureLaw& law)
+      : ExactPosterior(family, rows, law, std::vector<std::size_t>(rows.size(), 1)) {}
+  /// Given that copies of a row share a cluster: the first copies[0] of the rows are the copies of row 0, and
+  /// so on.
+  ExactPosterior(const Family& family, const Rows& rows, const MixtureLaw& law,
+                 std::span<const std::size_t> copies)
+      : rows_(copies.size()) {
     const std::vector<double> marginals = subset_marginals(family, rows);
-    const PartitionLaw prior(law, rows_);
+    const PartitionLaw prior(law, rows.size());
     std::vector<double> log_weights;
-    for_each_partition(rows_, [&](std::span<const Label> labels, std::size_t clusters) {
+    std::vector<std::vector<std::size_t>> sizes;
+    for_each_partition(rows.size(), [&](std::span<const Label> labels, std::size_t clusters) {
+      Labels of_rows;
+      std::size_t next = 0;
+      for (const std::size_t count : copies) {
+        of_rows.push_back(labels[next]);
+        for (std::size_t copy = 0; copy < count; ++copy)
+          if (labels[next++] != of_rows.back()) return;
+      }
       double total = prior.log_probability(cluster_sizes(labels));
       for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
         std::size_t subset = 0;
-        for (std::size_t row = 0; row < rows_; ++row)
+        for (std::size_t row = 0; row < rows.size(); ++row)
           if (labels[row] == static_cast<Label>(cluster)) subset |= std::size_t{1} << row;
         total += marginals[subset];
       }
-      index_.emplace(key(labels), partitions_.size());
-      partitions_.emplace_back(labels.begin(), labels.end());
+      index_.emplace(key(of_rows), partitions_.size());
+      partitions_.push_back(std::move(of_rows));
       clusters_.push_back(clusters);
+      sizes.push_back(cluster_sizes(labels));
       log_weights.push_back(total);
     });
     log_evidence_ = log_sum_exp(log_weights);
     for (std::size_t i = 0; i < log_weights.size(); ++i) {
       probability_.push_back(std::exp(log_weights[i] - log_evidence_));
-      for (const auto& [name, value] : prior.moments(cluster_sizes(partitions_[i])))
-        moments_[name] += probability_[i] * value;
+      for (const auto& [name, value] : prior.moments(sizes[i])) moments_[name] += probability_[i] * value;
     }
   }
 

@@ -68,8 +68,9 @@ inline Settings rbhmc_parameters(const RbhmcSettings& settings, const std::vecto
   }
   if (std::none_of(more.begin(), more.end(),
                    [](const std::string& s) { return s.starts_with("regularizer"); }))
-    assignments.push_back(fmt::format(
-        "regularizer=\"{}\"", settings.infomax ? "infomax" : settings.centered ? "centered" : "hinge"));
+    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.infomax    ? "infomax"
+                                                            : settings.centered ? "centered"
+                                                                                : "hinge"));
   assignments.insert(assignments.end(), more.begin(), more.end());
   Settings parsed;
   for (const std::string& assignment : assignments) parse_assignment(assignment, parsed);
@@ -92,9 +93,8 @@ class RbhmcRecord {
         labels_(exact.rows() * exact.settings().levels),
         components_(exact.rows()),
         sums_(kBatches * exact.functionals(), 0.0),
-        traces_(
-            model_by_name("rbhmc"),
-            ParameterValues(model_by_name("rbhmc").parameters, rbhmc_parameters(exact.settings()))) {}
+        traces_(model_by_name("rbhmc"),
+                ParameterValues(model_by_name("rbhmc").parameters, rbhmc_parameters(exact.settings()))) {}
 
   /// The labels and payload of a draw; the hinge is computed here, from the discriminants, or taken from the
   /// traces where there is no penalty and they are not kept.

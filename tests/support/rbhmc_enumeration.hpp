@@ -59,8 +59,8 @@ inline std::vector<std::vector<double>> margin_features(const Family& family, co
   return features;
 }
 
-/// What gates see of a row: cells standardized as `first` has them, over the root of their number, nothing where
-/// a cell is missing, and 1.
+/// What gates see of a row: cells standardized as `first` has them, over the root of their number, nothing
+/// where a cell is missing, and 1.
 inline std::vector<std::vector<double>> gate_features(const Rows& rows, const Rows& first) {
   std::vector<std::vector<double>> features(rows.size(), std::vector<double>(rows.width + 1, 1.0));
   for (std::size_t cell = 0; cell < rows.width; ++cell) {

@@ -168,6 +168,35 @@ export interface Reproduce {
   compiler: string;
 }
 
+export interface ExpectedCell {
+  mean: number | null;
+  median: number | null;
+  low: number | null;
+  high: number | null;
+  mode: string | null;
+  probability: number | null;
+  probabilities: Record<string, number>;
+}
+
+export interface UnusualRow {
+  row: string;
+  log_density: number | null;
+  excess: number | null;
+  cells: { column: string; value: number | string | null; excess: number | null; expected: ExpectedCell }[];
+}
+
+export interface Dependence {
+  first: string;
+  second: string;
+  mutual_information: number;
+  low: number;
+  high: number;
+  correlation: number;
+  share_of_first: number | null;
+  share_of_second: number | null;
+  same_view: number | null;
+}
+
 export interface ReportData {
   format: number;
   head: Head;
@@ -180,6 +209,7 @@ export interface ReportData {
   levels: Level[];
   separation: Separation[];
   learned: LearnedValue[];
+  questions: { unusual: UnusualRow[]; dependence: Dependence[] };
   traces: Trace[];
   trust: TrustData | null;
   moves: { name: string; proposed: number; accepted: number; rate: number | null }[];

@@ -16,6 +16,7 @@ import { distributionsSection } from "./sections/distributions";
 import { knownSection } from "./sections/known";
 import { levelsSection } from "./sections/levels";
 import { planeSection } from "./sections/plane";
+import { questionsSection } from "./sections/questions";
 import { reproduceSection } from "./sections/reproduce";
 import { rowsSection } from "./sections/rows";
 import { separationSection } from "./sections/separation";
@@ -35,6 +36,11 @@ function start(root: HTMLElement, data: ReportData): void {
     { id: "coclustering", label: "Co-clustering", make: () => coclusteringSection(report, state) },
     { id: "levels", label: "Number of clusters", make: () => levelsSection(report) },
     { id: "separation", label: "Columns", make: () => separationSection(report) },
+    {
+      id: "questions",
+      label: data.questions.unusual.length > 0 ? "Unusual rows" : "Dependence",
+      make: () => questionsSection(report),
+    },
     { id: "known", label: "Known labels", make: () => (data.known.length > 0 ? knownSection(report, state) : null) },
     { id: "trust", label: "Trust", make: () => trustSection(data.trust) },
     { id: "convergence", label: "Convergence", make: () => (data.head.greedy ? null : convergenceSection(report)) },

@@ -24,6 +24,8 @@
 #'   `list(visits = list(kind = "count", family = "poisson"))`; or the name of a codebook file.
 #' @param standardize Whether to scale numbers to mean 0 and standard deviation 1.
 #' @param pca Number of principal components to replace the numbers by; 0 for none.
+#' @param weights Whole numbers, one for each row: a row of weight w counts as w equal rows that share a cluster. `NULL`:
+#'   every row counts once. Only for models that take weights: `"nrmm"` and `"bhc"`.
 #' @param output Run file to write; `NULL` for a temporary one. The command line and Python read it too.
 #' @param overwrite Whether an existing run file may be replaced.
 #' @param time_limit Seconds after which to stop; `Inf` for none.
@@ -36,8 +38,8 @@
 #' @export
 coppice_fit <- function(model, data, ..., chains = NULL, warmup = NULL, draws = NULL, thin = NULL, seed = 1,
                         family = "auto", family_settings = list(), hyper = "learned", codebook = list(),
-                        standardize = FALSE, pca = 0, output = NULL, overwrite = FALSE, time_limit = Inf,
-                        threads = 0, progress = interactive()) {
+                        standardize = FALSE, pca = 0, weights = NULL, output = NULL, overwrite = FALSE,
+                        time_limit = Inf, threads = 0, progress = interactive()) {
   parameters <- list(...)
   names(parameters) <- gsub("_", "-", names(parameters))
   length_of_run <- Filter(Negate(is.null), list(chains = chains, warmup = warmup, draws = draws, thin = thin,
@@ -47,7 +49,7 @@ coppice_fit <- function(model, data, ..., chains = NULL, warmup = NULL, draws = 
     ask(fit_(model, columns_of(data), row_names_of(data), typed_list(parameters, as_typed),
              typed_list(length_of_run, as_typed),
              list(family = family, hyper = hyper, standardize = standardize, pca = as.integer(pca),
-                  codebook = codebook_of(codebook, data)),
+                  codebook = codebook_of(codebook, data), weights = as.double(weights)),
              typed_list(family_settings, as_toml), path, overwrite, as.integer(threads),
              if (is.finite(time_limit)) time_limit else 0, show))
   })

@@ -96,11 +96,13 @@ std::string run_fit(const std::function<coppice::Fit(const coppice::FitOptions&)
   request.overwrite = overwrite;
   check_request(request);
   const std::string codebook = cpp11::as_cpp<std::string>(settings["codebook"]);
+  const auto weights = cpp11::as_cpp<std::vector<double>>(settings["weights"]);
   const MemoryTable table = coppice_r::table_of(columns, row_names);
   return coppice_r::run_fit(
       [&](const FitOptions& running) {
-        Dataset data =
-            read_memory(table, {nullptr, codebook, request.family != "auto" || !model.family.empty()});
+        Dataset data = read_memory(
+            table, {nullptr, codebook, request.family != "auto" || !model.family.empty(), weights});
+        if (!weights.empty()) request.reading.weights = data.weights.columns.front().name;
         request.notes = std::move(data.notes);
         request.data = std::move(data);
         request.running = running;

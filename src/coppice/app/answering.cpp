@@ -49,9 +49,10 @@ void SelectionFlags::add_to(CLI::App& command) {
 void EstimateFlags::add_to(CLI::App& command) {
   SelectionFlags::add_to(command);
   command
-      .add_option("--cost-ratio", cost_ratio,
-                  "what joining rows that belong apart costs, beside separating rows that belong together; more "
-                  "than 1 gives more and smaller clusters (flat models) [1]")
+      .add_option(
+          "--cost-ratio", cost_ratio,
+          "what joining rows that belong apart costs, beside separating rows that belong together; more "
+          "than 1 gives more and smaller clusters (flat models) [1]")
       ->check(CLI::PositiveNumber);
   command
       .add_option("--clusters", clusters,

@@ -89,6 +89,10 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
 void DataFlags::add_to(CLI::App& command) {
   const char* group = "Data";
   command.add_option("--id", id, "column of row names")->group(group);
+  command
+      .add_option("--weights", weights,
+                  "column of row weights: a row of weight 3 counts as three equal rows that stay together")
+      ->group(group);
   command.add_option("--truth", truth, "column of known labels: kept for scores, never modeled")
       ->allow_extra_args(false)
       ->group(group);
@@ -183,6 +187,7 @@ Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name
   Codebook book;
   ReadOptions options;
   options.id = id;
+  options.weights = weights;
   options.truth = truth;
   options.drop = drop;
   options.keep = keep;

@@ -27,10 +27,11 @@ class ParameterFlags {
   std::map<std::string, std::string> texts_;
 };
 
-/// --id --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the data
-/// reader wants them.
+/// --id --weights --truth --drop --keep-column --na-values --labels --labels-file --codebook --header, as the
+/// data reader wants them.
 struct DataFlags {
   std::string id;
+  std::string weights;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
   std::vector<std::string> keep;

@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "coppice/app/arguments.hpp"
-#include "coppice/app/column_json.hpp"
 #include "coppice/app/preflight.hpp"
 #include "coppice/app/progress.hpp"
+#include "coppice/data/kinds/closer_look.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/out/column_json.hpp"
 #include "coppice/run/new_run.hpp"
 #include "coppice/run/problem_setup.hpp"
 

@@ -5,14 +5,15 @@
 #include <algorithm>
 
 #include "coppice/app/arguments.hpp"
-#include "coppice/app/column_json.hpp"
 #include "coppice/app/preflight.hpp"
 #include "coppice/app/text_table.hpp"
 #include "coppice/base/counted.hpp"
+#include "coppice/data/kinds/closer_look.hpp"
 #include "coppice/data/kinds/decide.hpp"
 #include "coppice/data/kinds/histogram.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/data/text.hpp"
+#include "coppice/out/column_json.hpp"
 
 namespace coppice::app {
 namespace {

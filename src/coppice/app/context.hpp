@@ -62,6 +62,7 @@ void add_profile(CLI::App& application, Context& context);
 void add_score(CLI::App& application, Context& context);
 void add_predict(CLI::App& application, Context& context);
 void add_impute(CLI::App& application, Context& context);
+void add_ask(CLI::App& application, Context& context);
 void add_sample(CLI::App& application, Context& context);
 void add_crossvalidate(CLI::App& application, Context& context);
 void add_export(CLI::App& application, Context& context);

@@ -23,6 +23,10 @@ void export_labels_of_draw(const ExportArguments& arguments, const SavedRun& run
   constexpr std::size_t kRowsOfShard = 65'536;
   if (arguments.to == "json")
     fail(ErrorCode::usage, "--draw: labels of one draw can be written as csv or npy, not as json");
+  if (run.is_in_parts())
+    fail(ErrorCode::configuration,
+         "the rows of this run are not in its file: labels of all rows come from Python, where the data are: "
+         "write_labels()");
   const std::size_t level = arguments.level == 0 ? run.levels() : arguments.level;
   run.check_level(level);
   const bool in_shards = is_folder(arguments.output);

@@ -86,6 +86,7 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   request.pca = arguments.pca;
   request.data_path = arguments.data;
   request.reading.id = arguments.reading.id;
+  request.reading.weights = arguments.reading.weights;
   request.reading.truth = arguments.reading.truth;
   request.reading.drop = arguments.reading.drop;
   request.reading.keep = arguments.reading.keep;
@@ -115,9 +116,11 @@ std::string announcement(const Fit& fit) {
   const std::string length =
       model.runs_once() ? (learns ? counted(fit.setup().labeled.labels.columns, "label") : "one greedy fit")
                         : length_words(fit);
-  return fmt::format("{} on {}: {}; {}; about {} of memory", model.name, counted(fit.rows(), "row"),
-                     learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(), length,
-                     size_words(fit.memory_bytes()));
+  const Rows& rows = fit.setup().rows;
+  const std::string weights = rows.has_copies ? fmt::format(" of weight {:.0f} in all", rows.copies()) : "";
+  return fmt::format("{} on {}{}: {}; {}; about {} of memory", model.name, counted(fit.rows(), "row"),
+                     weights, learns ? counted(fit.columns(), "feature") : fit.setup().plan.description(),
+                     length, size_words(fit.memory_bytes()));
 }
 
 /// Fills in what was left out: the model, and the name of the run.
@@ -191,7 +194,7 @@ void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
   auto arguments = std::make_shared<FitArguments>();
   command->add_option("model", arguments->model, "model (coppice models lists them); may be left out");
-  command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm, also .gz .zst; - is stdin");
+  command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin");
   command->add_option("-o,--output", arguments->output,
                       "run file to write [the name of the data with .coppice, in the current folder]");
   command->add_option("--config", arguments->config,

@@ -61,6 +61,7 @@ int coppice::app::run_program(std::span<char*> words) {
   coppice::app::add_score(application, context);
   coppice::app::add_predict(application, context);
   coppice::app::add_impute(application, context);
+  coppice::app::add_ask(application, context);
   coppice::app::add_sample(application, context);
   coppice::app::add_crossvalidate(application, context);
   coppice::app::add_export(application, context);

@@ -16,10 +16,6 @@ std::vector<std::string> first_lines(const Dataset& data, const std::string& fil
 /// "4 real (2 on the log scale, 1 rounded), 1 category".
 std::string kinds_in_words(const Codebook& codebook);
 
-/// Adds what needs a look at all pairs of columns, or guesses from names: gaps that are information, labels
-/// that are modeled. The gravest stay first.
-void look_closer(Dataset& data);
-
 /// "column 'x' is left out: constant".
 std::string sentence_of(const Finding& finding);
 

@@ -176,6 +176,12 @@ std::string ball_text(const BallBounds& bounds) {
       bounds.upper.clusters, bounds.lower.clusters, bounds.horizontal.clusters, bounds.horizontal.distance);
 }
 
+std::string weight_words(const SavedRun& run) {
+  if (!run.contents().has_weights()) return {};
+  return fmt::format(" of weight {:.0f} in all ('{}')", run.setup().rows.copies(),
+                     run.contents().weights.columns.front().name);
+}
+
 std::string head_text(const Analysis& analysis, const Trust& trust, const Context& context) {
   const SavedRun& run = analysis.run();
   const std::string how =
@@ -185,8 +191,8 @@ std::string head_text(const Analysis& analysis, const Trust& trust, const Contex
                         counted(run.draws_per_chain(), "draw"), counted(run.config().warmup, "warm-up sweep"),
                         run.config().seed, duration_words(analysis.seconds()));
   return verdict_lines(analysis, context) + trust_text(analysis, trust, context) + "\n" +
-         fmt::format("{} on {}: {}, {} ({}).\n{}\n", run.model().name, run.config().data,
-                     counted(run.all_rows(), "row"), counted(run.table().columns.size(), "column"),
+         fmt::format("{} on {}: {}{}, {} ({}).\n{}\n", run.model().name, run.config().data,
+                     counted(run.all_rows(), "row"), weight_words(run), counted(run.table().columns.size(), "column"),
                      run.setup().plan.description(), how) +
          (run.sample_note().empty() ? "" : fmt::format("Here {}.\n", run.sample_note()));
 }
@@ -360,7 +366,8 @@ void summarize_flat(const Analysis& analysis, const PlacementFlags& selecting, c
   text += fmt::format("\nClusters: {:.1f} on average.", analysis.mean_clusters().front());
   if (const TraceSummary* trace = analysis.clusters_trace(1))
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
-  text += "\n\n" + counts_text(counts.front(), context) + "\n";
+  text += "\n\n";
+  if (!counts.front().prior.shares.empty()) text += counts_text(counts.front(), context) + "\n";
   text += partition_sentence(estimate, request) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
   print_clusters(analysis, estimate, profiles, unassigned, context, text);
   const std::vector<ColumnSeparation> columns = column_separation(analysis);

@@ -64,13 +64,15 @@ std::string partition_trace_table(const Analysis& analysis, const Context& conte
     table.add({trace.name, short_number(trace.mean), short_number(trace.sd), rhat_text(trace.rhat),
                short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail))});
   }
-  std::string text = table.text(context) +
-                     context.dim("distance: variation of information to a draw that was chosen as reference, "
-                                 "in nats; co-clustering: 1 in draws where both are together.\n");
+  std::string text =
+      table.text(context) + context.dim(
+                                "distance: variation of information to a draw that was chosen as reference, "
+                                "in nats; co-clustering: 1 in draws where both are together.\n");
   const SavedRun& run = analysis.run();
   for (const PartitionDraws& draws : analysis.partition_draws())
     if (!draws.of_columns && draws.members.size() < run.rows()) {
-      text += context.dim(fmt::format("{} evenly spaced rows stand for all {}.\n", draws.members.size(), run.rows()));
+      text += context.dim(
+          fmt::format("{} evenly spaced rows stand for all {}.\n", draws.members.size(), run.rows()));
       break;
     }
   return text;
@@ -86,7 +88,8 @@ std::string fit_table(const FitReport& fit, const Context& context) {
     table.add({text::display(check.name, 30), fmt::format("{:.2g}", check.tail_probability),
                check.of_column ? percent(check.misplaced) : "-"});
     std::vector<std::size_t> counts;
-    for (const double share : check.places) counts.push_back(static_cast<std::size_t>(std::lround(1e4 * share)));
+    for (const double share : check.places)
+      counts.push_back(static_cast<std::size_t>(std::lround(1e4 * share)));
     bars.push_back("  " + bars_of(counts));
   }
   std::string text;
@@ -97,10 +100,11 @@ std::string fit_table(const FitReport& fit, const Context& context) {
   }
   if (fit.checks.size() > kMostChecks)
     text += fmt::format("and {} more, which fit better (--json has all)\n", fit.checks.size() - kMostChecks);
-  return text + context.dim(fmt::format(
-                    "Places of {} rows' cells among draws from the model (draw {} of chain {}): even bars if the "
-                    "model is true; the tail probability is then uniform.\n",
-                    fit.rows, fit.draw + 1, fit.chain + 1));
+  return text +
+         context.dim(fmt::format(
+             "Places of {} rows' cells among draws from the model (draw {} of chain {}): even bars if the "
+             "model is true; the tail probability is then uniform.\n",
+             fit.rows, fit.draw + 1, fit.chain + 1));
 }
 
 }  // namespace coppice::app

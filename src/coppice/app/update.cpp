@@ -15,9 +15,6 @@
 namespace coppice::app {
 namespace {
 
-/// Sweeps over all rows before draws are kept, unless asked otherwise.
-constexpr std::size_t kWarmup = 100;
-
 struct UpdateArguments {
   std::string run, data, output, labels_file;
   std::vector<std::string> truth, labels;
@@ -138,7 +135,7 @@ RunContents updated_contents(const UpdateArguments& arguments, const SavedRun& o
   const Table more = old.read_new_rows_bytes(bytes.view(), name, old.config().id);
   RunContents contents = contents_with(old, more, read_truth(arguments, old, bytes.view(), name, context));
   contents.config.data = fmt::format("{} + {}", contents.config.data, arguments.data);
-  contents.config.warmup = arguments.warmup.value_or(kWarmup);
+  contents.config.warmup = arguments.warmup.value_or(kUpdateWarmup);
   if (arguments.draws != 0) contents.config.draws = arguments.draws;
   return contents;
 }

@@ -20,12 +20,15 @@ class BlockTask {
   virtual void receive(std::string_view message) = 0;
   /// The answer of one block to the message. Several blocks may be asked at once.
   virtual BlockAnswer answer(std::size_t block) = 0;
+  /// Takes the answer of the blocks that follow into that of blocks before them.
+  virtual void merge(BlockAnswer& answer, const BlockAnswer& next) = 0;
 };
 
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// The answers of all blocks, in their order.
+  /// The answers of all blocks, in their order. Those of a part, 2^m blocks that begin at a multiple of 2^m,
+  /// may be merged already, as reduce_in_order does it. The task has received the message.
   virtual std::vector<BlockAnswer> ask(BlockTask& task, std::size_t blocks, std::string_view message) = 0;
 };
 

@@ -68,7 +68,7 @@ void RowForest::record(Node made) {
 
 double RowForest::log_bound() const {
   std::vector<double> alone(family_->stats_size());
-  double total = log_gamma(prior_.alpha()) - log_gamma(prior_.alpha() + static_cast<double>(rows_->size()));
+  double total = log_gamma(prior_.alpha()) - log_gamma(prior_.alpha() + rows_->copies());
   for (const Dendrogram::Node root : dendrogram_.roots()) {
     if (node_of_[root] != MergeTree::kNone) {
       total += trees_.log_phi(node_of_[root]);

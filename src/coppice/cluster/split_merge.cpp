@@ -51,10 +51,15 @@ void RestrictedPair::launch_sequential(std::uint32_t anchor_a, std::uint32_t anc
     const std::size_t group = draw_uniform(stream) < std::exp(probabilities(item, 2).log_one) ? 1 : 0;
     items_.push_back(item);
     sides_.push_back(static_cast<std::uint8_t>(group));
-    family_->add(stats(group), (*data_)[item]);
-    ++sizes_[group];
+    count_in(item, group);
     refresh(group);
   }
+}
+
+void RestrictedPair::count_in(std::uint32_t item, std::size_t group) {
+  family_->add(stats(group), (*data_)[item]);
+  ++sizes_[group];
+  if (prior_ != nullptr) prior_->add(item, group);
 }
 
 void RestrictedPair::launch_given(std::uint32_t anchor_a, std::uint32_t anchor_b,
@@ -66,15 +71,13 @@ void RestrictedPair::launch_given(std::uint32_t anchor_a, std::uint32_t anchor_b
 }
 
 void RestrictedPair::rebuild() {
+  if (prior_ != nullptr) prior_->clear();
   for (std::size_t group = 0; group < 2; ++group) {
     family_->clear(stats(group));
-    family_->add(stats(group), (*data_)[anchors_[group]]);
-    sizes_[group] = 1;
+    sizes_[group] = 0;
+    count_in(anchors_[group], group);
   }
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    family_->add(stats(sides_[i]), (*data_)[items_[i]]);
-    ++sizes_[sides_[i]];
-  }
+  for (std::size_t i = 0; i < items_.size(); ++i) count_in(items_[i], sides_[i]);
   refresh(0);
   refresh(1);
 }
@@ -82,8 +85,14 @@ void RestrictedPair::rebuild() {
 RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t item, std::size_t own) const {
   alignas(64) double weights[kLanes] = {};
   OwnCluster own_cluster;
-  for (std::size_t group = 0; group < 2; ++group)
-    weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
+  if (prior_ == nullptr) {
+    for (std::size_t group = 0; group < 2; ++group)
+      weights[group] = log_join_[sizes_[group] - (group == own ? 1 : 0)];
+  } else {
+    if (own < 2) prior_->remove(item, own);
+    weights[1] = prior_->log_odds(item);
+    if (own < 2) prior_->add(item, own);
+  }
   if (own < 2) own_cluster = {own, stats(own)};
   family_->add_log_predictive((*data_)[item], cache_.data(), cache_.size(), 1, own_cluster, weights);
   const double difference = power_ * (weights[1] - weights[0]);
@@ -104,6 +113,10 @@ double RestrictedPair::scan_with(Choose&& choose) {
     sides_[i] = static_cast<std::uint8_t>(chosen);
     --sizes_[own];
     ++sizes_[chosen];
+    if (prior_ != nullptr) {
+      prior_->remove(items_[i], own);
+      prior_->add(items_[i], chosen);
+    }
     if (family_->remove(stats(own), row)) {
       family_->add(stats(chosen), row);
       refresh(0);

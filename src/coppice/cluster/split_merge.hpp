@@ -18,6 +18,19 @@
 
 namespace coppice {
 
+/// Prior weights of the two groups of a pair, where they are not those of the groups' sizes. They may depend
+/// on anything that the move does not change, and on who is in which group.
+class PairPrior {
+ public:
+  virtual ~PairPrior() = default;
+  /// Both groups are empty.
+  virtual void clear() = 0;
+  virtual void add(std::uint32_t item, std::size_t group) = 0;
+  virtual void remove(std::uint32_t item, std::size_t group) = 0;
+  /// log weight of group 1 against group 0 for an item that is in neither.
+  virtual double log_odds(std::uint32_t item) const = 0;
+};
+
 /// Two groups of the same items between which single rows move: the state of a restricted Gibbs scan.
 class RestrictedPair {
  public:
@@ -30,6 +43,9 @@ class RestrictedPair {
     family_ = &family;
     data_ = &rows;
   }
+
+  /// Groups weigh by this prior instead of by their sizes; null: by their sizes again.
+  void set_prior(PairPrior* prior) { prior_ = prior; }
 
   /// Group 0 holds anchor_a, group 1 anchor_b; every item (the anchors are not items) goes to either by a
   /// fair coin.
@@ -59,6 +75,7 @@ class RestrictedPair {
   double scan_with(Choose&& choose);
   /// `own` is the group that holds the item, or 2 for none.
   SideProbabilities probabilities(std::uint32_t item, std::size_t own) const;
+  void count_in(std::uint32_t item, std::size_t group);
   void set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b);
   const double* stats(std::size_t group) const { return stats_.data() + group * stats_size_; }
   double* stats(std::size_t group) { return stats_.data() + group * stats_size_; }
@@ -69,6 +86,7 @@ class RestrictedPair {
   const Rows* data_;
   std::span<const double> log_join_;
   double power_;
+  PairPrior* prior_ = nullptr;
   std::size_t stats_size_;
   std::vector<std::uint32_t> items_;
   std::vector<std::uint8_t> sides_;

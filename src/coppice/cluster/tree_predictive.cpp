@@ -16,7 +16,7 @@ constexpr double kNever = -700.0;
 
 TreePredictive::TreePredictive(const Family& family, const Rows& rows, double alpha)
     : alpha_(alpha),
-      log_all_(std::log(static_cast<double>(rows.size()) + alpha)),
+      log_all_(std::log(rows.copies() + alpha)),
       forest_(family, rows, alpha),
       empty_(family.stats_size()) {
   family.clear(empty_.data());
@@ -34,8 +34,12 @@ void TreePredictive::set(const Dendrogram& tree) {
   for (Dendrogram::Node node = 0; node < tree_.nodes(); ++node) {
     if (!(posterior.log_cluster(node) > kNever)) continue;
     component_of_[node] = components_.size();
-    components_.push_back(
-        {node, posterior.log_cluster(node), std::log(static_cast<double>(tree_.size(node))), {}});
+    const double log_rows = std::log(static_cast<double>(tree_.size(node)));
+    components_.push_back({node, posterior.log_cluster(node), log_rows, 0.0, {}});
+    if (!forest_.rows().has_copies) continue;
+    double copies = 0.0;
+    tree_.for_each_item(node, [&](std::uint32_t row) { copies += forest_.rows().copies_of(row); });
+    components_.back().log_more_seats = std::log(copies) - log_rows;
   }
   fill_cache();
 }
@@ -43,7 +47,7 @@ void TreePredictive::set(const Dendrogram& tree) {
 /// Which flat clusters the rows of each component belong to: below the cut it is one, above it several.
 void TreePredictive::set_clusters(std::span<const Label> labels) {
   sizes_ = cluster_sizes(labels);
-  std::vector<std::size_t> counts(sizes_.size(), 0);
+  std::vector<double> counts(sizes_.size(), 0.0);
   for (Component& component : components_) {
     component.clusters.clear();
     const auto first = static_cast<std::size_t>(labels[tree_.first_item(component.node)]);
@@ -51,12 +55,13 @@ void TreePredictive::set_clusters(std::span<const Label> labels) {
       component.clusters.emplace_back(first, component.log_rows);
       continue;
     }
-    std::fill(counts.begin(), counts.end(), 0);
-    tree_.for_each_item(component.node,
-                        [&](std::uint32_t row) { ++counts[static_cast<std::size_t>(labels[row])]; });
+    std::fill(counts.begin(), counts.end(), 0.0);
+    tree_.for_each_item(component.node, [&](std::uint32_t row) {
+      counts[static_cast<std::size_t>(labels[row])] += forest_.rows().copies_of(row);
+    });
     for (std::size_t cluster = 0; cluster < counts.size(); ++cluster)
-      if (counts[cluster] > 0)
-        component.clusters.emplace_back(cluster, std::log(static_cast<double>(counts[cluster])));
+      if (counts[cluster] > 0.0)
+        component.clusters.emplace_back(cluster, std::log(counts[cluster]) - component.log_more_seats);
   }
 }
 
@@ -113,7 +118,8 @@ void TreePredictive::log_joint(const double* row, std::span<double> out) const {
 
 void TreePredictive::log_shares(std::span<double> out) const {
   for (std::size_t k = 0; k < components_.size(); ++k)
-    out[k] = components_[k].log_rows + components_[k].log_probability - log_all_;
+    out[k] =
+        components_[k].log_rows + components_[k].log_more_seats + components_[k].log_probability - log_all_;
   out[components_.size()] = std::log(alpha_) - log_all_;
 }
 

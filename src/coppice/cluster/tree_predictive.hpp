@@ -50,8 +50,10 @@ class TreePredictive {
   struct Component {
     Dendrogram::Node node;
     double log_probability;
-    double log_rows;                                       // log of the rows below it
-    std::vector<std::pair<std::size_t, double>> clusters;  // those it has rows of, and the log of how many
+    double log_rows;        // log of the rows below it
+    double log_more_seats;  // log of copies to rows, which predictives have as a factor
+    /// Those it has rows of, and the log of how many, without that factor.
+    std::vector<std::pair<std::size_t, double>> clusters;
   };
   bool is_inside(Dendrogram::Node node, std::span<const Label> labels) const;
   void fill_cache();

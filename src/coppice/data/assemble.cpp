@@ -47,7 +47,8 @@ class Assembly {
     const bool splits_labels = raw_.label && splits();
     for (std::size_t index = 0; index < raw_.columns.size(); ++index) {
       const bool has_role = roles_.id == index || contains(roles_.truth, index) ||
-                            contains(roles_.labels, index) || (splits_labels && raw_.label == index);
+                            contains(roles_.labels, index) || roles_.weights == index ||
+                            (splits_labels && raw_.label == index);
       if (raw_.columns[index].want != Want::nothing && !has_role) take_column(index);
     }
     choose_scales();
@@ -87,6 +88,10 @@ class Assembly {
     if (!roles_.truth.empty()) data_.truth.row_ids = data_.table.row_ids;
     for (const std::size_t index : roles_.labels)
       data_.labels.columns.push_back(label_column(raw_, index, options_));
+    if (roles_.weights) {
+      data_.weights.columns.push_back(weight_column(raw_, *roles_.weights));
+      data_.weights.row_ids = data_.table.row_ids;
+    }
     if (splits() && raw_.label) split_labels(raw_, *raw_.label, data_.labels);
     if (!data_.labels.columns.empty()) data_.labels.row_ids = data_.table.row_ids;
   }

@@ -17,6 +17,7 @@ struct ReadOptions {
   std::string id;                  // the column of row names; empty: rows are named 1..N
   std::vector<std::string> truth;  // columns of known labels, kept apart from the data
   std::vector<std::string> drop;   // columns to ignore
+  std::string weights = {};        // the column of row weights; empty: every row counts once
   bool labels_only = false;        // columns of data are not read, and need not be there
   /// Columns of 0 and 1 (yes and no) that are to be learned; "label_*" names all that begin so. For a format
   /// that has labels of its own, "" means each of them.
@@ -53,6 +54,7 @@ struct Dataset {
   Table table;
   Table truth;                            // category columns with the same row names
   Table labels = {};                      // binary columns with the same row names
+  Table weights = {};                     // the column of row weights with the same row names, if any
   Codebook codebook;                      // complete: one entry per column of the table
   std::string digest;                     // SHA-256 of the bytes as read, before decompression, in hex
   std::vector<std::string> notes;         // one-line remarks for the user

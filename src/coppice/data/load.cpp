@@ -112,6 +112,8 @@ FileFormat format_of_name(std::string_view name) {
   result.gzip_name = strip(".gz");
   result.zstd_name = !result.gzip_name && (strip(".zst") || strip(".zstd"));
   if (lower.ends_with(".npy")) result.format = Format::npy;
+  for (const char* ending : {".parquet", ".pq", ".arrow", ".feather", ".ipc"})
+    if (lower.ends_with(ending)) result.format = Format::arrow;
   if (lower.ends_with(".svm") || lower.ends_with(".svmlight") || lower.ends_with(".libsvm"))
     result.format = Format::svmlight;
   if (lower.ends_with(".tsv")) result.delimiter = '\t';

@@ -32,7 +32,7 @@ FileBytes load_file(const std::string& path);
 /// "".
 std::string similar_file(const std::string& path);
 
-enum class Format { csv, npy, svmlight };
+enum class Format { csv, npy, svmlight, arrow };
 
 struct FileFormat {
   Format format = Format::csv;

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/arrow_file.hpp"
 #include "coppice/data/decompress.hpp"
 #include "coppice/data/infer.hpp"
 #include "coppice/data/kinds/text_numbers.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/data/npy.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/data/svmlight.hpp"
 
 namespace coppice {
@@ -33,8 +35,11 @@ RawTable parse_table(std::string_view bytes, const std::string& name, CsvOptions
   }
   RawTable raw;
   const bool is_npy = format.format == Format::npy || bytes.starts_with(kNpyMagic);
-  if (is_npy || format.format == Format::svmlight) {
-    raw = is_npy ? parse_npy(bytes, name) : parse_svmlight(bytes, name);
+  const bool is_arrow = !is_npy && (format.format == Format::arrow || is_arrow_file(bytes));
+  if (is_npy || is_arrow || format.format == Format::svmlight) {
+    raw = is_npy     ? parse_npy(bytes, name)
+          : is_arrow ? parse_arrow_file(bytes, name)
+                     : parse_svmlight(bytes, name);
     choose(raw);
     for (RawColumn& column : raw.columns)
       if (!column.is_text && (column.want == Want::text || column.want == Want::identity))
@@ -152,6 +157,10 @@ void Roles::assign(RawTable& raw, const ReadOptions& options) {
     id = claim(options.id, "--id");
     raw.columns[*id].want = Want::identity;
   }
+  if (!options.weights.empty()) {
+    weights = claim(options.weights, "--weights");
+    raw.columns[*weights].want = Want::number;
+  }
   for (const std::string& name : options.labels) {
     if (name.empty()) {
       if (raw.label) role[*raw.label] = "--labels";
@@ -240,6 +249,16 @@ Column label_column(RawTable& raw, std::size_t index, const ReadOptions& options
          raw.file, text::display(column.name));
   column.kind = Kind::binary;
   return column;
+}
+
+Column weight_column(RawTable& raw, std::size_t index) {
+  settle_wanted(raw, index);
+  RawColumn& column = raw.columns[index];
+  for (std::size_t row = 0; row < raw.rows; ++row)
+    if (const std::string problem = why_not_a_weight(column.values[row]); !problem.empty())
+      raw.fail_cell(row, index, fmt::format("as a weight {}", problem));
+  check_weights(column.values, fmt::format("--weights {}", text::display(column.name)));
+  return {column.name, Kind::count, std::move(column.values), {}};
 }
 
 /// The labels that a format keeps in one text, "3,23,61", as a column each, in numeric order.

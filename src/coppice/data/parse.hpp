@@ -38,6 +38,7 @@ struct Roles {
   std::optional<std::size_t> id;
   std::vector<std::size_t> truth;
   std::vector<std::size_t> labels;
+  std::optional<std::size_t> weights;
   std::vector<const ColumnSpec*> specs;  // of the data columns; nullptr: inferred
   std::vector<bool> keep;
 
@@ -46,6 +47,8 @@ struct Roles {
 
 /// A column that is learned: present or absent, or not known.
 Column label_column(RawTable& raw, std::size_t index, const ReadOptions& options);
+/// A column of row weights.
+Column weight_column(RawTable& raw, std::size_t index);
 /// The labels that a format keeps in one text, "3,23,61", as a column each, in numeric order.
 void split_labels(const RawTable& raw, std::size_t index, Table& labels);
 

@@ -10,7 +10,7 @@
 
 namespace coppice {
 
-/// Reads a file, or stdin for "-". The format follows from the name (.csv .tsv .npy .svm .svmlight .libsvm,
+/// Reads a file, or stdin for "-". The format follows from the name (.csv .tsv .npy .svm .svmlight .libsvm .parquet .arrow .feather,
 /// each optionally followed by .gz or .zst); other names are read as CSV with the delimiter detected. Throws
 /// Error{cannot_read, bad_data, configuration}.
 Dataset read_dataset(const std::string& path, const ReadOptions& options);

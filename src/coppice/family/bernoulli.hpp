@@ -53,9 +53,9 @@ class BernoulliCell {
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = 0.0; }
-  void add(double* stats, double x) const { stats[x != 0.0 ? 0 : 1] += 1.0; }
-  bool remove(double* stats, double x) const {
-    stats[x != 0.0 ? 0 : 1] -= 1.0;
+  void add(double* stats, double x, double copies = 1.0) const { stats[x != 0.0 ? 0 : 1] += copies; }
+  bool remove(double* stats, double x, double copies = 1.0) const {
+    stats[x != 0.0 ? 0 : 1] -= copies;
     return true;
   }
   void merge(double* stats, const double* other) const {

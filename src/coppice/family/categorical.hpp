@@ -47,9 +47,11 @@ class CategoricalCell {
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { std::fill_n(stats, levels(), 0.0); }
-  void add(double* stats, double x) const { stats[static_cast<std::size_t>(x)] += 1.0; }
-  bool remove(double* stats, double x) const {
-    stats[static_cast<std::size_t>(x)] -= 1.0;
+  void add(double* stats, double x, double copies = 1.0) const {
+    stats[static_cast<std::size_t>(x)] += copies;
+  }
+  bool remove(double* stats, double x, double copies = 1.0) const {
+    stats[static_cast<std::size_t>(x)] -= copies;
     return true;
   }
   void merge(double* stats, const double* other) const {
@@ -189,7 +191,8 @@ class CategoricalCell {
         for (std::size_t l = 0; l < levels(); ++l) {
           Lanes own{};
           for (std::size_t lane = 0; lane < used; ++lane) own[lane] = clusters[first + lane][l];
-          if (!any(own > 0.0)) continue;
+          const LanesInt occurs = own > 0.0;
+          if (!any(occurs)) continue;
           cells += own;
           total += log_gamma(weight + own) - log_gamma_weight;
         }

@@ -13,11 +13,11 @@ struct CenteredMoments {
   static constexpr int kSize = 3;
 
   static void clear(double* stats) { stats[0] = stats[1] = stats[2] = 0.0; }
-  static void add(double* stats, double x) {
+  static void add(double* stats, double x, double copies = 1.0) {
     const double step = x - stats[1];
-    stats[0] += 1.0;
-    stats[1] += step / stats[0];
-    stats[2] += step * (x - stats[1]);
+    stats[0] += copies;
+    stats[1] += copies * step / stats[0];
+    stats[2] += copies * step * (x - stats[1]);
   }
   /// All values into empty statistics: the mean first, then the squares around it.
   static void add_all(double* stats, std::span<const double> values) {
@@ -31,8 +31,8 @@ struct CenteredMoments {
     stats[2] = std::max(0.0, squares - count * rest * rest);
   }
   /// Returns the share of the sum of squares that is left (1 if there was none): tiny means mostly rounding.
-  static double remove(double* stats, double x) {
-    const double left = stats[0] - 1.0;
+  static double remove(double* stats, double x, double copies = 1.0) {
+    const double left = stats[0] - copies;
     if (left < 1.0) {
       clear(stats);
       return 1.0;
@@ -40,8 +40,8 @@ struct CenteredMoments {
     const double step = x - stats[1];
     const double before = stats[2];
     stats[0] = left;
-    stats[1] -= step / left;
-    stats[2] = std::max(0.0, before - step * (x - stats[1]));
+    stats[1] -= copies * step / left;
+    stats[2] = std::max(0.0, before - copies * step * (x - stats[1]));
     return before > 0.0 ? stats[2] / before : 1.0;
   }
   static void merge(double* stats, const double* other) {

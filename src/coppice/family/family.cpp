@@ -7,6 +7,19 @@
 
 namespace coppice {
 
+double Family::log_marginal_with(const double* stats, const double* row, double copies) const {
+  std::vector<double> changed(stats, stats + stats_size());
+  add_copies(changed.data(), row, copies);
+  return log_marginal(changed.data());
+}
+
+double Family::log_marginal_without(const double* stats, const double* row, double copies) const {
+  std::vector<double> changed(stats, stats + stats_size());
+  // What rounding has spoilt is still the best guess: whoever changes the statistics rebuilds them.
+  static_cast<void>(remove_copies(changed.data(), row, copies));
+  return log_marginal(changed.data());
+}
+
 void Family::fill_union(const double* stats, double* cache) const {
   for (std::size_t j = 0; j < stats_size(); ++j) cache[j * kLanes] = stats[j];
 }

@@ -73,6 +73,13 @@ class Family {
   [[nodiscard]] virtual bool remove(double* stats, const double* row) const = 0;
   virtual void merge(double* stats, const double* other) const = 0;
 
+  /// The same for several copies of a row, as many as `copies` (a whole number) says.
+  virtual void add_copies(double* stats, const double* row, double copies) const = 0;
+  [[nodiscard]] virtual bool remove_copies(double* stats, const double* row, double copies) const = 0;
+  /// log p(rows in stats and copies of a row), and log p(rows in stats without copies that are among them).
+  virtual double log_marginal_with(const double* stats, const double* row, double copies) const;
+  virtual double log_marginal_without(const double* stats, const double* row, double copies) const;
+
   /// log p(all rows in stats).
   virtual double log_marginal(const double* stats) const = 0;
   /// log p(row | rows in stats).

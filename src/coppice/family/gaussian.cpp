@@ -99,37 +99,41 @@ std::vector<double> Gaussian::unpack(const double* stats) const {
 
 void Gaussian::clear(double* stats) const { std::copy(empty_.begin(), empty_.end(), stats); }
 
-void Gaussian::add(double* stats, const double* row) const {
+void Gaussian::add(double* stats, const double* row) const { add_copies(stats, row, 1.0); }
+
+bool Gaussian::remove(double* stats, const double* row) const { return remove_copies(stats, row, 1.0); }
+
+void Gaussian::add_copies(double* stats, const double* row, double copies) const {
   double v[kLargestDimension];
   double* mean = stats + kMean;
   const double k = k0_ + stats[0];
-  const double weight = std::sqrt(k / (k + 1.0));
+  const double weight = std::sqrt(copies * k / (k + copies));
   for (std::size_t j = 0; j < d_; ++j) {
     const double e = row[j] - mean[j];
     v[j] = weight * e;
-    mean[j] += e / (k + 1.0);
+    mean[j] += copies * e / (k + copies);
   }
   rank_one(stats + kMean + d_, v, d_, 1.0);
-  stats[0] += 1.0;
+  stats[0] += copies;
   stats[kStrength] = k0_ + stats[0];
   stats[1] = log_determinant(stats + kMean + d_, d_);
 }
 
-bool Gaussian::remove(double* stats, const double* row) const {
-  if (stats[0] < 1.5) {
+bool Gaussian::remove_copies(double* stats, const double* row, double copies) const {
+  if (stats[0] < copies + 0.5) {
     clear(stats);
     return true;
   }
   double v[kLargestDimension];
   double* mean = stats + kMean;
   const double k = k0_ + stats[0];
-  const double weight = std::sqrt(k / (k - 1.0));
+  const double weight = std::sqrt(copies * k / (k - copies));
   for (std::size_t j = 0; j < d_; ++j) {
     const double e = row[j] - mean[j];
     v[j] = weight * e;
-    mean[j] -= e / (k - 1.0);
+    mean[j] -= copies * e / (k - copies);
   }
-  stats[0] -= 1.0;
+  stats[0] -= copies;
   stats[kStrength] = k0_ + stats[0];
   const bool accurate = rank_one(stats + kMean + d_, v, d_, -1.0);
   stats[1] = log_determinant(stats + kMean + d_, d_);
@@ -182,9 +186,29 @@ void Gaussian::merge(double* stats, const double* other) const {
   stats[1] = log_determinant(factor, d_);
 }
 
-double Gaussian::log_marginal(const double* stats) const {
-  const double n = stats[0];
-  return log_constant(n) - 0.5 * (dof_ + n) * stats[1];
+double Gaussian::log_marginal(const double* stats) const { return log_marginal_of(stats, stats[0], 0.0); }
+
+double Gaussian::log_marginal_of(const double* stats, double n, double log_factor) const {
+  return log_constant(n) - 0.5 * (dof_ + n) * (stats[1] + log_factor);
+}
+
+double Gaussian::squared_distance_from_mean(const double* stats, const double* row) const {
+  double z[kLargestDimension];
+  for (std::size_t j = 0; j < d_; ++j) z[j] = row[j] - stats[kMean + j];
+  return squared_distance(stats + kMean + d_, z, d_);
+}
+
+double Gaussian::log_marginal_with(const double* stats, const double* row, double copies) const {
+  const double k = stats[kStrength];
+  const double share = copies * k / (k + copies) * squared_distance_from_mean(stats, row);
+  return log_marginal_of(stats, stats[0] + copies, std::log1p(share));
+}
+
+double Gaussian::log_marginal_without(const double* stats, const double* row, double copies) const {
+  if (stats[0] < copies + 0.5) return 0.0;
+  const double k = stats[kStrength];
+  const double share = copies * k / (k - copies) * squared_distance_from_mean(stats, row);
+  return log_marginal_of(stats, stats[0] - copies, std::log(std::max(1.0 - share, 1e-15)));
 }
 
 double Gaussian::log_predictive(const double* stats, const double* row) const {

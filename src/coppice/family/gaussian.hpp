@@ -49,6 +49,10 @@ class Gaussian final : public Family, public RowBatches {
   void clear(double* stats) const override;
   void add(double* stats, const double* row) const override;
   bool remove(double* stats, const double* row) const override;
+  void add_copies(double* stats, const double* row, double copies) const override;
+  bool remove_copies(double* stats, const double* row, double copies) const override;
+  double log_marginal_with(const double* stats, const double* row, double copies) const override;
+  double log_marginal_without(const double* stats, const double* row, double copies) const override;
   void merge(double* stats, const double* other) const override;
   double log_marginal(const double* stats) const override;
   /// Missing cells are integrated out exactly (the predictive is a multivariate t).
@@ -106,6 +110,9 @@ class Gaussian final : public Family, public RowBatches {
   double log_constant_step(double n, double k) const;  // C(n + 1) - C(n)
   double log_gamma_step(double n) const;               // the part of it without k
   double log_predictive_of_present(const double* stats, const double* row) const;
+  /// log p of n rows with |Lambda| times a factor.
+  double log_marginal_of(const double* stats, double n, double log_factor) const;
+  double squared_distance_from_mean(const double* stats, const double* row) const;
   std::vector<double> unpack(const double* stats) const;  // Lambda, row-major
   void set_factor(double* stats, const std::vector<double>& lambda) const;
   void adopt_prior();  // everything below `learned_` from what it says

@@ -265,7 +265,8 @@ void take_wide_moments(const RowMoments& of, std::size_t d, Sums&& sums) {
   }
   // The overlap was counted by two chunks, to the same sums.
   for (std::size_t a = 0; a < d; ++a)
-    for (std::size_t c = a / kLanes; c < chunks; ++c) store_lanes(of.scatter + a * d + first_of(c), sums(a, c));
+    for (std::size_t c = a / kLanes; c < chunks; ++c)
+      store_lanes(of.scatter + a * d + first_of(c), sums(a, c));
 }
 
 template <std::size_t D>

@@ -99,15 +99,15 @@ class GaussianDiagonalCell {
   double origin() const { return prior_mean_; }
 
   void clear(double* stats) const { CenteredMoments::clear(stats); }
-  void add(double* stats, double x) const { CenteredMoments::add(stats, x); }
+  void add(double* stats, double x, double copies = 1.0) const { CenteredMoments::add(stats, x, copies); }
   void add_all(double* stats, std::span<const double> values) const {
     CenteredMoments::add_all(stats, values);
   }
-  bool remove(double* stats, double x) const {
+  bool remove(double* stats, double x, double copies = 1.0) const {
     const double before = stats[2];
     // Nearly all of the sum of squares taken away: what is left is mostly rounding, unless the prior hides
     // it.
-    return CenteredMoments::remove(stats, x) > 1e-7 || before < 1e-6 * b0_;
+    return CenteredMoments::remove(stats, x, copies) > 1e-7 || before < 1e-6 * b0_;
   }
   void merge(double* stats, const double* other) const { CenteredMoments::merge(stats, other); }
   double log_marginal(const double* stats) const {

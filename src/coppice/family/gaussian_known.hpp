@@ -25,13 +25,13 @@ class GaussianKnownCell {
   double origin() const { return prior_mean_; }
 
   void clear(double* stats) const { CenteredMoments::clear(stats); }
-  void add(double* stats, double x) const { CenteredMoments::add(stats, x); }
+  void add(double* stats, double x, double copies = 1.0) const { CenteredMoments::add(stats, x, copies); }
   void add_all(double* stats, std::span<const double> values) const {
     CenteredMoments::add_all(stats, values);
   }
-  bool remove(double* stats, double x) const {
+  bool remove(double* stats, double x, double copies = 1.0) const {
     const double before = stats[2];
-    const double share = CenteredMoments::remove(stats, x);
+    const double share = CenteredMoments::remove(stats, x, copies);
     // Predictives do not use the sum of squares, but marginals (splits, merges, the log joint) do: what is
     // left of it after an outlier is mostly rounding, unless the noise hides it.
     return share > 1e-7 || before < 1e-6 * noise_;

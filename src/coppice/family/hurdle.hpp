@@ -30,13 +30,13 @@ class HurdleCell {
     spike_.clear(stats);
     inner_.clear(inner(stats));
   }
-  void add(double* stats, double x) const {
-    spike_.add(stats, at_spike(x));
-    if (!is_spike(x)) inner_.add(inner(stats), x);
+  void add(double* stats, double x, double copies = 1.0) const {
+    spike_.add(stats, at_spike(x), copies);
+    if (!is_spike(x)) inner_.add(inner(stats), x, copies);
   }
-  bool remove(double* stats, double x) const {
-    const bool accurate = spike_.remove(stats, at_spike(x));
-    return (is_spike(x) || inner_.remove(inner(stats), x)) && accurate;
+  bool remove(double* stats, double x, double copies = 1.0) const {
+    const bool accurate = spike_.remove(stats, at_spike(x), copies);
+    return (is_spike(x) || inner_.remove(inner(stats), x, copies)) && accurate;
   }
   void merge(double* stats, const double* other) const {
     spike_.merge(stats, other);

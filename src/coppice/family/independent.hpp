@@ -83,6 +83,18 @@ class IndependentColumns final : public Family, public RowBatches {
       if (!is_missing(row[at.column])) accurate &= at.cell->remove(stats + at.stats, row[at.column]);
     return accurate;
   }
+  void add_copies(double* stats, const double* row, double copies) const override {
+    stats[0] += copies;
+    for (const Place& at : active_)
+      if (!is_missing(row[at.column])) at.cell->add(stats + at.stats, row[at.column], copies);
+  }
+  bool remove_copies(double* stats, const double* row, double copies) const override {
+    stats[0] -= copies;
+    bool accurate = true;
+    for (const Place& at : active_)
+      if (!is_missing(row[at.column])) accurate &= at.cell->remove(stats + at.stats, row[at.column], copies);
+    return accurate;
+  }
   void merge(double* stats, const double* other) const override {
     stats[0] += other[0];
     for (const Place& at : active_) at.cell->merge(stats + at.stats, other + at.stats);

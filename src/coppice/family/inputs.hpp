@@ -20,6 +20,7 @@ namespace coppice {
 struct ChainAbilities {
   bool learns_hyper = false;   // they learn its hyper-parameters
   bool fills_missing = false;  // they fill in missing cells where a family needs complete rows
+  bool in_blocks = false;      // they ask blocks of rows, which may be in different processes
 };
 
 /// The hyper-parameters a family is made with, defaults filled in. A family made from them, for the same

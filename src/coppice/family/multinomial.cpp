@@ -129,6 +129,15 @@ bool Multinomial::remove(double* stats, const double* row) const {
   return true;
 }
 
+void Multinomial::add_copies(double* stats, const double* row, double copies) const {
+  change(stats, row, copies);
+}
+
+bool Multinomial::remove_copies(double* stats, const double* row, double copies) const {
+  change(stats, row, -copies);
+  return true;
+}
+
 void Multinomial::merge(double* stats, const double* other) const {
   for (std::size_t i = 0; i < stats_size(); ++i) stats[i] += other[i];
 }

@@ -84,9 +84,9 @@ class NegativeBinomialCell {
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { std::fill_n(stats, stats_size(), 0.0); }
-  void add(double* stats, double x) const { change(stats, x, 1.0); }
-  bool remove(double* stats, double x) const {
-    change(stats, x, -1.0);
+  void add(double* stats, double x, double copies = 1.0) const { change(stats, x, copies); }
+  bool remove(double* stats, double x, double copies = 1.0) const {
+    change(stats, x, -copies);
     return true;
   }
   void merge(double* stats, const double* other) const {

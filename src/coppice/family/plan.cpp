@@ -141,15 +141,15 @@ struct BlockMaker {
 };
 
 /// Makes the family of the plan's blocks; each block keeps the settings it was made with.
-void make_families(const Table& table, std::vector<BlockMaker>& makers, const ChainAbilities& chains,
-                   FamilyPlan& plan) {
+void make_families(const Table& table, std::size_t rows, std::vector<BlockMaker>& makers,
+                   const ChainAbilities& chains, FamilyPlan& plan) {
   std::vector<std::unique_ptr<Family>> families;
   for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
     FamilyPlan::Block& block = plan.blocks[b];
     const FamilyEntry& entry = *makers[b].entry;
     FamilyInputs& inputs = makers[b].inputs;
     inputs.family = entry.name;
-    inputs.rows = table.rows();
+    inputs.rows = rows == 0 ? table.rows() : rows;
     inputs.resolutions = block.resolutions;
     inputs.effective = &block.effective;
     std::vector<Column> encoded;
@@ -194,6 +194,12 @@ double FamilyPlan::log_jacobian(const double* row) const {
   return total;
 }
 
+const std::string& FamilyPlan::family_of(std::size_t cell) const {
+  auto block = blocks.begin();
+  for (; cell >= block->columns.size(); ++block) cell -= block->columns.size();
+  return block->family;
+}
+
 std::string FamilyPlan::description() const {
   std::vector<std::string> parts;
   for (const Block& block : blocks)
@@ -204,7 +210,7 @@ std::string FamilyPlan::description() const {
 }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& given, bool independent, const ChainAbilities& chains) {
+                       const Settings& given, bool independent, const ChainAbilities& chains, std::size_t rows) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   FamilyPlan plan;
   std::vector<Parameter> hyper_parameters;
@@ -267,12 +273,12 @@ FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::
     inputs.learn = chains.learns_hyper;
     makers.push_back({&entry, std::move(inputs)});
   }
-  make_families(table, makers, chains, plan);
+  make_families(table, rows, makers, chains, plan);
   return plan;
 }
 
 FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> blocks,
-                        const ChainAbilities& chains) {
+                        const ChainAbilities& chains, std::size_t rows) {
   FamilyPlan plan;
   plan.blocks = std::move(blocks);
   // Families record what they are made with once more, so that what they are made from is kept apart.
@@ -297,15 +303,16 @@ FamilyPlan rebuild_plan(const Table& table, std::vector<FamilyPlan::Block> block
     for (const Settings& settings : stored[b].columns) maker.inputs.per_column.push_back(&settings);
     makers.push_back(std::move(maker));
   }
-  make_families(table, makers, chains, plan);
+  make_families(table, rows, makers, chains, plan);
   return plan;
 }
 
 Rows encode(const FamilyPlan& plan, const Table& table) {
   Rows rows;
-  rows.width = plan.order.size();
-  rows.cells.resize(table.rows() * rows.width);
-  for (std::size_t j = 0; j < rows.width; ++j) {
+  rows.has_copies = plan.has_copies;
+  rows.width = plan.order.size() + (plan.has_copies ? 1 : 0);
+  rows.cells.resize(table.rows() * rows.width, 1.0);
+  for (std::size_t j = 0; j < plan.order.size(); ++j) {
     const std::vector<double>& values = table.columns[plan.order[j]].values;
     const double origin = plan.family->origin(j);
     const Encoding& encoding = plan.encodings[j];
@@ -319,11 +326,18 @@ Rows encode(const FamilyPlan& plan, const Table& table) {
   return rows;
 }
 
+Rows encode(const FamilyPlan& plan, const Table& table, std::span<const double> copies) {
+  Rows rows = encode(plan, table);
+  for (std::size_t row = 0; plan.has_copies && row < rows.size(); ++row)
+    rows[row][rows.width - 1] = copies[row];
+  return rows;
+}
+
 Table decode(const FamilyPlan& plan, const Rows& rows, const Table& like) {
   Table table;
   table.columns.resize(like.columns.size());
   for (std::size_t i = 0; i < rows.size(); ++i) table.row_ids.push_back(fmt::format("{}", i + 1));
-  for (std::size_t j = 0; j < rows.width; ++j) {
+  for (std::size_t j = 0; j < plan.order.size(); ++j) {
     const Column& model = like.columns[plan.order[j]];
     Column& column = table.columns[plan.order[j]];
     column = {model.name, model.kind, {}, model.levels};

@@ -29,9 +29,9 @@ class PoissonCell {
   double origin() const { return 0.0; }
 
   void clear(double* stats) const { stats[0] = stats[1] = stats[2] = 0.0; }
-  void add(double* stats, double x) const { change(stats, x, 1.0); }
-  bool remove(double* stats, double x) const {
-    change(stats, x, -1.0);
+  void add(double* stats, double x, double copies = 1.0) const { change(stats, x, copies); }
+  bool remove(double* stats, double x, double copies = 1.0) const {
+    change(stats, x, -copies);
     return true;
   }
   void merge(double* stats, const double* other) const {

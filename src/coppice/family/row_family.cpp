@@ -54,6 +54,34 @@ void RowFamily::merge(double* stats, const double* other) const {
   for (const Block& block : blocks_) block.family->merge(stats + block.stats, other + block.stats);
 }
 
+void RowFamily::add_copies(double* stats, const double* row, double copies) const {
+  stats[0] += copies;
+  for (const Block& block : blocks_)
+    block.family->add_copies(stats + block.stats, row + block.column, copies);
+}
+
+bool RowFamily::remove_copies(double* stats, const double* row, double copies) const {
+  stats[0] -= copies;
+  bool accurate = true;
+  for (const Block& block : blocks_)
+    accurate &= block.family->remove_copies(stats + block.stats, row + block.column, copies);
+  return accurate;
+}
+
+double RowFamily::log_marginal_with(const double* stats, const double* row, double copies) const {
+  double total = 0.0;
+  for (const Block& block : blocks_)
+    total += block.family->log_marginal_with(stats + block.stats, row + block.column, copies);
+  return total;
+}
+
+double RowFamily::log_marginal_without(const double* stats, const double* row, double copies) const {
+  double total = 0.0;
+  for (const Block& block : blocks_)
+    total += block.family->log_marginal_without(stats + block.stats, row + block.column, copies);
+  return total;
+}
+
 double RowFamily::log_marginal(const double* stats) const {
   double total = 0.0;
   for (const Block& block : blocks_) total += block.family->log_marginal(stats + block.stats);

@@ -24,6 +24,10 @@ class RowFamily final : public Family, public RowBatches {
   void clear(double* stats) const override;
   void add(double* stats, const double* row) const override;
   bool remove(double* stats, const double* row) const override;
+  void add_copies(double* stats, const double* row, double copies) const override;
+  bool remove_copies(double* stats, const double* row, double copies) const override;
+  double log_marginal_with(const double* stats, const double* row, double copies) const override;
+  double log_marginal_without(const double* stats, const double* row, double copies) const override;
   void merge(double* stats, const double* other) const override;
   double log_marginal(const double* stats) const override;
   double log_predictive(const double* stats, const double* row) const override;

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "coppice/base/error.hpp"
+
 namespace coppice {
 
 void draw_clusters(const Family& family, std::span<const Label> labels, std::size_t clusters, Stream& stream,
@@ -12,6 +14,10 @@ void draw_clusters(const Family& family, std::span<const Label> labels, std::siz
   for (std::vector<double>& theta : thetas) family.draw_theta(empty.data(), stream, theta.data());
   for (std::size_t row = 0; row < rows.size(); ++row)
     family.draw(thetas[static_cast<std::size_t>(labels[row])].data(), stream, rows[row] + first);
+}
+
+void refuse_copies(const Rows& rows) {
+  if (rows.has_copies) fail(ErrorCode::bug, "the prior of rows with copies cannot be drawn from");
 }
 
 }  // namespace coppice

@@ -16,4 +16,8 @@ namespace coppice {
 void draw_clusters(const Family& family, std::span<const Label> labels, std::size_t clusters, Stream& stream,
                    Rows& rows, std::size_t first = 0);
 
+/// Throws Error{bug} for rows with copies: partitions are drawn row by row, not given that copies stay
+/// together.
+void refuse_copies(const Rows& rows);
+
 }  // namespace coppice

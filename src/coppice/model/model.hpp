@@ -28,6 +28,13 @@
 
 namespace coppice {
 
+/// Which rows of a table are here, if the table is nowhere as a whole.
+struct TablePart {
+  std::uint64_t all_rows = 0;                // of the table; 0: all are here
+  std::uint64_t first = 0;                   // the number of the first one here
+  std::vector<std::uint64_t> numbers = {};   // of scattered rows, ascending; empty: they are consecutive
+};
+
 /// The data and the settings of a fit; outlives its chains and is shared by them.
 struct Problem {
   const Family* family = nullptr;  // of the rows within a cluster
@@ -39,6 +46,11 @@ struct Problem {
   const std::atomic<bool>* stop = nullptr;
   /// The rows with their labels, for models that learn labels; null for all others.
   const LabeledRows* labeled = nullptr;
+  /// Of a chain whose engine knows the other rows.
+  TablePart part = {};
+
+  /// Number of rows of the whole table.
+  std::size_t table_rows() const { return part.all_rows != 0 ? part.all_rows : rows->size(); }
 };
 
 /// How often a move was proposed and accepted.
@@ -255,6 +267,9 @@ struct ModelEntry {
   /// The Chinese restaurant process that alone seats the rows at the coarsest level, by its concentration;
   /// nothing with settings under which that is another law. Null: it always is.
   std::optional<Concentration> (*row_seating)(const ParameterValues&) = nullptr;
+  /// Why rows cannot have weights (TiedCopies) with these settings, as the rest of a sentence that begins
+  /// with the name of the model; empty if they can. Null: they never can.
+  std::string (*refuses_weights)(const ParameterValues&) = nullptr;
   /// The only family it works with; empty: any.
   std::string family = {};
   /// Whether --family auto models real columns as independent within a cluster.

@@ -18,6 +18,8 @@ class ParameterDraws {
   /// Takes what parameters() gave: the labels of the inference are then those of that draw. Throws
   /// Error{bad_data} if it does not fit the data.
   virtual void take_parameters(std::string_view bytes) = 0;
+  /// A message to which blocks answer with the labels of their rows in that draw.
+  virtual std::string label_question(std::string_view bytes) const = 0;
   /// The payload for a predictor that sees these rows only (ascending).
   virtual std::string payload_of_rows(std::span<const std::uint64_t> rows) const = 0;
 };

@@ -21,6 +21,9 @@ ordered_json head_json(const Analysis& analysis) {
                       {"complete", run.complete()},
                       {"trusted", analysis.verdict().trusted},
                       {"verdict", analysis.verdict().sentence}};
+  if (run.contents().has_weights())
+    answer["weights"] = {{"column", run.contents().weights.columns.front().name},
+                         {"total", run.setup().rows.copies()}};
   if (const std::string note = run.sample_note(); !note.empty()) {
     answer["answer_rows"] = run.rows();
     answer["sample_note"] = note;
@@ -74,6 +77,7 @@ ordered_json to_json(const ClusterCounts& counts) {
   const auto of = [](const CountLaw& law) {
     return ordered_json{{"mean", law.mean}, {"sd", law.sd}, {"q05", law.low}, {"q95", law.high}};
   };
+  if (counts.prior.shares.empty()) return {{"level", counts.level}, {"posterior", of(counts.posterior)}};
   ordered_json prior = of(counts.prior);
   prior["exact"] = counts.prior_is_exact;
   return {{"level", counts.level},

@@ -77,8 +77,9 @@ std::string hierarchy_to_dot(const Hierarchy& tree, std::span<const NodeCaption>
     const HierarchyNode& node = tree.nodes[place];
     const NodeCaption& caption = captions[node.id];
     const bool is_root = node.parent == HierarchyNode::kNoParent;
-    std::string label = fmt::format("{} ({} row{}{})", caption.title(), node.size(), node.size() == 1 ? "" : "s",
-                                    is_root ? "" : ", " + percent(caption.exact));
+    std::string label =
+        fmt::format("{} ({} row{}{})", caption.title(), node.size(), node.size() == 1 ? "" : "s",
+                    is_root ? "" : ", " + percent(caption.exact));
     if (node.is_leaf()) {
       const std::size_t named = std::min(options.max_names, node.size());
       const char* separator = ": ";

@@ -6,6 +6,7 @@
 
 namespace coppice {
 
+/// The script and the style of the page.
 ReportAssets report_assets();
 
 }  // namespace coppice

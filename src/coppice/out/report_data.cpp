@@ -50,6 +50,7 @@ class Collector {
             {"levels", levels()},
             {"separation", column_separation_json(analysis_)},
             {"learned", learned_values_json(run_)},
+            {"questions", report_questions(run_, columns_)},
             {"traces", traces()},
             {"trust", trust()},
             {"moves", moves_json(run_)},

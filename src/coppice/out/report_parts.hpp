@@ -27,6 +27,9 @@ nlohmann::ordered_json report_rows(const SavedRun& run, std::span<const std::uin
 std::string report_cells(const SavedRun& run, std::span<const std::uint32_t> rows,
                          std::span<const std::size_t> columns);
 
+/// Unusual rows, and the mutual information of the first columns; empty where that would take long.
+nlohmann::ordered_json report_questions(const SavedRun& run, std::span<const std::size_t> columns);
+
 nlohmann::ordered_json label_report_data(const Analysis& analysis);
 
 }  // namespace coppice

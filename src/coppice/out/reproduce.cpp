@@ -25,6 +25,7 @@ std::vector<std::pair<std::string, std::vector<Setting>>> flags_of(const RunConf
     for (const std::string& text : texts) flags.back().second.push_back(text_of(text));
   };
   if (!config.id.empty()) add("id", text_of(config.id));
+  if (!config.weights.empty()) add("weights", text_of(config.weights));
   add_texts("truth", config.truth);
   add_texts("drop", config.drop);
   add_texts("keep-column", config.keep);

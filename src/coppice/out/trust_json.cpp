@@ -17,8 +17,8 @@ ordered_json fit_json(const FitReport& fit) {
                        {"name", check.name},
                        {"tail_probability", check.tail_probability}};
     if (check.of_column)
-      entry.update(ordered_json{
-          {"cells", check.cells}, {"misplaced", check.misplaced}, {"places", check.places}});
+      entry.update(
+          ordered_json{{"cells", check.cells}, {"misplaced", check.misplaced}, {"places", check.places}});
     entry["pattern"] = check.pattern;
     checks.push_back(std::move(entry));
   }
@@ -40,7 +40,8 @@ ordered_json modes_json(const SavedRun& run, const SeparateModes& found) {
                      {"labels", mode.labels}});
   }
   ordered_json members = ordered_json::array();
-  for (const std::size_t member : found.members) members.push_back(member_name(run, found.of_columns, member));
+  for (const std::size_t member : found.members)
+    members.push_back(member_name(run, found.of_columns, member));
   return {{"where", found.where},
           {"sentence", found.sentence},
           {"silhouette", found.modes.silhouette},

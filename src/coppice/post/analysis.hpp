@@ -33,6 +33,7 @@ struct EstimateRequest {
   auto operator<=>(const EstimateRequest&) const = default;
 };
 
+/// A run opened for questions. Every answer is computed when it is first asked for and kept.
 class Analysis {
  public:
   /// Opens the run; throws Error{stopped} if it has no draws yet.

@@ -31,9 +31,9 @@ struct ChainAgreement {
   std::string where;  // as in PartitionDraws
   std::size_t level = 1;
   bool of_columns = false;
-  std::vector<PairByChain> pairs;      // most different between chains first, no member twice
-  std::vector<std::size_t> unstable;   // members with a pair whose shares differ by 0.3 or more
-  std::size_t members = 0;             // that were looked at
+  std::vector<PairByChain> pairs;     // most different between chains first, no member twice
+  std::vector<std::size_t> unstable;  // members with a pair whose shares differ by 0.3 or more
+  std::size_t members = 0;            // that were looked at
   std::vector<ClusterByChain> clusters;
   std::vector<std::string> agreed_traces;  // traces that converged
 };

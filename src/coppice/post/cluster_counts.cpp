@@ -165,6 +165,15 @@ std::vector<ClusterCounts> cluster_counts(const Analysis& analysis) {
   const std::optional<Concentration> seating = run.model().row_seating == nullptr
                                                    ? std::nullopt
                                                    : run.model().row_seating(run.setup().problem.parameters);
+  if (run.contents().has_weights()) {
+    // The prior's number of clusters is that of copies which happen to stay together: it has no simple law.
+    std::vector<ClusterCounts> levels(run.levels());
+    for (std::size_t level = 1; level <= run.levels(); ++level) {
+      levels[level - 1].level = level;
+      levels[level - 1].posterior = law_of_counts(std::move(posterior[level - 1]));
+    }
+    return levels;
+  }
   std::vector<std::vector<double>> prior;
   if (!seating || run.levels() > 1) prior = prior_cluster_counts(run);
   std::vector<ClusterCounts> levels;

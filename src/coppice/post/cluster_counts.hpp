@@ -44,7 +44,8 @@ struct ClusterCounts {
 ClusterCounts compare_counts(CountLaw prior, CountLaw posterior);
 
 /// Of every level. Of a greedy model the posterior is that of the partitions that cutting its tree can give,
-/// and no prior dominates. Empty for a model that learns labels.
+/// and no prior dominates. Empty for a model that learns labels. Of rows
+/// with weights the prior is not known and has no shares.
 std::vector<ClusterCounts> cluster_counts(const Analysis& analysis);
 
 /// counts[level - 1][k - 1]: how often draws from the prior of the run have k clusters.

@@ -7,8 +7,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/shape/contingency.hpp"
 #include "coppice/post/vector_width.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 

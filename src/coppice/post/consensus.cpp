@@ -8,11 +8,11 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/post/coclustering.hpp"
-#include "coppice/shape/contingency.hpp"
 #include "coppice/post/descent.hpp"
 #include "coppice/post/draw_bound.hpp"
 #include "coppice/post/draw_set.hpp"
 #include "coppice/post/linkage.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 
@@ -297,8 +297,8 @@ std::vector<bool> unassigned_rows(const Consensus& estimate) {
   std::vector<bool> unassigned(estimate.labels.size(), false);
   if (estimate.clusters < 2) return unassigned;
   for (std::size_t row = 0; row < unassigned.size(); ++row)
-    unassigned[row] = sizes[static_cast<std::size_t>(estimate.labels[row])] == 1 &&
-                      estimate.row_confidence[row] < 0.5;
+    unassigned[row] =
+        sizes[static_cast<std::size_t>(estimate.labels[row])] == 1 && estimate.row_confidence[row] < 0.5;
   return unassigned;
 }
 

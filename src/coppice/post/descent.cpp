@@ -105,7 +105,8 @@ std::vector<double> losses_of_cuts(const Linkage& tree, std::size_t count, const
       change += weight[line] * (terms[both] - terms[kept[line]] - terms[gone[line]]);
       kept[line] = both;
     }
-    current += loss.join_cost() * (terms[sizes[a] + sizes[b]] - terms[sizes[a]] - terms[sizes[b]]) - 2.0 * change;
+    current +=
+        loss.join_cost() * (terms[sizes[a] + sizes[b]] - terms[sizes[a]] - terms[sizes[b]]) - 2.0 * change;
     sizes[a] += sizes[b];
     result[clusters - 1] = current;
   }

@@ -3,10 +3,10 @@
 // their overlaps,
 //   expected loss = sum_k f(n_k) + E_d[sum_l f(m_dl) - 2 sum_kl f(n_dkl)],
 // (with unequal costs the first sum counts b and the second 2 - b times, so that joining members of different
-// clusters of a draw costs b / (2 - b) times as much as separating members of one), so the row i with label l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)],
-// where g(x) = f(x + 1) - f(x). All g are kept in a table with the clusters of the partition side by side,
-// one line for each cluster of each draw: one row's costs for all clusters are the sum of as many lines as
-// there are draws.
+// clusters of a draw costs b / (2 - b) times as much as separating members of one), so the row i with label
+// l_d in draw d makes cluster k dearer by f(n_k + 1) - f(n_k) - 2 E_d[g(n_d,k,l_d)], where g(x) = f(x + 1) -
+// f(x). All g are kept in a table with the clusters of the partition side by side, one line for each cluster
+// of each draw: one row's costs for all clusters are the sum of as many lines as there are draws.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
-#include "coppice/shape/contingency.hpp"
 #include "coppice/post/draw_set.hpp"
 #include "coppice/post/linkage.hpp"
 #include "coppice/post/loss.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 

@@ -7,8 +7,8 @@
 
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/lanes.hpp"
-#include "coppice/shape/contingency.hpp"
 #include "coppice/post/vector_width.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 namespace {

@@ -202,6 +202,8 @@ FitReport check_fit(const SavedRun& run, std::size_t most_rows) {
   FitReport report;
   // Of a sample of the rows the clusters' statistics are not at hand.
   if (run.model().runs_once() || run.draws_per_chain() == 0 || run.rows() != run.all_rows()) return report;
+  // What is drawn are single rows, not equal ones.
+  if (run.contents().has_weights()) return report;
   const std::unique_ptr<Predictor> predictor = run.model().make_predictor(run.setup().problem);
   const auto* members = dynamic_cast<const MemberDraws*>(predictor.get());
   if (members == nullptr) return report;

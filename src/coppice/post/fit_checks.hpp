@@ -26,19 +26,19 @@ namespace coppice {
 
 /// One column, or the number of clusters.
 struct FitCheck {
-  std::string name;                 // of the column; "number of clusters"
-  bool of_column = true;            // else of the number of clusters
-  std::size_t column = 0;           // of the table
-  std::size_t cells = 0;            // that were placed
-  double tail_probability = 1.0;    // uniform if the model is true
-  double misplaced = 0.0;           // share of cells that would have to move to another place, beyond chance
-  std::vector<double> places;       // share of the cells in each of ten tenths of the places, low to high
-  std::string pattern;              // what the places look like, in words; empty if they fit
+  std::string name;               // of the column; "number of clusters"
+  bool of_column = true;          // else of the number of clusters
+  std::size_t column = 0;         // of the table
+  std::size_t cells = 0;          // that were placed
+  double tail_probability = 1.0;  // uniform if the model is true
+  double misplaced = 0.0;         // share of cells that would have to move to another place, beyond chance
+  std::vector<double> places;     // share of the cells in each of ten tenths of the places, low to high
+  std::string pattern;            // what the places look like, in words; empty if they fit
 };
 
 struct FitReport {
-  std::vector<FitCheck> checks;  // the least probable first
-  std::size_t rows = 0;          // that were checked
+  std::vector<FitCheck> checks;     // the least probable first
+  std::size_t rows = 0;             // that were checked
   std::size_t chain = 0, draw = 0;  // the posterior draw that was used
   bool fits = true;
   std::string sentence;  // empty if nothing was checked

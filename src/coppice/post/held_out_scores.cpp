@@ -7,6 +7,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/model/stats_predictor.hpp"
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
@@ -35,8 +36,14 @@ struct ColumnForecast {
 
 class HeldOutScorer {
  public:
-  HeldOutScorer(const FamilyPlan& plan, const Table& table, std::span<const HeldOutCell> cells)
-      : plan_(&plan), family_(plan.family.get()), table_(&table), places_(table.columns.size()) {
+  /// A cell counts as often as its row of `rows` has copies.
+  HeldOutScorer(const FamilyPlan& plan, const Table& table, const Rows& rows,
+                std::span<const HeldOutCell> cells)
+      : plan_(&plan),
+        family_(plan.family.get()),
+        table_(&table),
+        rows_(&rows),
+        places_(table.columns.size()) {
     for (std::size_t place = 0; place < plan.order.size(); ++place) places_[plan.order[place]] = place;
     columns_.resize(table.columns.size());
     for (const HeldOutCell& cell : cells) columns_[cell.column].push_back({cell, kMinusInfinity, 0.0, {}});
@@ -56,34 +63,38 @@ class HeldOutScorer {
     double log_predictive = 0.0;
     double squares = 0.0;
     double absolute = 0.0;
-    std::size_t numbers = 0;
-    std::size_t discrete = 0;
-    std::size_t hits = 0;
+    double all = 0.0;
+    double numbers = 0.0;
+    double discrete = 0.0;
+    double hits = 0.0;
     const double draws = static_cast<double>(draws_);
     for (std::size_t column = 0; column < columns_.size(); ++column) {
       const Kind kind = table_->columns[column].kind;
       for (const Forecast& forecast : columns_[column]) {
+        const double copies = rows_->copies_of(forecast.cell.row);
         ++result.cells;
-        log_predictive += forecast.log_probability - std::log(draws);
+        all += copies;
+        log_predictive += copies * (forecast.log_probability - std::log(draws));
         if (kind == Kind::real || kind == Kind::count) {
           const double error = forecast.mean / draws - forecast.cell.value;
-          squares += error * error;
-          absolute += std::abs(error);
-          ++numbers;
+          squares += copies * error * error;
+          absolute += copies * std::abs(error);
+          numbers += copies;
         }
         if (!forecast.probabilities.empty()) {
           const auto best = std::max_element(forecast.probabilities.begin(), forecast.probabilities.end());
-          ++discrete;
-          if (static_cast<double>(best - forecast.probabilities.begin()) == forecast.cell.value) ++hits;
+          discrete += copies;
+          if (static_cast<double>(best - forecast.probabilities.begin()) == forecast.cell.value)
+            hits += copies;
         }
       }
     }
-    if (result.cells > 0) result.log_predictive = log_predictive / static_cast<double>(result.cells);
-    if (numbers > 0) {
-      result.rmse = std::sqrt(squares / static_cast<double>(numbers));
-      result.mae = absolute / static_cast<double>(numbers);
+    if (result.cells > 0) result.log_predictive = log_predictive / all;
+    if (numbers > 0.0) {
+      result.rmse = std::sqrt(squares / numbers);
+      result.mae = absolute / numbers;
     }
-    if (discrete > 0) result.mode_accuracy = static_cast<double>(hits) / static_cast<double>(discrete);
+    if (discrete > 0.0) result.mode_accuracy = hits / discrete;
     return result;
   }
 
@@ -154,6 +165,7 @@ class HeldOutScorer {
   const FamilyPlan* plan_;
   const Family* family_;
   const Table* table_;
+  const Rows* rows_;
   std::vector<std::size_t> places_;             // encoded cell of each column of the table
   std::vector<std::vector<Forecast>> columns_;  // the held-out cells of each column
   std::size_t draws_ = 0;
@@ -186,7 +198,7 @@ class OneCluster final : public StatsPredictor {
 
 HeldOutScores score_held_out(const SavedRun& run, std::span<const HeldOutCell> cells, std::size_t most_draws,
                              std::size_t threads) {
-  HeldOutScorer scorer(run.setup().plan, run.table(), cells);
+  HeldOutScorer scorer(run.setup().plan, run.table(), run.setup().rows, cells);
   for_each_batch(run, draws_for_prediction(run, most_draws), threads, [&](std::span<const TakenDraw> batch) {
     for (const TakenDraw& draw : batch) scorer.take(*draw.predictor, threads);
   });
@@ -197,8 +209,13 @@ HeldOutScores score_one_cluster(const ProblemSetup& setup, const Table& table,
                                 std::span<const HeldOutCell> cells, std::size_t threads) {
   const std::optional<FamilyPlan> apart = plan_without_chain(setup, table);
   const FamilyPlan& plan = apart ? *apart : setup.plan;
-  HeldOutScorer scorer(plan, table, cells);
-  scorer.take(OneCluster(*plan.family, apart ? encode(plan, table) : setup.rows), threads);
+  HeldOutScorer scorer(plan, table, setup.rows, cells);
+  Rows rows = apart ? encode(plan, table) : setup.rows;
+  for (std::size_t row = 0; apart && rows.has_copies && row < rows.size(); ++row)
+    rows[row][rows.width - 1] = setup.rows.copies_of(row);
+  std::unique_ptr<Family> family = plan.family->clone();
+  if (rows.has_copies) family = std::make_unique<TiedCopies>(std::move(family));
+  scorer.take(OneCluster(*family, rows), threads);
   return scorer.scores();
 }
 

@@ -45,9 +45,9 @@ struct Hierarchy {
 
 /// How a node is described in drawings of the tree.
 struct NodeCaption {
-  std::string name;      // that a user gave it, or what distinguishes it from all other rows
-  double exact = 0.0;    // posterior support: fraction of draws with exactly this cluster
-  double overlap = 0.0;  // mean Jaccard overlap with the most similar cluster of a draw
+  std::string name;         // that a user gave it, or what distinguishes it from all other rows
+  double exact = 0.0;       // posterior support: fraction of draws with exactly this cluster
+  double overlap = 0.0;     // mean Jaccard overlap with the most similar cluster of a draw
   std::string number = {};  // "2.3", cluster 3 of level 2; none of the root
   std::string words = {};   // what distinguishes it, whatever its name
 

@@ -378,14 +378,18 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
   return impute_cells(run, run.table(), nullptr, options);
 }
 
+bool can_impute_new_cell(const SavedRun& run, std::size_t cell) {
+  const Family& family = *run.setup().plan.family;
+  return family.of_cells({&cell, 1}) != nullptr ||
+         (run.model().abilities != nullptr && family.must_fill(cell));
+}
+
 Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options) {
   const Rows encoded = encode(run.setup().plan, rows);
   for (std::size_t cell = 0; cell < encoded.width; ++cell) {
-    const auto is_missing_in = [&](std::size_t row) { return is_missing(encoded[row][cell]); };
     std::size_t row = 0;
-    while (row < encoded.size() && !is_missing_in(row)) ++row;
-    if (row == encoded.size() || run.setup().plan.family->of_cells(std::span(&cell, 1)) != nullptr) continue;
-    if (run.model().abilities != nullptr && run.setup().plan.family->must_fill(cell)) continue;
+    while (row < encoded.size() && !is_missing(encoded[row][cell])) ++row;
+    if (row == encoded.size() || can_impute_new_cell(run, cell)) continue;
     fail(ErrorCode::configuration,
          "cells of new rows are predicted from the others only where their columns are independent of the "
          "others "

@@ -55,5 +55,7 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options = {});
 /// a draw is weighted by its probability of these, so the answer is a ratio of two averages over the draws.
 /// Error{configuration} also if columns depend on each other within a cluster, or if the model cannot do it.
 Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options = {});
+/// Whether that works for an encoded cell, as far as the family is concerned.
+bool can_impute_new_cell(const SavedRun& run, std::size_t cell);
 
 }  // namespace coppice

@@ -9,6 +9,7 @@
 #include "coppice/data/transform.hpp"
 #include "coppice/family/gaussian_prior.hpp"
 #include "coppice/family/registry.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/model/learned_draw.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/post/units.hpp"
@@ -165,6 +166,7 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
 
 std::unique_ptr<Family> family_as_learned(const SavedRun& run, const FamilyPlan& plan) {
   std::unique_ptr<Family> family = plan.family->clone();
+  if (plan.has_copies) family = std::make_unique<TiedCopies>(std::move(family));
   if (run.model().abilities == nullptr || family->hyper_size() == 0) return family;
   const std::vector<std::string> names = run.setup().plan.family->hyper_names();
   std::vector<std::vector<double>> draws(names.size());

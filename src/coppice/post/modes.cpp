@@ -143,9 +143,10 @@ Modes::Difference difference_of(const Labels& first, const Labels& second) {
   return best;
 }
 
-/// Whether any two of these partitions differ in more than a few members: a member that is now here, now there
-/// does not make another answer.
-bool are_different(const LabelMatrix& all, const Distances& distances, const std::vector<std::size_t>& medoids) {
+/// Whether any two of these partitions differ in more than a few members: a member that is now here, now
+/// there does not make another answer.
+bool are_different(const LabelMatrix& all, const Distances& distances,
+                   const std::vector<std::size_t>& medoids) {
   const std::size_t least = std::max<std::size_t>(2, (all.rows + 49) / 50);
   std::vector<Labels> labels;
   for (const std::size_t medoid : medoids) {
@@ -162,7 +163,8 @@ bool are_different(const LabelMatrix& all, const Distances& distances, const std
 }
 
 /// "rows 12 to 40", or the first few by name.
-std::string words_for(const SavedRun& run, const PartitionDraws& draws, const std::vector<std::size_t>& members) {
+std::string words_for(const SavedRun& run, const PartitionDraws& draws,
+                      const std::vector<std::size_t>& members) {
   const auto name = [&](std::size_t member) {
     return text::display(member_name(run, draws.of_columns, draws.members[member]), 24);
   };
@@ -177,16 +179,17 @@ std::string words_for(const SavedRun& run, const PartitionDraws& draws, const st
   return text;
 }
 
-std::string difference_words(const SavedRun& run, const PartitionDraws& draws, const Modes::Difference& difference,
-                             const std::string& name) {
+std::string difference_words(const SavedRun& run, const PartitionDraws& draws,
+                             const Modes::Difference& difference, const std::string& name) {
   if (difference.one.empty()) return fmt::format("A and {} are alike", name);
   const char* group = draws.of_columns ? "view" : "group";
   if (difference.is_whole_cluster) {
     std::vector<std::size_t> all = difference.one;
     all.insert(all.end(), difference.other.begin(), difference.other.end());
     std::sort(all.begin(), all.end());
-    return fmt::format("A and {} differ in whether {} are one {} ({}) or two ({})", name, words_for(run, draws, all),
-                       group, difference.first_joins ? "A" : name, difference.first_joins ? name : "A");
+    return fmt::format("A and {} differ in whether {} are one {} ({}) or two ({})", name,
+                       words_for(run, draws, all), group, difference.first_joins ? "A" : name,
+                       difference.first_joins ? name : "A");
   }
   return fmt::format("A and {} differ in whether {} are in one {} ({}) with {} or not ({})", name,
                      words_for(run, draws, difference.one), group, difference.first_joins ? "A" : name,
@@ -252,11 +255,13 @@ Modes find_modes(std::span<const LabelMatrix> chains) {
 
 std::string modes_sentence(const SavedRun& run, const PartitionDraws& draws, const Modes& modes) {
   if (modes.modes.size() < 2) return {};
-  std::string text = draws.where.empty() ? fmt::format("{} separate answers: ", modes.modes.size())
-                                         : fmt::format("{} separate answers{}: ", modes.modes.size(), draws.suffix());
+  std::string text = draws.where.empty()
+                         ? fmt::format("{} separate answers: ", modes.modes.size())
+                         : fmt::format("{} separate answers{}: ", modes.modes.size(), draws.suffix());
   for (std::size_t k = 0; k < modes.modes.size(); ++k)
-    text += fmt::format("{}{}: {:.0f} % ({} {})", k == 0 ? "" : ", ", mode_name(k), 100.0 * modes.modes[k].weight,
-                        modes.modes[k].clusters, draws.of_columns ? "views" : "clusters");
+    text +=
+        fmt::format("{}{}: {:.0f} % ({} {})", k == 0 ? "" : ", ", mode_name(k), 100.0 * modes.modes[k].weight,
+                    modes.modes[k].clusters, draws.of_columns ? "views" : "clusters");
   for (std::size_t k = 1; k < modes.modes.size(); ++k)
     text += "; " + difference_words(run, draws, modes.differences[k - 1], mode_name(k));
   return text + ".";

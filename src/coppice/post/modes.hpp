@@ -1,9 +1,9 @@
 // Several answers when there are several: a small weighted set of partitions that stands for all draws, so
 // that each draw is near one of them (k-medoids in the variation of information; the idea of WASABI, Balocchi
 // and Wade 2025, arXiv 2506.16295). Two to five are offered only if they are separate: if the mean silhouette
-// (Rousseeuw 1987) of the draws of every mode is at least one half, every mode has at least 5 % of the draws, and any two
-// differ in whether two groups of at least two members, and 2 % of all, are together. Otherwise one cloud of
-// draws has one center, however wide it is.
+// (Rousseeuw 1987) of the draws of every mode is at least one half, every mode has at least 5 % of the draws,
+// and any two differ in whether two groups of at least two members, and 2 % of all, are together. Otherwise
+// one cloud of draws has one center, however wide it is.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ struct Modes {
   /// For each mode but the first, what distinguishes it from the first, in members: those together in one of
   /// the two and apart in the other.
   struct Difference {
-    bool first_joins = false;            // together in the first mode, apart in this one
+    bool first_joins = false;             // together in the first mode, apart in this one
     std::vector<std::size_t> one, other;  // members of the two parts, ascending
-    bool is_whole_cluster = false;       // the two parts are all of the cluster that joins them
+    bool is_whole_cluster = false;        // the two parts are all of the cluster that joins them
   };
   std::vector<Difference> differences;
 };
@@ -48,8 +48,8 @@ std::string modes_sentence(const SavedRun& run, const PartitionDraws& draws, con
 std::string mode_name(std::size_t index);
 
 /// The extremes of a credible ball around an estimate (Wade and Ghahramani 2018): of the draws within the
-/// radius those with the fewest clusters (vertical upper bound), with the most clusters (vertical lower bound)
-/// and the farthest (horizontal bound); of several the farthest.
+/// radius those with the fewest clusters (vertical upper bound), with the most clusters (vertical lower
+/// bound) and the farthest (horizontal bound); of several the farthest.
 struct BallBound {
   std::size_t draw = 0;  // of the matrix
   std::size_t clusters = 0;

@@ -12,10 +12,10 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kMostLabels = 25'000'000;      // kept in memory: 100 MB
-constexpr std::size_t kLeastRows = 200;              // of a sample
+constexpr std::size_t kMostLabels = 25'000'000;       // kept in memory: 100 MB
+constexpr std::size_t kLeastRows = 200;               // of a sample
 constexpr std::size_t kMostViewLabels = 400'000'000;  // decoded with the views of the draws
-constexpr std::size_t kLeastDraws = 500;             // of a chain
+constexpr std::size_t kLeastDraws = 500;              // of a chain
 constexpr std::size_t kMostColumns = 400;
 constexpr std::size_t kViews = 3;  // in which the rows' clusters are looked at
 
@@ -41,11 +41,13 @@ std::vector<PartitionDraws> level_draws(const SavedRun& run, std::size_t most_ro
   const std::vector<std::size_t> rows = spaced_members(run.rows(), rows_used(run, run.levels(), most_rows));
   std::vector<PartitionDraws> levels;
   for (std::size_t level = 1; level <= run.levels(); ++level) {
-    levels.push_back(start(run.levels() == 1 ? "" : fmt::format("level {}", level), run.config().chains, rows));
+    levels.push_back(
+        start(run.levels() == 1 ? "" : fmt::format("level {}", level), run.config().chains, rows));
     levels.back().level = level;
   }
   run.for_each_draw(0, [&](const SavedDraw& draw) {
-    for (PartitionDraws& level : levels) add(level, draw.chain, level_of(draw.labels, run.rows(), level.level));
+    for (PartitionDraws& level : levels)
+      add(level, draw.chain, level_of(draw.labels, run.rows(), level.level));
   });
   return levels;
 }
@@ -87,14 +89,14 @@ std::vector<PartitionDraws> view_draws(const SavedRun& run, std::size_t most_row
       visit(draw.chain, columns, encoded);
     });
   };
-  std::vector<PartitionDraws> partitions{start("columns", chains, spaced_members(order.size(), kMostColumns))};
+  std::vector<PartitionDraws> partitions{
+      start("columns", chains, spaced_members(order.size(), kMostColumns))};
   partitions.front().of_columns = true;
   for_each_views([&](std::size_t chain, const Labels& columns, const Views&) {
     add(partitions.front(), chain, columns);
   });
   const std::vector<std::size_t> anchors = columns_of_different_views(partitions.front());
-  const std::vector<std::size_t> rows =
-      spaced_members(run.rows(), rows_used(run, anchors.size(), most_rows));
+  const std::vector<std::size_t> rows = spaced_members(run.rows(), rows_used(run, anchors.size(), most_rows));
   for (const std::size_t anchor : anchors)
     partitions.push_back(
         start(fmt::format("view of {}", text::display(run.table().columns[anchor].name, 30)), chains, rows));
@@ -112,10 +114,9 @@ std::string name_of(const SavedRun& run, const PartitionDraws& draws, const Part
   const auto shown = [&](std::size_t member) {
     return text::display(member_name(run, draws.of_columns, member), 30);
   };
-  return draws.of_columns
-             ? fmt::format("sharing a view: {} and {}", shown(trace.first), shown(trace.second))
-             : fmt::format("co-clustering of {} and {}{}", shown(trace.first), shown(trace.second),
-                           draws.suffix());
+  return draws.of_columns ? fmt::format("sharing a view: {} and {}", shown(trace.first), shown(trace.second))
+                          : fmt::format("co-clustering of {} and {}{}", shown(trace.first),
+                                        shown(trace.second), draws.suffix());
 }
 
 }  // namespace

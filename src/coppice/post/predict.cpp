@@ -6,10 +6,9 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
-#include "coppice/data/transform.hpp"
-#include "coppice/shape/contingency.hpp"
+#include "coppice/post/density_units.hpp"
 #include "coppice/post/draw_batches.hpp"
-#include "coppice/post/units.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 namespace {
@@ -80,17 +79,6 @@ struct RunningLogSum {
   }
   double value() const { return sum > 0.0 ? largest + std::log(sum) : kMinusInfinity; }
 };
-
-/// Log densities of standardized columns in the units of the table as it was read, cell by cell. Principal
-/// components have no such units.
-std::vector<double> log_deviations(const SavedRun& run) {
-  const std::vector<OriginalUnits> units =
-      original_units(transform_from_json(run.contents().transform), run.table());
-  std::vector<double> result;
-  for (const FamilyPlan::Block& block : run.setup().plan.blocks)
-    for (const std::size_t column : block.columns) result.push_back(std::log(units[column].deviation));
-  return result;
-}
 
 /// Most families judge a row by its present cells.
 void check_rows(const SavedRun& run, const Rows& rows) {
@@ -247,12 +235,10 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
       }
     });
   });
-  const std::vector<double> deviations = log_deviations(run);
+  const DensityUnits units(run);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     finish(predictions[i], sums[i], all_draws.log_total());
-    predictions[i].log_density += run.setup().plan.log_jacobian(rows[i]);
-    for (std::size_t j = 0; j < deviations.size(); ++j)
-      if (!is_missing(rows[i][j])) predictions[i].log_density -= deviations[j];
+    predictions[i].log_density += units.log_factor(rows[i]);
   }
   return predictions;
 }

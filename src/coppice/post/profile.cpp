@@ -195,12 +195,13 @@ std::vector<double> typicality(const Family& family, const Rows& rows, std::span
     double sum = 0.0, count = 0.0;  // log densities of the present cells
   };
   std::vector<Gap> gaps;
-  for (std::size_t j = 0; j < rows.width; ++j)
+  for (std::size_t j = 0; j < rows.data_width(); ++j)
     if (std::any_of(members.begin(), members.end(), [&](std::uint32_t i) { return is_missing(rows[i][j]); }))
       gaps.push_back({j});
   std::vector<double> scores;
   std::vector<double> others(family.stats_size());
   std::vector<double> single_cell(rows.width, kMissing);
+  std::vector<double> one_copy(rows.width, 1.0);
   for (const std::uint32_t i : members) {
     std::copy(stats, stats + family.stats_size(), others.begin());
     if (!family.remove(others.data(), rows[i])) {
@@ -208,8 +209,9 @@ std::vector<double> typicality(const Family& family, const Rows& rows, std::span
       for (const std::uint32_t other : members)
         if (other != i) family.add(others.data(), rows[other]);
     }
-    const bool blank = std::all_of(rows[i], rows[i] + rows.width, is_missing);
-    scores.push_back(blank ? kMissing : family.log_predictive(others.data(), rows[i]));
+    const bool blank = std::all_of(rows[i], rows[i] + rows.data_width(), is_missing);
+    std::copy_n(rows[i], rows.data_width(), one_copy.begin());
+    scores.push_back(blank ? kMissing : family.log_predictive(others.data(), one_copy.data()));
     for (Gap& gap : gaps) {
       if (is_missing(rows[i][gap.column])) continue;
       single_cell[gap.column] = rows[i][gap.column];
@@ -308,7 +310,7 @@ std::vector<ClusterProfile> make_profiles(const SavedRun& run, const Groups& mem
   const Table& table = run.table();
   const std::optional<FamilyPlan> apart = plan_without_chain(run.setup(), table);
   const FamilyPlan& plan = apart ? *apart : run.setup().plan;
-  const Rows rows_apart = apart ? encode(*apart, table) : Rows();
+  const Rows rows_apart = apart ? encode(*apart, table, run.contents().copies()) : Rows();
   const Rows& rows = apart ? rows_apart : run.setup().rows;
   const std::unique_ptr<Family> family = family_as_learned(run, plan);
   ClusterStatistics statistics(*family, rows, members);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <unordered_map>
 
 #include "coppice/cluster/tree_posterior.hpp"
@@ -336,7 +337,7 @@ class Builder {
       if (!node.name.empty()) continue;
       std::sort(below[n].begin(), below[n].end());
       const std::size_t shown = std::min(below[n].size(), kMostNumbers);
-      node.name = fmt::format("clusters {}", fmt::join(below[n].begin(), below[n].begin() + shown, ", "));
+      node.name = fmt::format("clusters {}", fmt::join(std::span(below[n]).first(shown), ", "));
       if (shown < below[n].size()) node.name += fmt::format(" and {} more", below[n].size() - shown);
       node.words = node.name;
     }

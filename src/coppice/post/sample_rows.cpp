@@ -33,7 +33,7 @@ Table sample_rows(const SavedRun& run, std::size_t count, std::uint64_t seed, st
   const FamilyPlan& plan = run.setup().plan;
   const std::vector<double> of_columns = least_values(run);
   std::vector<double> least(drawn.width, kMinusInfinity);
-  for (std::size_t j = 0; j < least.size(); ++j)
+  for (std::size_t j = 0; j < plan.order.size(); ++j)
     if (!plan.encodings[j].log && !plan.encodings[j].counts)
       least[j] = of_columns[plan.order[j]] - plan.family->origin(j);
   // A spike is minus infinity, and is where it may be.

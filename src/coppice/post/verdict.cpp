@@ -75,16 +75,16 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
       "the data support several",
       evidence.file);
   if (std::isinf(worst.rhat)) {
-    verdict = not_yet(fmt::format("Do not trust it: {} is stuck at a different value in every chain", worst.name),
-                      &worst,
-                      {"fit again with more --warmup or other moves (coppice fit MODEL --help)", compare});
+    verdict =
+        not_yet(fmt::format("Do not trust it: {} is stuck at a different value in every chain", worst.name),
+                &worst, {"fit again with more --warmup or other moves (coppice fit MODEL --help)", compare});
   } else {
     // Chains that are nearly apart will not meet by patience alone.
     const bool apart = worst.rhat > 1.5;
     const double have = found.lowest_ess != nullptr ? ess_of(*found.lowest_ess) : 1.0;
     // With just enough effective draws R-hat is still about the limit by chance: twice as many are asked for.
-    const std::string longer = more_draws(
-        evidence.file, std::max(draws_to_add(have, 2.0 * need, evidence.draws), evidence.draws));
+    const std::string longer =
+        more_draws(evidence.file, std::max(draws_to_add(have, 2.0 * need, evidence.draws), evidence.draws));
     std::vector<std::string> remedies;
     if (apart)
       remedies = {"fit again with more --warmup or other moves, since more draws alone are unlikely to help",
@@ -125,10 +125,11 @@ Verdict judge(const Evidence& evidence) {
   Extremes found;
   found.add(evidence.traces);
   if (found.broken != nullptr)
-    return not_yet(fmt::format("Do not trust it: {} is not a finite number in some draw", found.broken->name),
-                   found.broken,
-                   {"the model does not fit this data or its settings; check the columns and priors, then fit "
-                    "again"});
+    return not_yet(
+        fmt::format("Do not trust it: {} is not a finite number in some draw", found.broken->name),
+        found.broken,
+        {"the model does not fit this data or its settings; check the columns and priors, then fit "
+         "again"});
   if (evidence.draws < 4)
     return not_yet(fmt::format("Do not trust it yet: {} draw{} per chain cannot be diagnosed", evidence.draws,
                                evidence.draws == 1 ? "" : "s"),
@@ -151,8 +152,8 @@ Verdict judge(const Evidence& evidence) {
             : fmt::format("{} has {} effective draws{}", lowest->name, round_down(ess_of(*lowest)),
                           few_draws ? fmt::format(" (below {:.0f})", need) : std::string());
     return not_yet(
-        fmt::format(
-            "Do not trust it yet: with one chain, agreement between chains cannot be checked ({})", draws_part),
+        fmt::format("Do not trust it yet: with one chain, agreement between chains cannot be checked ({})",
+                    draws_part),
         lowest, {"fit again with --chains 4"});
   }
   if (found.highest_rhat != nullptr && found.highest_rhat->rhat > kRhatLimit)
@@ -171,9 +172,9 @@ Verdict judge(const Evidence& evidence) {
         "Cannot tell: no trace has an R-hat and an effective sample size; look at the table of traces.";
     return verdict;
   }
-  const std::string agreement = fmt::format(
-      "{} chains agree (R-hat {} at most) and every trace has at least {} effective draws", evidence.chains,
-      rhat_text(found.highest_rhat->rhat), round_down(ess_of(*lowest)));
+  const std::string agreement =
+      fmt::format("{} chains agree (R-hat {} at most) and every trace has at least {} effective draws",
+                  evidence.chains, rhat_text(found.highest_rhat->rhat), round_down(ess_of(*lowest)));
   verdict.worst_trace = lowest->name;
   verdict.converged = true;
   verdict.trusted = evidence.exact;

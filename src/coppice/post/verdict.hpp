@@ -18,7 +18,7 @@ namespace coppice {
 
 struct Verdict {
   bool trusted = false;
-  bool converged = false;  // chains agree and have enough effective draws, of whatever law they are draws
+  bool converged = false;   // chains agree and have enough effective draws, of whatever law they are draws
   bool is_diffuse = false;  // converged, but most pairs that may belong together are undecided
   std::string sentence;
   std::string worst_trace;            // the trace that decides; empty if none does
@@ -28,7 +28,7 @@ struct Verdict {
 
 /// What a verdict rests on.
 struct Evidence {
-  std::span<const TraceSummary> traces;          // of the model
+  std::span<const TraceSummary> traces;           // of the model
   std::span<const TraceSummary> partitions = {};  // of who is with whom
   std::size_t chains = 0;
   std::size_t draws = 0;     // kept ones of each chain

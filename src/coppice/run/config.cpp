@@ -63,18 +63,19 @@ const Parameter& run_parameter(std::string_view name) {
 }
 
 std::string to_json(const RunConfig& config) {
-  const json object{{"model", config.model},   {"parameters", settings_to_json(config.parameters)},
-                    {"family", config.family}, {"set", settings_to_json(config.family_settings)},
-                    {"until", config.until},   {"end", config.end},
-                    {"chains", config.chains}, {"warmup", config.warmup},
-                    {"draws", config.draws},   {"thin", config.thin},
-                    {"seed", config.seed},     {"standardize", config.standardize},
-                    {"pca", config.pca},       {"data", config.data},
-                    {"id", config.id},         {"truth", config.truth},
-                    {"drop", config.drop},     {"merged", config.merged},
-                    {"labels", config.labels}, {"labels_file", config.labels_file},
-                    {"notes", config.notes},   {"hyper", config.hyper},
-                    {"keep", config.keep},     {"na_values", config.na_values}};
+  json object{{"model", config.model},   {"parameters", settings_to_json(config.parameters)},
+              {"family", config.family}, {"set", settings_to_json(config.family_settings)},
+              {"until", config.until},   {"end", config.end},
+              {"chains", config.chains}, {"warmup", config.warmup},
+              {"draws", config.draws},   {"thin", config.thin},
+              {"seed", config.seed},     {"standardize", config.standardize},
+              {"pca", config.pca},       {"data", config.data},
+              {"id", config.id},         {"truth", config.truth},
+              {"drop", config.drop},     {"merged", config.merged},
+              {"labels", config.labels}, {"labels_file", config.labels_file},
+              {"notes", config.notes},   {"hyper", config.hyper},
+              {"keep", config.keep},     {"na_values", config.na_values}};
+  if (!config.weights.empty()) object["weights"] = config.weights;
   return object.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
@@ -97,6 +98,7 @@ RunConfig config_from_json(std::string_view text) {
     config.id = object.at("id");
     config.truth = object.at("truth").get<std::vector<std::string>>();
     config.drop = object.at("drop").get<std::vector<std::string>>();
+    config.weights = object.value("weights", std::string());
     config.keep = object.value("keep", std::vector<std::string>());
     config.na_values = object.value("na_values", std::vector<std::string>());
     config.labels = object.value("labels", std::vector<std::string>());

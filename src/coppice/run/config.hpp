@@ -48,6 +48,7 @@ struct RunConfig {
   std::string id;
   std::vector<std::string> truth;
   std::vector<std::string> drop;
+  std::string weights;                 // the column of row weights; empty: there is none
   std::vector<std::string> keep;       // columns modeled though they would have been left out
   std::vector<std::string> na_values;  // cells that mean missing
   std::vector<std::string> labels;     // columns that are learned

@@ -112,6 +112,11 @@ EffectiveConfig parse(const json& object, std::size_t columns) {
       made.resolutions.push_back(block.contains("resolutions") ? block.at("resolutions").at(i).get<double>()
                                                                : 0.0);
     }
+    if (block.contains("spreads")) {
+      made.spreads = block.at("spreads").get<std::vector<double>>();
+      if (made.spreads.size() != made.columns.size())
+        fail(ErrorCode::bad_data, "'spreads' is not a value for each column");
+    }
     made.effective.block = settings_of(block.at("settings"));
     made.effective.columns = column_settings_of(block.at("column_settings"), made.columns.size());
     config.blocks.push_back(std::move(made));
@@ -136,6 +141,7 @@ std::string to_json(const EffectiveConfig& config) {
                       {"resolutions", block.resolutions},
                       {"settings", json_of(block.effective.block)},
                       {"column_settings", json_of(block.effective.columns)}});
+    if (!block.spreads.empty()) blocks.back()["spreads"] = block.spreads;
   }
   const json object{{"parameters", json_of(config.parameters)}, {"blocks", std::move(blocks)}};
   return object.dump(-1, ' ', false, json::error_handler_t::replace);

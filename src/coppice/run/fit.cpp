@@ -37,7 +37,7 @@ class Chain {
         std::size_t index, const FitOptions& options)
       : config_(config),
         index_(index),
-        rows_(setup.rows.size()),
+        rows_(setup.problem.table_rows()),
         levels_(setup.levels),
         traces_(setup.traces.size()),
         block_length_(sweeps_per_block(rows_)),
@@ -346,7 +346,7 @@ class Scheduler {
     write();
     const LengthDecision decision = decide_length(
         config_.length(), file_.traces(setup_.traces.size()),
-        length_limits(setup_.rows.size(), setup_.levels),
+        length_limits(setup_.problem.table_rows(), setup_.levels),
         [&](std::size_t first) { return partition_values(file_, setup_.levels, setup_.rows.size(), first); });
     file_.set_length(decision.length, decision.is_end ? kEndTrusted : "");
     config_.set_length(decision.length);

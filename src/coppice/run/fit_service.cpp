@@ -9,6 +9,7 @@
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/new_run.hpp"
+#include "coppice/run/table_parts.hpp"
 
 namespace coppice {
 namespace {
@@ -33,6 +34,7 @@ RunConfig config_of(const FitRequest& request) {
   config.id = request.reading.id;
   config.truth = request.reading.truth;
   config.drop = request.reading.drop;
+  config.weights = request.reading.weights;
   config.keep = request.reading.keep;
   config.na_values = request.reading.na_values;
   config.labels = request.reading.labels;
@@ -101,11 +103,13 @@ Fit Fit::begin(FitRequest request) {
   RunConfig config = config_of(request);
   Dataset data = request.data ? *std::move(request.data) : read_data(request);
   fit.contents_ = contents_of(std::move(config), std::move(data));
+  if (request.parts) fit.contents_->part.all_rows = request.parts->all_rows;
   fit.output_ = std::move(request.output);
   fit.overwrite_ = request.overwrite;
   fit.running_ = request.running;
   fit.running_.sketch = ParameterValues(run_parameters(), request.run_length).flag("quick");
   fit.plan(request.running.threads, request.on_choosing);
+  if (request.parts) fit.keep_sample(*request.parts);
   std::vector<std::string>& notes = fit.contents_->config.notes;
   notes.insert(notes.end(), request.notes.begin(), request.notes.end());
   fit.config_ = fit.contents_->config;
@@ -121,9 +125,11 @@ Fit Fit::resume(const ResumeRequest& request) {
     fail(ErrorCode::configuration, "{}: a merged run cannot be resumed; resume the runs it was made of",
          request.path);
   RunContents contents = fit.file_->contents();
-  fit.rows_ = contents.table.rows();
+  fit.rows_ = contents.rows();
   fit.columns_ = contents.table.columns.size();
   fit.setup_ = set_up_problem(contents);
+  if (contents.part.all_rows != 0 && request.on_description)
+    request.on_description(describe_problem(contents), contents.source);
   fit.file_->set_limits(block_limits(*fit.setup_));
   // Whoever adds draws to damaged ones would notice at the end only. They are read, not kept.
   for (std::size_t chain = 0; chain < config.chains; ++chain)
@@ -172,7 +178,7 @@ Fit Fit::update(UpdateRequest request) {
 }
 
 void Fit::plan(std::size_t threads, const std::function<void(const std::string&)>& on_choosing) {
-  rows_ = contents_->table.rows();
+  rows_ = contents_->rows();
   columns_ = contents_->table.columns.size();
   setup_ = set_up_problem(*contents_);
   setup_->problem.stop = running_.stop;
@@ -188,6 +194,18 @@ void Fit::plan(std::size_t threads, const std::function<void(const std::string&)
   if (is_stopped(running_)) fail(ErrorCode::stopped, "stopped before the first step; nothing was written");
   settle_run_length(contents_->config, *setup_);
   memory_bytes_ = estimate_bytes(*setup_, contents_->config, contents_->table);
+}
+
+void Fit::keep_sample(const FitRequest::Parts& parts) {
+  contents_->effective = effective_config(*contents_, *setup_);
+  contents_->table = rows_like(parts.rows, *contents_);
+  contents_->table.row_ids = parts.rows.row_ids;
+  contents_->part.numbers = parts.numbers;
+  contents_->source = parts.source;
+  setup_ = set_up_problem(*contents_);
+  setup_->problem.stop = running_.stop;
+  memory_bytes_ = estimate_bytes(*setup_, contents_->config, contents_->table);
+  parts.on_description(describe_problem(*contents_));
 }
 
 bool Fit::is_complete() const {

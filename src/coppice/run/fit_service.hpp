@@ -17,6 +17,7 @@
 
 #include "coppice/data/read.hpp"
 #include "coppice/run/fit.hpp"
+#include "coppice/run/in_memory.hpp"
 #include "coppice/run/insert_rows.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
@@ -43,6 +44,17 @@ struct FitRequest {
   std::string labels_file = {};
   std::vector<std::string> notes = {};  // remarks on the data that the run is to keep
 
+  /// Of a table in parts: `data` are the planning_rows() of it, and the engine knows all rows.
+  struct Parts {
+    std::size_t all_rows = 0;            // of the table
+    std::vector<std::uint64_t> numbers;  // of the rows that the run keeps: answer_rows()
+    MemoryTable rows;                    // these
+    std::string source;                  // what rows are read from, as JSON
+    /// Gets describe_problem() before the first question is asked.
+    std::function<void(const std::string& description)> on_description;
+  };
+  std::optional<Parts> parts = {};
+
   std::string output = {};  // the run file; empty: the run has none and goes with the Fit
   bool overwrite = false;
   FitOptions running = {};
@@ -67,6 +79,8 @@ struct ResumeRequest {
   std::string path;
   std::optional<DrawTarget> draws = {};
   FitOptions running = {};
+  /// Of a table in parts: gets describe_problem() and what rows were read from.
+  std::function<void(const std::string& description, const std::string& source)> on_description = {};
 };
 
 /// New rows for a run that is complete and stays as it is.
@@ -78,6 +92,7 @@ struct UpdateRequest {
   FitOptions running = {};
 };
 
+/// One fit, from the request to the run file: begin, resume or update says what is to be drawn, and the run follows.
 class Fit {
  public:
   /// Reads the data if need be, plans families and resolves settings. Nothing is written. Throws
@@ -123,6 +138,7 @@ class Fit {
   Fit() = default;
   void plan(std::size_t threads, const std::function<void(const std::string&)>& on_choosing);
   void create_file();
+  void keep_sample(const FitRequest::Parts& parts);
 
   RunConfig config_;
   std::unique_ptr<ProblemSetup> setup_;

@@ -6,11 +6,15 @@
 
 #include "coppice/base/close_names.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 
 namespace coppice {
 namespace {
+
+/// What weights are called that have no column.
+constexpr const char* kMemoryWeights = "sample_weight";
 
 RawColumn column_of(const MemoryTable& table, std::string name, std::vector<double> values) {
   if (values.size() != table.raw.rows)
@@ -74,6 +78,14 @@ Dataset read_memory(const MemoryTable& table, const MemoryReading& reading) {
   }
   Dataset data = dataset_of(with_places(table), options);
   data.table.row_ids = table.row_ids;
+  if (!reading.weights.empty()) {
+    if (reading.weights.size() != data.table.rows())
+      fail(ErrorCode::usage, "{} has {} weights where {} rows are", kMemoryWeights, reading.weights.size(),
+           data.table.rows());
+    check_weights(reading.weights, kMemoryWeights);
+    data.weights.columns.push_back({kMemoryWeights, Kind::count, reading.weights, {}});
+    data.weights.row_ids = data.table.row_ids;
+  }
   if (reading.labels != nullptr) {
     take_bits_for_counts(data, codebook);
     data.labels = *reading.labels;
@@ -81,10 +93,12 @@ Dataset read_memory(const MemoryTable& table, const MemoryReading& reading) {
   return data;
 }
 
-Table new_rows(const SavedRun& run, const MemoryTable& table) {
-  return apply(transform_from_json(run.contents().transform),
-               table_like(with_places(table), run.contents().input_codebook));
+Table rows_like(const MemoryTable& table, const RunContents& contents) {
+  return apply(transform_from_json(contents.transform),
+               table_like(with_places(table), contents.input_codebook));
 }
+
+Table new_rows(const SavedRun& run, const MemoryTable& table) { return rows_like(table, run.contents()); }
 
 Settings checked_settings(std::span<const Parameter> table, const TypedSettings& typed,
                           const std::string& model) {

@@ -34,14 +34,17 @@ Place place_of(const MemoryTable& table, std::size_t row, std::size_t column);
 
 /// How the columns of a table in memory are to be read.
 struct MemoryReading {
-  const Table* labels = nullptr;  // columns of 0, 1 and NaN that a model is to learn, or none
-  std::string codebook;           // TOML; may be empty
-  bool family_is_named = false;   // kinds then follow what the family takes
+  const Table* labels = nullptr;     // columns of 0, 1 and NaN that a model is to learn, or none
+  std::string codebook;              // TOML; may be empty
+  bool family_is_named = false;      // kinds then follow what the family takes
+  std::vector<double> weights = {};  // of the rows; empty: each counts once
 };
 
 /// The columns with their kinds, and the labels if there are any to learn.
 Dataset read_memory(const MemoryTable& table, const MemoryReading& reading);
-/// New rows for a run, in the units its model works in.
+/// Rows for a run of these contents, in the units its model works in.
+Table rows_like(const MemoryTable& table, const RunContents& contents);
+/// The same for a run that is open.
 Table new_rows(const SavedRun& run, const MemoryTable& table);
 
 /// Names and values as a user would type them.

@@ -141,7 +141,12 @@ std::string cannot_continue(const SavedRun& run, const RunContents& contents) {
 }
 
 RunContents contents_with(const SavedRun& run, const Table& more, const Table& truth) {
+  if (run.is_in_parts())
+    fail(ErrorCode::configuration, "most rows of this run are not in its file: fit all rows again");
   RunContents contents = run.contents();
+  if (contents.has_weights())
+    fail(ErrorCode::configuration,
+         "a run with row weights takes in no further rows; fit it again with all of the rows");
   leave_families_open(contents);
   Table added = more;
   name_rows(contents, added);

@@ -11,6 +11,9 @@
 
 namespace coppice {
 
+/// Sweeps over all rows before draws are kept, unless asked otherwise.
+inline constexpr std::size_t kUpdateWarmup = 100;
+
 struct InsertOptions {
   /// Rows that come in between two looks at `stop`, and at once into a classifier; 0: one, of labels 1,000.
   std::size_t batch = 0;

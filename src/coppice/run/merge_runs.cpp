@@ -28,7 +28,8 @@ bool same_effect(const SavedRun& a, const SavedRun& b) {
 
 /// The same columns, cell by cell, understood in the same way.
 bool same_table(const RunContents& a, const RunContents& b) {
-  return to_toml(a.codebook) == to_toml(b.codebook) && serialize(a.table) == serialize(b.table);
+  return to_toml(a.codebook) == to_toml(b.codebook) && serialize(a.table) == serialize(b.table) &&
+         serialize(a.weights) == serialize(b.weights);
 }
 
 void require_mergeable(const SavedRun& a, const SavedRun& b) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
@@ -43,9 +44,14 @@ RunContents contents_of(RunConfig config, Dataset data) {
   contents.table = std::move(data.table);
   contents.truth = std::move(data.truth);
   contents.labels = std::move(data.labels);
+  contents.weights = std::move(data.weights);
   contents.data_digest = std::move(data.digest);
-  contents.transform = to_json(
-      fit_transform(contents.table, contents.config.standardize, contents.config.pca, contents.codebook));
+  const bool repeats = contents.has_weights() && (contents.config.standardize || contents.config.pca != 0);
+  Table repeated = repeats ? repeat_rows(contents.table, contents.copies()) : Table();
+  const Transform transform = fit_transform(repeats ? repeated : contents.table, contents.config.standardize,
+                                            contents.config.pca, contents.codebook);
+  if (repeats) contents.table = apply(transform, std::move(contents.table));
+  contents.transform = to_json(transform);
   return contents;
 }
 

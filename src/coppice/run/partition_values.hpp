@@ -10,8 +10,8 @@
 
 namespace coppice {
 
-/// The traces of shape/partition_traces.hpp of every level, of the draws from `first` on that every chain has;
-/// none where draws are kept without labels.
+/// The traces of shape/partition_traces.hpp of every level, of the draws from `first` on that every chain
+/// has; none where draws are kept without labels.
 std::vector<TraceValues> partition_values(const RunFile& file, std::size_t levels, std::size_t rows,
                                           std::size_t first);
 

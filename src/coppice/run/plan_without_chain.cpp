@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coppice/data/row_weights.hpp"
 #include "coppice/family/registry.hpp"
 
 namespace coppice {
@@ -20,7 +21,13 @@ std::optional<FamilyPlan> plan_without_chain(const ProblemSetup& setup, const Ta
     differs = true;
   }
   if (!differs) return std::nullopt;
-  return rebuild_plan(table, std::move(blocks));
+  const bool has_copies = setup.plan.has_copies;
+  std::vector<double> copies;
+  for (std::size_t row = 0; has_copies && row < setup.rows.size(); ++row)
+    copies.push_back(setup.rows.copies_of(row));
+  FamilyPlan plan = rebuild_plan(has_copies ? repeat_rows(table, copies) : table, std::move(blocks));
+  plan.has_copies = has_copies;
+  return plan;
 }
 
 }  // namespace coppice

@@ -1,8 +1,14 @@
 #include "coppice/run/problem_setup.hpp"
 
-#include <algorithm>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "coppice/base/distinct_rows.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/family/spread_ties.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/model/expected_clusters.hpp"
 #include "coppice/model/parameter_rows.hpp"
 #include "coppice/model/registry.hpp"
@@ -51,7 +57,7 @@ Settings parameters_of(const ModelEntry& model, const RunContents& contents, con
     if (name == "learn" && parameters.contains(name) && parameters.contains(kExpectClusters)) continue;
     parameters.insert_or_assign(name, value);
   }
-  return with_expected_clusters(model, std::move(parameters), contents.table.rows());
+  return with_expected_clusters(model, std::move(parameters), contents.rows());
 }
 
 ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
@@ -62,7 +68,75 @@ ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents
   return abilities;
 }
 
+/// Throws Error{configuration} if rows have weights that the model does not take.
+void check_weights_allowed(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
+  if (!contents.has_weights()) return;
+  if (model.refuses_weights == nullptr) {
+    std::vector<std::string> others;
+    for (const ModelEntry& other : all_models())
+      if (other.refuses_weights != nullptr) others.push_back(other.name);
+    fail(ErrorCode::configuration, "the model {} takes no row weights; {} do", model.name,
+         fmt::join(others, " and "));
+  }
+  const ParameterValues values(model.parameters, parameters_of(model, contents, config));
+  if (const std::string why = model.refuses_weights(values); !why.empty())
+    fail(ErrorCode::configuration, "the model {} {}", model.name, why);
+  if (values.has(kExpectClusters))
+    fail(ErrorCode::configuration,
+         "--{} is about rows that are seated one by one, not about rows with weights: give --{}-prior",
+         kExpectClusters, model.row_concentration);
+}
+
+/// Copies of a row would each have cells of their own where they are missing.
+void check_complete_rows(const FamilyPlan& plan, const Table& table) {
+  for (std::size_t place = 0; place < plan.order.size(); ++place) {
+    const Column& column = table.columns[plan.order[place]];
+    if (plan.family->must_fill(place) && column.has_missing())
+      fail(ErrorCode::configuration,
+           "rows with weights must be complete where columns depend on each other, but column '{}' has "
+           "missing cells: --family {}, or --drop it",
+           column.name, independent_family_like(plan.family_of(place)).name);
+  }
+}
+
+std::vector<std::uint64_t> all_of(const Table& table) {
+  std::vector<std::uint64_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), std::uint64_t{0});
+  return rows;
+}
+
+Table rows_of(const Table& table, const std::vector<std::uint64_t>& rows) {
+  Table sample;
+  for (const Column& column : table.columns) {
+    Column part{column.name, column.kind, {}, column.levels};
+    part.values.reserve(rows.size());
+    for (const std::uint64_t row : rows) part.values.push_back(column.values[row]);
+    sample.columns.push_back(std::move(part));
+  }
+  for (const std::uint64_t row : rows) sample.row_ids.push_back(table.row_ids[row]);
+  return sample;
+}
+
+std::uint64_t number_of(const TablePart& part, std::size_t row) {
+  return part.numbers.empty() ? part.first + row : part.numbers[row];
+}
+
+/// Beside the streams of scores, which begin at site 0.
+std::vector<std::uint64_t> draw_sample(std::size_t rows, std::size_t most, std::uint64_t site) {
+  Stream stream({1, 0, 0}, Purpose::scores, site);
+  return draw_distinct_rows(rows, std::min(rows, most), stream);
+}
+
 }  // namespace
+
+std::vector<std::uint64_t> answer_rows(std::size_t rows, std::size_t most) {
+  return draw_sample(rows, most, 1);
+}
+
+std::vector<std::uint64_t> planning_rows(std::size_t rows) {
+  constexpr std::size_t kMost = 100'000;
+  return draw_sample(rows, kMost, 2);
+}
 
 void check_family(const ModelEntry& model, const FamilyPlan& plan) {
   if (!model.family.empty() && (plan.blocks.size() != 1 || plan.blocks[0].family != model.family))
@@ -80,18 +154,42 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   setup->model = &model_by_name(config.model);
   setup->model->check_given(with_present_names(setup->model->parameters, config.parameters));
   const ChainAbilities chains = abilities_of(*setup->model, contents, config);
-  if (contents.effective && !contents.effective->blocks.empty())
-    setup->plan = rebuild_plan(table, contents.effective->blocks, chains);
-  else
-    setup->plan = plan_family(table, contents.codebook, family_for(*setup->model, config.family, table),
-                              config.family_settings, setup->model->independent_columns, chains);
+  check_weights_allowed(*setup->model, contents, config);
+  // The scale of a column is that of all rows that weights stand for.
+  const Table repeated = contents.has_weights() ? repeat_rows(table, contents.copies()) : Table();
+  const Table& counted = contents.has_weights() ? repeated : table;
+  const std::size_t rows = contents.has_weights() ? counted.rows() : contents.rows();
+  const auto plan_for = [&](const Table& sample) {
+    return plan_family(sample, contents.codebook, family_for(*setup->model, config.family, sample),
+                       config.family_settings, setup->model->independent_columns, chains, rows);
+  };
+  if (contents.effective && !contents.effective->blocks.empty()) {
+    setup->plan = rebuild_plan(counted, contents.effective->blocks, chains, rows);
+  } else if (chains.in_blocks) {
+    // The same plan, wherever the rows are: all who work on the table see this sample of it.
+    const Table sample = rows_of(table, table.rows() == rows ? planning_rows(rows) : all_of(table));
+    setup->plan = plan_for(sample);
+    find_spreads(setup->plan, sample);
+    setup->plan = rebuild_plan(table, setup->plan.blocks, chains, rows);
+  } else {
+    setup->plan = plan_for(counted);
+  }
   check_family(*setup->model, setup->plan);
-  setup->rows = encode(setup->plan, table);
-  spread_ties(setup->plan, table, setup->rows);
+  setup->plan.has_copies = contents.has_weights();
+  setup->rows = encode(setup->plan, table, contents.copies());
+  if (!setup->plan.blocks.front().spreads.empty())
+    spread_rows(setup->plan, table, [&](std::size_t row) { return number_of(contents.part, row); }, setup->rows);
+  else
+    spread_ties(setup->plan, table, setup->rows);
+  if (contents.has_weights()) {
+    check_complete_rows(setup->plan, table);
+    setup->tied_copies = std::make_unique<TiedCopies>(setup->plan.family->clone());
+  }
   setup->problem = {
-      setup->plan.family.get(), &setup->rows,
+      setup->tied_copies ? setup->tied_copies.get() : setup->plan.family.get(), &setup->rows,
       ParameterValues(setup->model->parameters,
                       in_order_of_cells(parameters_of(*setup->model, contents, config), setup->plan.order))};
+  setup->problem.part = contents.part;
   const bool learns = setup->model->learns_labels();
   if (learns && contents.labels.columns.empty())
     fail(ErrorCode::configuration,
@@ -136,8 +234,12 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
   const bool has_weight = choose_prior_weight(contents, bound_under);
   const bool has_chosen = has_share || has_weight;
   if (has_chosen) set_up_again();
+  if (contents.has_weights())
+    config.notes.push_back(
+        fmt::format("row weights '{}': {} rows count as {:.0f}; the copies of a row share a cluster",
+                    contents.weights.columns.front().name, contents.table.rows(), setup->rows.copies()));
   if (std::string note =
-          expected_clusters_note(*setup->model, setup->problem.parameters, contents.table.rows());
+          expected_clusters_note(*setup->model, setup->problem.parameters, contents.rows());
       !note.empty())
     config.notes.push_back(std::move(note));
   if (!setup->model->resolves_settings()) return has_chosen;
@@ -153,7 +255,7 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
 void settle_run_length(RunConfig& config, const ProblemSetup& setup) {
   if (!setup.model->runs_once()) {
     if (config.is_until_trusted())
-      config.set_length(first_length(length_limits(setup.rows.size(), setup.levels)));
+      config.set_length(first_length(length_limits(setup.problem.table_rows(), setup.levels)));
     return;
   }
   config.fix_length();

@@ -13,9 +13,10 @@ namespace coppice {
 struct ProblemSetup {
   const ModelEntry* model = nullptr;
   FamilyPlan plan;
+  std::unique_ptr<Family> tied_copies;  // the family of rows with weights; else that of the plan is in use
   Rows rows;
   LabeledRows labeled;  // of models that learn labels
-  Problem problem;      // points into plan, rows and labeled
+  Problem problem;      // points into plan, tied_copies, rows and labeled
   std::size_t levels = 1;
   std::vector<std::string> traces;
 
@@ -23,6 +24,12 @@ struct ProblemSetup {
   ProblemSetup(const ProblemSetup&) = delete;
   ProblemSetup& operator=(const ProblemSetup&) = delete;
 };
+
+/// The rows of a table that answers are about if it has more than `most`: the same for all runs, so that
+/// answers can be compared.
+std::vector<std::uint64_t> answer_rows(std::size_t rows, std::size_t most);
+/// The rows from which families and priors of a sampler in blocks are planned.
+std::vector<std::uint64_t> planning_rows(std::size_t rows);
 
 /// Throws Error{configuration} if the model does not work with these families.
 void check_family(const ModelEntry& model, const FamilyPlan& plan);

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "coppice/base/error.hpp"
 #include "coppice/data/digest.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/data/table_blob.hpp"
 #include "coppice/data/text.hpp"
 #include "coppice/run/block_codec.hpp"
@@ -45,6 +47,10 @@ std::string now_utc() {
   return text;
 }
 
+std::string part_to_json(const TablePart& part) {
+  return nlohmann::json{{"all_rows", part.all_rows}, {"numbers", part.numbers}}.dump();
+}
+
 void write_new_run(Database& database, const RunContents& contents) {
   create_schema(database);
   Transaction transaction(database);
@@ -57,7 +63,12 @@ void write_new_run(Database& database, const RunContents& contents) {
   put_meta(database, "table", serialize(contents.table));
   put_meta(database, "truth", serialize(contents.truth));
   if (!contents.labels.columns.empty()) put_meta(database, "labels", serialize(contents.labels));
+  if (contents.has_weights()) put_meta(database, "weights", serialize(contents.weights));
   if (!contents.names.empty()) put_meta(database, "names", to_json(contents.names));
+  if (contents.part.all_rows != 0) {
+    put_meta(database, "part", part_to_json(contents.part));
+    put_meta(database, "source", contents.source);
+  }
   put_meta(database, "coppice_version", kVersion);
   put_meta(database, "compiler", kCompiler);
   put_meta(database, "created_at", now_utc());
@@ -114,6 +125,21 @@ void write_commit(Database& database, const Commit& commit) {
   }
   if (commit.elapsed) put_meta(database, kElapsed, fmt::format("{:.3f}", *commit.elapsed));
   transaction.commit();
+}
+
+TablePart part_from_json(const std::string& text, std::size_t rows) {
+  try {
+    const nlohmann::json object = nlohmann::json::parse(text);
+    TablePart part{.all_rows = object.at("all_rows").get<std::uint64_t>(),
+                   .numbers = object.at("numbers").get<std::vector<std::uint64_t>>()};
+    const bool ascends = std::adjacent_find(part.numbers.begin(), part.numbers.end(),
+                                            std::greater_equal<>()) == part.numbers.end();
+    if (part.numbers.empty() || part.numbers.size() != rows || !ascends || part.numbers.back() >= part.all_rows)
+      fail(ErrorCode::bad_data, "the run file is damaged: its rows are not rows of the table");
+    return part;
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorCode::bad_data, "the run file is damaged: it does not say which rows it has");
+  }
 }
 
 /// Where links lead: SQLite keeps its log beside the file itself.
@@ -279,10 +305,22 @@ RunContents RunFile::contents() const {
   contents.table = table("table");
   contents.truth = table("truth");
   if (has_meta("labels")) contents.labels = table("labels");
+  if (has_meta("weights")) {
+    contents.weights = table("weights");
+    if (contents.weights.columns.size() != 1 ||
+        contents.weights.columns.front().values.size() != contents.table.rows())
+      fail(ErrorCode::bad_data, "{}: the run file is damaged: its weights do not fit the data", path_);
+    naming(path_, [&] { check_weights(contents.copies(), "weights"); });
+  }
   if (has_meta("effective")) {
     const std::string effective = meta("effective");
     contents.effective =
         naming(path_, [&] { return effective_from_json(effective, contents.table.columns.size()); });
+  }
+  if (has_meta("part")) {
+    const std::string part = meta("part");
+    contents.part = naming(path_, [&] { return part_from_json(part, contents.table.rows()); });
+    contents.source = meta("source");
   }
   if (has_meta("names")) {
     const std::string names = meta("names");

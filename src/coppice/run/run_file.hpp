@@ -30,15 +30,27 @@ namespace coppice {
 struct RunContents {
   RunConfig config;
   Codebook codebook;
-  Table table;  // as modeled: after standardization and PCA
+  Table table;  // as modeled: after standardization and PCA; of a table in parts a sample of the rows
   Table truth;
   Table labels = {};        // what is learned, for models that learn labels
+  Table weights = {};       // a column with the weight of every row; no column: each counts once
   std::string transform;    // JSON of the Transform
   Codebook input_codebook;  // of the table before the transform: what new rows look like
   std::string data_digest;
   /// None: the run was made before such configurations were kept, or its problem has not been set up yet.
   std::optional<EffectiveConfig> effective = {};
   std::vector<GivenName> names = {};  // that users gave to clusters
+  TablePart part = {};                // which rows of a table in parts are here
+  std::string source = {};            // of a table in parts: what its rows are read from, as JSON
+
+  bool has_weights() const { return !weights.columns.empty(); }
+  /// One for each row; empty if rows have no weights.
+  std::span<const double> copies() const {
+    return has_weights() ? std::span<const double>(weights.columns.front().values)
+                         : std::span<const double>();
+  }
+  /// Number of rows of the whole table.
+  std::size_t rows() const { return part.all_rows != 0 ? part.all_rows : table.rows(); }
 };
 
 struct ChainStatus {

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
-#include "coppice/base/distinct_rows.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/data/read.hpp"
 #include "coppice/data/transform.hpp"
-#include "coppice/model/parameter_draws.hpp"
 
 namespace coppice {
 
@@ -35,6 +33,7 @@ SavedRun::SavedRun(RunFile file, ShownRows shown) : file_(std::move(file)), cont
     complete_ = draws_ == config().draws &&
                 (!model().runs_once() || file_.status(0).sweeps >= config().total_sweeps());
   }
+  if (const std::string note = sample_note(); !note.empty()) contents_.config.notes.push_back(note);
   const ParameterValues& parameters = setup_->problem.parameters;
   if (shown == ShownRows::sample && parameters.has("answer-rows") && file_.keeps_parameters())
     if (const std::size_t most = parameters.integer("answer-rows"); most != 0 && rows() > most)
@@ -56,11 +55,7 @@ void keep_rows(Table& table, std::span<const std::uint64_t> rows) {
 }  // namespace
 
 void SavedRun::show_sample(std::size_t count) {
-  // The same rows for all runs of a table, so that answers can be compared; beside the streams of scores,
-  // which begin at site 0.
-  constexpr std::uint64_t kSite = 1;
-  Stream stream({1, 0, 0}, Purpose::scores, kSite);
-  sample_ = draw_distinct_rows(rows(), count, stream);
+  sample_ = answer_rows(rows(), count);
   all_rows_ = std::move(setup_->rows);
   setup_->rows = {all_rows_.width, {}};
   for (const std::uint64_t row : sample_)
@@ -71,12 +66,11 @@ void SavedRun::show_sample(std::size_t count) {
 }
 
 std::string SavedRun::sample_note() const {
-  if (sample_.empty()) return {};
-  return fmt::format("answers are about a random sample of {} of the {} rows", sample_.size(),
-                     all_rows_.size());
+  if (rows() == all_rows()) return {};
+  return fmt::format("answers are about a random sample of {} of the {} rows", rows(), all_rows());
 }
 
-void SavedRun::make_draw(std::string_view parameters, Labels& labels, std::string& payload) const {
+ParameterDraws& SavedRun::maker() const {
   if (!maker_) {
     Problem problem = setup_->problem;
     if (!sample_.empty()) problem.rows = &all_rows_;
@@ -86,8 +80,23 @@ void SavedRun::make_draw(std::string_view parameters, Labels& labels, std::strin
   auto* draws = dynamic_cast<ParameterDraws*>(maker_.get());
   if (draws == nullptr)
     fail(ErrorCode::bad_data, "{}: the run file is damaged: its labels do not fit the data", file_.path());
-  draws->take_parameters(parameters);
-  labels.resize(all_rows());
+  return *draws;
+}
+
+std::string SavedRun::label_question(std::size_t chain, std::size_t draw) const {
+  check_draw(chain, draw);
+  std::string question;
+  file_.for_each_block(chain, true, [&](const DrawBlock& block) {
+    if (draw >= block.first && draw < block.first + block.payload.size())
+      question = maker().label_question(block.payload[draw - block.first]);
+  });
+  return question;
+}
+
+void SavedRun::make_draw(std::string_view parameters, Labels& labels, std::string& payload) const {
+  ParameterDraws& draws = maker();
+  draws.take_parameters(parameters);
+  labels.resize(sample_.empty() ? rows() : all_rows_.size());
   maker_->labels(labels);
   if (sample_.empty()) {
     payload = maker_->payload();
@@ -96,7 +105,7 @@ void SavedRun::make_draw(std::string_view parameters, Labels& labels, std::strin
   for (std::size_t i = 0; i < sample_.size(); ++i) labels[i] = labels[sample_[i]];
   labels.resize(sample_.size());
   canonicalize(labels);
-  payload = draws->payload_of_rows(sample_);
+  payload = draws.payload_of_rows(sample_);
 }
 
 void SavedRun::for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const {
@@ -114,11 +123,15 @@ void SavedRun::for_each_draw(std::size_t most, const std::function<void(const Sa
   }
 }
 
-void SavedRun::visit_draw(std::size_t chain, std::size_t draw,
-                          const std::function<void(const SavedDraw&)>& visit) const {
+void SavedRun::check_draw(std::size_t chain, std::size_t draw) const {
   if (chain >= config().chains || draw >= draws_)
     fail(ErrorCode::usage, "the run has chains 0 to {} with draws 0 to {}; there is no draw {} of chain {}",
          config().chains - 1, draws_ - 1, draw, chain);
+}
+
+void SavedRun::visit_draw(std::size_t chain, std::size_t draw,
+                          const std::function<void(const SavedDraw&)>& visit) const {
+  check_draw(chain, draw);
   visit_draws(chain, [&](std::size_t other) { return other == draw; }, visit);
 }
 

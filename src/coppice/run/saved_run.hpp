@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "coppice/model/parameter_draws.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
 
@@ -47,7 +48,9 @@ class SavedRun {
   /// Number of rows that are shown: of tables, labels and answers.
   std::size_t rows() const { return contents_.table.rows(); }
   /// Number of rows of the data.
-  std::size_t all_rows() const { return sample_.empty() ? rows() : all_rows_.size(); }
+  std::size_t all_rows() const { return sample_.empty() ? contents_.rows() : all_rows_.size(); }
+  /// Whether the run has only a sample of the rows, the others being elsewhere.
+  bool is_in_parts() const { return contents_.part.all_rows != 0; }
   /// "Answers are about a random sample of ...", or nothing if all rows are shown.
   std::string sample_note() const;
   /// Number of nested levels of clusters.
@@ -79,6 +82,9 @@ class SavedRun {
   void visit_draw(std::size_t chain, std::size_t draw,
                   const std::function<void(const SavedDraw&)>& visit) const;
 
+  /// Of a run in parts: the message to which blocks of rows answer with their labels in this draw.
+  std::string label_question(std::size_t chain, std::size_t draw) const;
+
   /// New rows in the units the model works in: read like the data, transformed like the data. Without an id
   /// the column of row names is that of the fit, if the file has it.
   Table read_new_rows(const std::string& path, const std::string& id) const;
@@ -86,10 +92,13 @@ class SavedRun {
   Table read_new_rows_bytes(std::string_view bytes, const std::string& name, const std::string& id) const;
 
  private:
+  void check_draw(std::size_t chain, std::size_t draw) const;
   void show_sample(std::size_t count);
   /// Calls visit for the draws of a chain that are wanted.
   void visit_draws(std::size_t chain, const std::function<bool(std::size_t draw)>& is_wanted,
                    const std::function<void(const SavedDraw&)>& visit) const;
+  /// Makes labels from parameters. Throws Error{bad_data} if the model does not.
+  ParameterDraws& maker() const;
   /// Labels of the shown rows, and the payload of a predictor for them, from the parameters of a draw.
   void make_draw(std::string_view parameters, Labels& labels, std::string& payload) const;
 

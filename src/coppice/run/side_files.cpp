@@ -159,9 +159,10 @@ TemporaryRun::~TemporaryRun() {
 }
 
 void TemporaryRun::publish(bool replace) {
-  // One step, so that a kill leaves either name and never both. Without --overwrite a file that another process
-  // has made meanwhile is not replaced; file systems that cannot rename like that can link.
-  int result = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), replace ? 0 : RENAME_NOREPLACE);
+  // One step, so that a kill leaves either name and never both. Without --overwrite a file that another
+  // process has made meanwhile is not replaced; file systems that cannot rename like that can link.
+  int result =
+      ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), replace ? 0 : RENAME_NOREPLACE);
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
     result = replace ? ::rename(path_.c_str(), target_.c_str()) : ::link(path_.c_str(), target_.c_str());
     if (result == 0 && !replace) ::unlink(path_.c_str());

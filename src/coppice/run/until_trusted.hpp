@@ -36,8 +36,8 @@ struct LengthDecision {
   Convergence convergence;  // of the draws after the warm-up
 };
 
-/// Decides at the end of `length`, given the traces of all its draws. `partitions`, if there is one, gives the
-/// traces of who is with whom in the draws from a number on; it is asked only when the others suffice.
+/// Decides at the end of `length`, given the traces of all its draws. `partitions`, if there is one, gives
+/// the traces of who is with whom in the draws from a number on; it is asked only when the others suffice.
 LengthDecision decide_length(
     const RunLength& length, std::span<const TraceValues> traces, const LengthLimits& limits,
     const std::function<std::vector<TraceValues>(std::size_t first)>& partitions = nullptr);

@@ -52,8 +52,7 @@ struct CompactDraws {
 
   /// Variation of information of two draws; what rounding leaves of 0 is 0, so that equal draws are equal.
   double distance(std::size_t a, std::size_t b) {
-    const double overlap =
-        counter.sum_over_cells((*this)[a], clusters[a], (*this)[b], clusters[b], terms);
+    const double overlap = counter.sum_over_cells((*this)[a], clusters[a], (*this)[b], clusters[b], terms);
     const double value = own[a] + own[b] - 2.0 * overlap;
     return value > 1e-12 ? std::round(value * 1e12) * 1e-12 : 0.0;
   }
@@ -75,8 +74,7 @@ std::vector<std::size_t> choose_references(CompactDraws& draws, std::size_t most
   std::vector<std::size_t> references;
   while (references.size() < most) {
     references.push_back(candidates[next]);
-    for (std::size_t a = 0; a < count; ++a)
-      nearest[a] = std::min(nearest[a], distance[next * count + a]);
+    for (std::size_t a = 0; a < count; ++a) nearest[a] = std::min(nearest[a], distance[next * count + a]);
     const auto farthest = std::max_element(nearest.begin(), nearest.end());
     if (*farthest <= 0.0) break;
     next = static_cast<std::size_t>(farthest - nearest.begin());
@@ -95,8 +93,7 @@ std::vector<std::pair<std::size_t, std::size_t>> choose_pairs(const CompactDraws
     const std::span<const Label> draw = draws[d];
     for (std::size_t a = 0; a < count; ++a) labels[a] = draw[members[a]];
     for (std::size_t a = 0; a < count; ++a)
-      for (std::size_t b = a + 1; b < count; ++b)
-        together[a * count + b] += labels[a] == labels[b] ? 1U : 0U;
+      for (std::size_t b = a + 1; b < count; ++b) together[a * count + b] += labels[a] == labels[b] ? 1U : 0U;
   }
   struct Pair {
     double undecided;

@@ -162,7 +162,8 @@ TEST(LogScale, IsChosenByTheDensityOfAllColumnsTogether) {
   EXPECT_EQ(on_log_scale(read_text(text)), "length width area ");
 }
 
-/// Log density per row, in original units and up to a constant, under the normal with the moments of the rows.
+/// Log density per row, in original units and up to a constant, under the normal with the moments of the
+/// rows.
 double joint_log_density(const std::vector<std::vector<double>>& columns, const std::vector<bool>& logs) {
   const auto n = static_cast<Eigen::Index>(columns[0].size());
   Eigen::MatrixXd z(n, static_cast<Eigen::Index>(columns.size()));
@@ -194,8 +195,9 @@ TEST(LogScale, NoOtherScaleOfOneColumnHasAHigherDensity) {
       const double common = std::exp(0.5 * normal(generator));
       for (std::size_t j = 0; j < kColumns; ++j) {
         const double noise = normal(generator);
-        columns[j].push_back(j + 1 == kColumns ? common - 2.0 + own[j] * noise
-                                               : common * std::exp(0.3 * own[j] * noise) + own[j] * std::exp(noise));
+        columns[j].push_back(j + 1 == kColumns
+                                 ? common - 2.0 + own[j] * noise
+                                 : common * std::exp(0.3 * own[j] * noise) + own[j] * std::exp(noise));
         text += fmt::format("{:.17g}{}", columns[j].back(), j + 1 < kColumns ? "," : "\n");
       }
     }

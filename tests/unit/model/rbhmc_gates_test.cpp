@@ -73,7 +73,8 @@ TEST(RbhmcGates, AreWhatTheirDefinitionSays) {
   for (int round = 0; round < 100; ++round) {
     const Labels labels = random_tree(stream);
     const Gated gated(problem, labels, stream);
-    const double expected = total_log_gates(RbhmcTree(labels, kRows), gated.eta, gate_features(data.rows, data.rows));
+    const double expected =
+        total_log_gates(RbhmcTree(labels, kRows), gated.eta, gate_features(data.rows, data.rows));
     EXPECT_NEAR(gated.margins.gates().total(gated.tree), expected, 1e-10);
     EXPECT_NEAR(gated.margins.total_from_scratch(gated.tree), -0.5 * expected, 1e-10);
   }
@@ -95,13 +96,15 @@ TEST(RbhmcGates, ARowChangesThemByThePredictedAmount) {
     gates.row_leaves(tree, row);
     tree.detach(row);
     NodeId top = LevelTree::kNone;
-    for (NodeId node = leaf; node != LevelTree::kRoot && tree.size(node) == 0; node = tree.parent(node)) top = node;
+    for (NodeId node = leaf; node != LevelTree::kRoot && tree.size(node) == 0; node = tree.parent(node))
+      top = node;
     if (top != LevelTree::kNone) {  // its own branch goes with it, and comes back with the same discriminant
       const AlignedVector kept(gated.margins.eta(top), gated.margins.eta(top) + gated.margins.stride());
       const NodeId parent = tree.parent(top);
       tree.remove(top);
       const double without = gates.total(tree);
-      EXPECT_NEAR(gates.gain(tree, row, parent, kept.data(), gated.margins.feature_rows(), 0), with - without, 1e-9);
+      EXPECT_NEAR(gates.gain(tree, row, parent, kept.data(), gated.margins.feature_rows(), 0), with - without,
+                  1e-9);
       continue;
     }
     const double without = gates.total(tree);

@@ -65,8 +65,7 @@ TEST(Modes, OneAnswerAndAFringeIsOneAnswer) {
   LabelMatrix draws{kRows, {}};
   Labels labels(kRows);
   for (std::size_t d = 0; d < 400; ++d) {
-    for (std::size_t i = 0; i < kRows; ++i)
-      labels[i] = i < 20 ? 0 : d % 10 == 0 && engine() % 3 == 0 ? 2 : 1;
+    for (std::size_t i = 0; i < kRows; ++i) labels[i] = i < 20 ? 0 : d % 10 == 0 && engine() % 3 == 0 ? 2 : 1;
     draws.push_back(labels);
   }
   EXPECT_EQ(find_modes(std::vector<LabelMatrix>{draws}).modes.size(), 1U);

@@ -8,8 +8,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/post/chain_agreement.hpp"
-#include "coppice/run/diagnostics.hpp"
 #include "coppice/post/verdict.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace coppice {
 namespace {
@@ -62,7 +62,8 @@ std::vector<TraceSummary> partition_summaries(const std::vector<LabelMatrix>& ch
   std::vector<TraceSummary> summaries;
   for (const PartitionTrace& trace : partition_traces(chains))
     summaries.push_back(summarize_trace(
-        trace.kind == PartitionTrace::Kind::distance ? "distance to reference" : "co-clustering", trace.values));
+        trace.kind == PartitionTrace::Kind::distance ? "distance to reference" : "co-clustering",
+        trace.values));
   return summaries;
 }
 
@@ -168,7 +169,8 @@ TEST(ChainAgreement, NamesPairsRowsAndClusters) {
   EXPECT_DOUBLE_EQ(clusters[0].overlaps[1], 0.8);
   EXPECT_DOUBLE_EQ(clusters[1].overlaps[1], 5.0 / 6.0);
   EXPECT_FALSE(clusters[0].agrees);
-  EXPECT_TRUE(compare_clusters(PartitionDraws{"", 1, false, draws.members, {draws.chains[0]}}, halves())[0].agrees);
+  EXPECT_TRUE(
+      compare_clusters(PartitionDraws{"", 1, false, draws.members, {draws.chains[0]}}, halves())[0].agrees);
 }
 
 TEST(ChainAgreement, UndecidedPairs) {

@@ -67,3 +67,12 @@ test_that("what cannot be a column is refused by its name", {
   expect_error(coppice_fit("nrmm", "table.csv"), "data must be a data frame")
   expect_error(coppice_fit("nrmm", data.frame(x = c(1, Inf, 2), y = 1:3)), "'x'")
 })
+
+test_that("rows may have weights", {
+  data <- data.frame(colour = c("red", "green", "blue"), shape = c("round", "round", "flat"))
+  run <- coppice_fit("bhc", data, weights = c(3, 1, 2))
+  expect_match(paste(run$notes, collapse = " "), "3 rows count as 6")
+  expect_error(coppice_fit("bhc", data, weights = c(3, 1.5, 2)), "not a whole number")
+  expect_error(coppice_fit("bhc", data, weights = c(3, 1)), "2 weights where 3 rows")
+  expect_error(coppice_fit("crosscat", data, weights = c(3, 1, 2)), "takes no row weights")
+})

@@ -121,15 +121,13 @@ std::vector<std::size_t> find_better_without_log(std::span<const Column> columns
     Eigen::VectorXd as_it_is = unit_column(columns[j].values, wanted, is_log && !is_open);
     if (as_it_is.size() == 0) continue;
     if (is_open) {
-      candidates.push_back(
-          {j, static_cast<Eigen::Index>(vectors.size()), 0, gain_alone(columns[j].values)});
+      candidates.push_back({j, static_cast<Eigen::Index>(vectors.size()), 0, gain_alone(columns[j].values)});
       logarithms.push_back(unit_column(columns[j].values, wanted, true));
     }
     vectors.push_back(std::move(as_it_is));
   }
   const std::size_t count = vectors.size();
-  if (candidates.empty() || count < 2 || count > rules.collinear_columns || rows < 2 * count + 20)
-    return {};
+  if (candidates.empty() || count < 2 || count > rules.collinear_columns || rows < 2 * count + 20) return {};
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     if (logarithms[c].size() == 0) return {};
     candidates[c].logs_at = static_cast<Eigen::Index>(vectors.size());

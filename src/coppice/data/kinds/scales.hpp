@@ -1,5 +1,5 @@
-// The scale of measurements that are modeled jointly. Skewness judges a column alone; but where columns depend
-// on each other linearly as they are, logarithms of some of them would bend what was straight.
+// The scale of measurements that are modeled jointly. Skewness judges a column alone; but where columns
+// depend on each other linearly as they are, logarithms of some of them would bend what was straight.
 #pragma once
 
 #include <cstddef>

@@ -24,6 +24,7 @@ ModelEntry bhc_entry() {
           .max_steps = bhc::max_steps,
           .row_tree = bhc::row_tree,
           .evidence_bound = bhc::evidence_bound,
+          .refuses_weights = [](const ParameterValues&) { return std::string(); },
           .independent_columns = true,
           .predicts_new_cells = true};
 }

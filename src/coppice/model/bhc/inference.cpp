@@ -139,6 +139,7 @@ class GreedyFit final : public Inference {
   }
 
   void draw_prior(const StreamName& name) override {
+    refuse_copies(forest_.rows());
     Stream stream(name, Purpose::prior_shape);
     Labels labels(forest_.rows().size());
     forest_.prior().draw_partition(stream, labels);

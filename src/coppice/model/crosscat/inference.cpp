@@ -15,15 +15,18 @@
 namespace coppice::crosscat {
 namespace {
 
-constexpr StateHeader kStateHeader("crca", 2);
+constexpr StateHeader kStateHeader("crca", 4);
 /// With learned hyper-parameters before the views.
-constexpr StateHeader kLearnedStateHeader("crca", 3);
+constexpr StateHeader kLearnedStateHeader("crca", 5);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
-/// In the first sweeps every column is offered new views: chains that find too few of them early rarely find
-/// the others later.
+/// In the first sweeps every column is offered new views, and views split and merge in each of them:
+/// chains that find too few of them early rarely find the others later.
 constexpr std::uint64_t kEarlySweeps = 100;
+/// After these there is a move of views in one of so many sweeps: it takes about as long as the rest of a
+/// sweep.
+constexpr std::uint64_t kSweepsToViewMoves = 5;
 
 /// What is measured for the traces of a draw.
 struct Figures : ViewFigures {
@@ -50,6 +53,7 @@ class CrossSampler final : public Inference {
       : options_(problem.parameters),
         family_(problem.family),
         rows_(problem.rows),
+        relatives_(*family_, *rows_, options_.alpha_rows.start()),
         ladder_(options_.temperatures),
         traces_(trace_table(problem.parameters)) {
     for (std::size_t r = 0; r < ladder_.size(); ++r) {
@@ -73,11 +77,16 @@ class CrossSampler final : public Inference {
   }
 
   void step(const StreamName& name) override {
+    const bool is_early = name.sweep <= kEarlySweeps;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       State& state = replicas_[r];
       for (std::size_t i = 0; i < options_.column_sweeps; ++i) {
         Stream stream(name, Purpose::structure, r * kStreamsOfReplica + i);
-        state.column_sweep(stream, name.sweep <= kEarlySweeps ? 1.0 : options_.new_view_share);
+        state.column_sweep(stream, is_early ? 1.0 : options_.new_view_share);
+      }
+      if (is_early || name.sweep % kSweepsToViewMoves == 0) {
+        Stream stream(name, Purpose::guided_split_merge, r);
+        state.split_merge_views(stream, options_.view_moves, name, relatives_);
       }
       // Repeated scans and moves must not use the same numbers again.
       std::uint64_t index = r * kStreamsOfReplica;
@@ -132,6 +141,8 @@ class CrossSampler final : public Inference {
       if (used) list.push_back({name, count.proposed, count.accepted});
     };
     put(options_.column_sweeps != 0, "column", counts.columns);
+    put(options_.view_moves != 0, "view_split", counts.view_splits);
+    put(options_.view_moves != 0, "view_merge", counts.view_merges);
     put(options_.row_sweeps != 0, "row", counts.rows);
     put(options_.split_merge_moves != 0, "split", counts.splits);
     put(options_.split_merge_moves != 0, "merge", counts.merges);
@@ -198,6 +209,7 @@ class CrossSampler final : public Inference {
         cold().views(), [&](std::size_t column) -> const Family& { return columns_.front()->family(column); },
         stream, rows);
     for (const std::unique_ptr<Columns>& columns : columns_) columns->data_changed();
+    relatives_.data_changed();
     rebuild();
   }
 
@@ -213,6 +225,7 @@ class CrossSampler final : public Inference {
   const Family* family_;  // from which learning begins
   const Rows* rows_;
   std::vector<std::unique_ptr<Columns>> columns_;  // of each replica
+  Relatives relatives_;
   TemperingLadder ladder_;
   std::vector<State> replicas_;
   TraceTable<Figures> traces_;

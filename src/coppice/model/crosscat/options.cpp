@@ -34,7 +34,9 @@ std::vector<Parameter> parameter_table() {
        "fraction of the columns, redrawn in every sweep, that are offered new views after the first 100 "
        "sweeps",
        0.0, 1.0, true},
-      count_row("auxiliaries", "1", "new views that are offered to a column at once", 1.0),
+      count_row("view-moves", "2",
+                "split-merge moves of views in every fifth sweep, and in each of the first 100"),
+      count_row("auxiliaries", "4", "new views that are offered to a column at once", 1.0),
       choice_row(
           "auxiliary", "sequential",
           "how the rows of a new view are clustered: sequential allocation by the column, or the prior",
@@ -55,6 +57,7 @@ Options::Options(const ParameterValues& parameters)
       alpha_columns(concentration_of(parameters, "alpha-columns")),
       temperatures(parameters.numbers("temperatures")),
       column_sweeps(parameters.integer("column-sweeps")),
+      view_moves(parameters.integer("view-moves")),
       row_sweeps(parameters.integer("row-sweeps")),
       split_merge_moves(parameters.integer("split-merge-moves")),
       split_merge{parameters.integer("split-merge-scans"),
@@ -64,7 +67,7 @@ Options::Options(const ParameterValues& parameters)
       auxiliary_from_prior(parameters.choice("auxiliary") == "prior"),
       starts_single(parameters.choice("init") == "single") {
   check_temperatures(temperatures);
-  if (column_sweeps == 0 && row_sweeps + split_merge_moves == 0)
+  if (column_sweeps + view_moves == 0 && row_sweeps + split_merge_moves == 0)
     fail(ErrorCode::configuration, "these settings leave no move that changes anything");
 }
 

@@ -18,9 +18,9 @@ struct Options {
   /// Powers of the target, one for each coupled replica; the first is 1.
   std::vector<double> temperatures;
   /// How often each kernel is applied in a sweep; 0: never.
-  std::size_t column_sweeps = 1, row_sweeps = 1, split_merge_moves = 1;
+  std::size_t column_sweeps = 1, view_moves = 2, row_sweeps = 1, split_merge_moves = 1;
   SplitMergeOptions split_merge;
-  std::size_t auxiliaries = 1;
+  std::size_t auxiliaries = 4;
   double new_view_share = 1.0;  // of the columns that are offered new views in a sweep after the early ones
   bool auxiliary_from_prior = false;
   bool starts_single = false;

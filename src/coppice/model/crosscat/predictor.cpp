@@ -11,7 +11,9 @@
 #include "coppice/model/crosscat/inference.hpp"
 #include "coppice/model/crosscat/options.hpp"
 #include "coppice/model/learned_draw.hpp"
+#include "coppice/model/left_out.hpp"
 #include "coppice/model/new_cells.hpp"
+#include "coppice/model/pair_densities.hpp"
 #include "coppice/model/trace_table.hpp"
 
 namespace coppice::crosscat {
@@ -19,7 +21,11 @@ namespace {
 
 /// Components are the clusters of the views, one view after the other, and a new cluster, the same in all
 /// views. Each view has a family and statistics of its own columns alone.
-class ViewsPredictor final : public Predictor, public NewCells, public LearnedDraw {
+class ViewsPredictor final : public Predictor,
+                             public NewCells,
+                             public LeaveOneOut,
+                             public PairDensities,
+                             public LearnedDraw {
  public:
   explicit ViewsPredictor(const Problem& problem)
       : problem_(&problem),
@@ -99,6 +105,37 @@ class ViewsPredictor final : public Predictor, public NewCells, public LearnedDr
     for (const std::size_t cell : cells) mixtures.push_back(of_view[view_of(cell)]);
     return log_density;
   }
+  void log_densities_without(std::size_t row, std::span<const double> variants,
+                             std::span<double> out) const override {
+    std::fill(out.begin(), out.end(), 0.0);
+    for (std::size_t view = 0; view < views_.count(); ++view)
+      parts_[view].add_log_densities_without(*problem_->rows, views_.rows[view], alpha_rows_, row, variants,
+                                             out);
+  }
+  bool pair_densities(const CellValues& a, const CellValues& b, std::span<double> out) const override {
+    std::vector<double> of_a = densities_of(a);
+    std::vector<double> of_b = densities_of(b);
+    const std::vector<double>& log_prior = parts_[view_of(a.cell)].log_prior;
+    if (view_of(a.cell) == view_of(b.cell)) {
+      mix_pairs(log_prior, of_a, of_b, out);
+      return true;
+    }
+    // Columns of different views are independent.
+    const auto marginal = [](std::span<const double> weights, const std::vector<double>& logs) {
+      std::vector<double> sums;
+      std::vector<double> terms(weights.size());
+      for (std::size_t i = 0; i < logs.size(); i += weights.size()) {
+        for (std::size_t k = 0; k < weights.size(); ++k) terms[k] = weights[k] + logs[i + k];
+        sums.push_back(log_sum_exp(terms));
+      }
+      return sums;
+    };
+    std::vector<double> all_of_a = marginal(log_prior, of_a);
+    std::vector<double> all_of_b = marginal(parts_[view_of(b.cell)].log_prior, of_b);
+    constexpr double kWhole[] = {0.0};
+    mix_pairs(kWhole, all_of_a, all_of_b, out);
+    return true;
+  }
   NewColumn new_column(const Family& family, const Rows& column) const override {
     const std::vector<std::size_t> sizes = cluster_sizes(views_.columns);
     std::vector<double> terms;
@@ -167,6 +204,51 @@ class ViewsPredictor final : public Predictor, public NewCells, public LearnedDr
       for (std::size_t place = 0; place < cells.size(); ++place) chosen[place] = row[cells[place]];
     }
 
+    /// out[k] += log p(variant k's cells in the view | the rows but for this one).
+    void add_log_densities_without(const Rows& rows, const Labels& labels, double alpha, std::size_t row,
+                                   std::span<const double> variants, std::span<double> out) const {
+      const auto own = static_cast<std::size_t>(labels[row]);
+      std::vector<double> chosen(cells.size());
+      std::vector<double> others(stats_of(own), stats_of(own) + family->stats_size());
+      choose(rows[row], chosen);
+      if (!family->remove(others.data(), chosen.data())) {
+        family->clear(others.data());
+        for (std::size_t other = 0; other < rows.size(); ++other) {
+          if (other == row || labels[other] != labels[row]) continue;
+          choose(rows[other], chosen);
+          family->add(others.data(), chosen.data());
+        }
+      }
+      PredictiveCache own_cache;
+      own_cache.fill(*family, 1, [&](std::size_t) { return others.data(); });
+      const auto left = static_cast<double>(rows.size()) - 1.0;
+      const double shift = std::log(left + 1.0 + alpha) - std::log(left + alpha);
+      std::vector<double> terms;
+      AlignedVector own_predictive;
+      std::vector<double> first;  // cells of the first variant, whose answer serves all that have the same
+      double log_density = 0.0;
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        const double* variant = variants.data() + k * rows.width;
+        choose(variant, chosen);
+        const bool is_known = k > 0 && std::equal(chosen.begin(), chosen.end(), first.begin(), same_cell);
+        if (is_known) {
+          out[k] += log_density;
+          continue;
+        }
+        weigh_clusters(variant, terms);
+        own_cache.log_predictives(chosen.data(), own_predictive);
+        const double members = count_of(others.data());
+        terms[own] = members > 0.5 ? std::log(members) - std::log(left + 1.0 + alpha) + own_predictive[0]
+                                   : kMinusInfinity;
+        const double own_density = log_sum_exp(terms) + shift;
+        out[k] += own_density;
+        if (k > 0) continue;
+        first = chosen;
+        log_density = own_density;
+      }
+    }
+    static bool same_cell(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
     /// Log weights of the clusters and of a new one, for the row's cells in the view.
     void weigh_clusters(const double* row, std::vector<double>& terms) const {
       std::vector<double> chosen(cells.size());
@@ -179,6 +261,20 @@ class ViewsPredictor final : public Predictor, public NewCells, public LearnedDr
     }
   };
 
+  /// log p(value | cluster) of each value and cluster of the cell's view, a new cluster last.
+  std::vector<double> densities_of(const CellValues& cell) const {
+    const Part& part = parts_[view_of(cell.cell)];
+    std::vector<double> logs;
+    std::vector<double> chosen(part.cells.size(), kMissing);
+    AlignedVector log_predictive;
+    for (const double value : cell.values) {
+      chosen[place_of_[cell.cell]] = value;
+      part.cache.log_predictives(chosen.data(), log_predictive);
+      logs.insert(logs.end(), log_predictive.begin(),
+                  log_predictive.begin() + static_cast<std::ptrdiff_t>(part.clusters + 1));
+    }
+    return logs;
+  }
   std::size_t view_of(std::size_t cell) const { return static_cast<std::size_t>(views_.columns[cell]); }
   const double* stats_of(std::size_t component, std::size_t cell) const {
     const std::size_t view = view_of(cell);

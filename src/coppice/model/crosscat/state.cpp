@@ -18,6 +18,9 @@ SplitMergeOptions with_power(SplitMergeOptions options, double power) {
   return options;
 }
 
+/// When a view is split, a column goes with a relative rather than with another column by at most these odds.
+constexpr double kMostLogOdds = 4.0;
+
 void add(MoveCount& total, const MoveCount& more) {
   total.proposed += more.proposed;
   total.accepted += more.accepted;
@@ -134,20 +137,17 @@ std::size_t State::open_view() {
   return views_.size() - 1;
 }
 
-void State::column_sweep(Stream& stream, double new_view_share) {
+void State::begin_columns(Stream& stream) {
   for (std::size_t v = 0; v < views_.size(); ++v) {
     views_[v]->note_rows();
     for (const std::size_t cell : views_[v]->cells()) home_[cell] = v;
   }
-  std::iota(column_order_.begin(), column_order_.end(), 0U);
-  shuffle(stream, column_order_);
   // Rows come into new views in random order: the proposal then does not depend on how they are numbered.
   std::iota(row_order_.begin(), row_order_.end(), 0U);
   shuffle(stream, row_order_);
-  for (const std::uint32_t column : column_order_) {
-    throw_if_stopped(stop_);
-    update_column(column, draw_uniform(stream) < new_view_share, stream);
-  }
+}
+
+void State::end_columns() {
   std::size_t kept = 0;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (views_[v]->cells().empty()) {
@@ -159,6 +159,17 @@ void State::column_sweep(Stream& stream, double new_view_share) {
     ++kept;
   }
   views_.resize(kept);
+}
+
+void State::column_sweep(Stream& stream, double new_view_share) {
+  begin_columns(stream);
+  std::iota(column_order_.begin(), column_order_.end(), 0U);
+  shuffle(stream, column_order_);
+  for (const std::uint32_t column : column_order_) {
+    throw_if_stopped(stop_);
+    update_column(column, draw_uniform(stream) < new_view_share, stream);
+  }
+  end_columns();
 }
 
 void State::update_column(std::size_t column, bool is_offered, Stream& stream) {
@@ -177,27 +188,92 @@ void State::update_column(std::size_t column, bool is_offered, Stream& stream) {
     const double uniform = draw_uniform(stream);
     const double log_enough = log_known + std::log1p(-uniform) - std::log(uniform);
     if (weigh_new_views(column, log_enough, stream)) {
-      const std::span<double> fresh = std::span(log_weights_).subspan(known);
-      if (!(log_sum_exp(fresh) < log_enough)) {
-        const std::size_t slot = draw_from_logs(stream, fresh);
-        if (is_alone && slot == 0) return;  // back to where it was
-        const std::size_t to = open_view();
-        views_[to]->begin(offered_[slot].labels);
-        move_column(column, to);
-        return;
-      }
+      const std::size_t slot = draw_from_logs(stream, std::span(log_weights_).subspan(known));
+      if (is_alone && slot == 0) return;  // back to where it was
+      const std::size_t to = open_view();
+      views_[to]->begin(offered_[slot].labels);
+      move_column(column, to);
+      ++counts_.columns.accepted;
+      return;
     }
   }
   log_weights_.resize(known);
   const std::size_t to = draw_from_logs(stream, log_weights_);
-  if (to != from) move_column(column, to);
+  if (to == from) return;
+  move_column(column, to);
+  ++counts_.columns.accepted;
+}
+
+void State::split_merge_views(Stream& stream, std::size_t moves, const StreamName& name,
+                              Relatives& relatives) {
+  const std::size_t columns = table_->count();
+  if (moves == 0 || columns < 2) return;
+  begin_columns(stream);
+  for (std::size_t move = 0; move < moves; ++move) {
+    throw_if_stopped(stop_);
+    const std::size_t first = draw_index(stream, columns);
+    std::size_t second = draw_index(stream, columns - 1);
+    if (second >= first) ++second;
+    split_merge_view(first, second, name, relatives, stream);
+  }
+  end_columns();
+}
+
+double State::weigh_view(std::span<const std::size_t> cells, const Label* own, Stream& stream,
+                         Allocation& made) {
+  if (offer_ == nullptr) offer_ = std::make_unique<View>(*table_, *row_prior_, options_.split_merge);
+  offer_->offer(cells);
+  offer_->allocate({row_order_, row_prior_->alpha(), own}, stream, made);
+  return power_ * made.log_joint - made.log_q;
+}
+
+void State::split_merge_view(std::size_t first, std::size_t second, const StreamName& name,
+                             Relatives& relatives, Stream& stream) {
+  const std::size_t homes[2] = {home_[first], home_[second]};
+  const bool is_split = homes[0] == homes[1];
+  MoveCount& count = is_split ? counts_.view_splits : counts_.view_merges;
+  ++count.proposed;
+  const double log_uniform = std::log(draw_uniform(stream));
+  both_.clear();
+  for (std::size_t side = 0; side < (is_split ? 1U : 2U); ++side)
+    both_.insert(both_.end(), views_[homes[side]]->cells().begin(), views_[homes[side]]->cells().end());
+  std::sort(both_.begin(), both_.end());
+  // Each of the other columns goes with either of the two by a coin that knows the data but not the state.
+  const std::span<const double> gains[2] = {relatives.gains(first, name), relatives.gains(second, name)};
+  double log_coins = 0.0;
+  for (std::vector<std::size_t>& side : sides_) side.clear();
+  for (const std::size_t cell : both_) {
+    std::size_t side = cell == second ? 1 : 0;
+    if (cell != first && cell != second) {
+      const double log_odds = std::clamp(gains[1][cell] - gains[0][cell], -kMostLogOdds, kMostLogOdds);
+      const double log_one = log_logistic(log_odds);
+      side =
+          is_split ? (std::log(draw_uniform(stream)) < log_one ? 1 : 0) : (home_[cell] == homes[1] ? 1 : 0);
+      log_coins += side == 1 ? log_one : log_one - log_odds;
+    }
+    sides_[side].push_back(cell);
+  }
+  const auto size = [](const std::vector<std::size_t>& cells) { return static_cast<double>(cells.size()); };
+  double log_split = power_ * (column_prior_->log_open() + log_gamma(size(sides_[0])) +
+                               log_gamma(size(sides_[1])) - log_gamma(size(both_))) -
+                     log_coins;
+  for (std::size_t side = 0; side < 2; ++side)
+    log_split += weigh_view(sides_[side], is_split ? nullptr : views_[homes[side]]->labels().data(), stream,
+                            made_[side]);
+  log_split -= weigh_view(both_, is_split ? views_[homes[0]]->labels().data() : nullptr, stream, made_[2]);
+  if (!(log_uniform < (is_split ? log_split : -log_split))) return;
+  ++count.accepted;
+  for (std::size_t side = 0; side < (is_split ? 2U : 1U); ++side) {
+    const std::size_t to = open_view();
+    views_[to]->begin(made_[is_split ? side : 2].labels);
+    for (const std::size_t cell : is_split ? sides_[side] : both_) move_column(cell, to);
+  }
 }
 
 void State::move_column(std::size_t column, std::size_t to) {
   views_[home_[column]]->remove_column(column);
   views_[to]->add_column(column);
   home_[column] = to;
-  ++counts_.columns.accepted;
 }
 
 void State::weigh_views(std::size_t column) {
@@ -212,21 +288,40 @@ void State::weigh_views(std::size_t column) {
 
 bool State::weigh_new_views(std::size_t column, double log_enough, Stream& stream) {
   const View& home = *views_[home_[column]];
+  const CellColumn& cells = (*table_)[column];
   const double log_open = column_prior_->log_open();
+  const std::size_t first = log_weights_.size();
   const double log_slots = std::log(static_cast<double>(offered_.size()));
   AllocationRule rule{row_order_, row_prior_->alpha()};
-  // The weight of a single one at power 1 is log_joint - log_q and constants.
-  if (offered_.size() == 1 && power_ == 1.0) rule.log_stop = log_enough - log_open;
-  for (std::size_t slot = 0; slot < offered_.size(); ++slot) {
+  // At power 1 the weight of one by itself is log_joint - log_q and constants. Their mean reaches only as far
+  // as the largest does, so that most need not be made to their end. Each has numbers of its own: if another
+  // one is large enough, it is made again to its end.
+  if (power_ == 1.0) rule.log_stop = log_enough - log_open;
+  const StreamName name{stream(), stream(), 0};
+  bool is_enough = false;
+  const auto make_slot = [&](std::size_t slot) {
     rule.given = slot == 0 && home.cells().size() == 1 ? home.labels().data() : nullptr;
-    Allocation& made = offered_[slot];
-    if (options_.auxiliary_from_prior)
-      draw_from_prior(column, rule.given, stream, made);
-    else if (!(*table_)[column].allocate(rule, stream, made))
-      return false;
-    log_weights_.push_back(power_ * (log_open + made.log_joint) - log_slots - made.log_q);
+    Stream numbers(name, Purpose::structure, slot);
+    if (!options_.auxiliary_from_prior) return cells.allocate(rule, numbers, offered_[slot]);
+    draw_from_prior(column, rule.given, numbers, offered_[slot]);
+    return true;
+  };
+  const auto weight = [&](std::size_t slot) {
+    return power_ * (log_open + offered_[slot].log_joint) - log_slots - offered_[slot].log_q;
+  };
+  for (std::size_t slot = 0; slot < offered_.size(); ++slot) {
+    const bool is_made = make_slot(slot);
+    log_weights_.push_back(is_made ? weight(slot) : kMinusInfinity);
+    is_enough = is_enough || is_made;
   }
-  return true;
+  if (!is_enough) return false;
+  rule.log_stop = AllocationRule{}.log_stop;
+  for (std::size_t slot = 0; slot < offered_.size(); ++slot)
+    if (log_weights_[first + slot] == kMinusInfinity) {
+      make_slot(slot);
+      log_weights_[first + slot] = weight(slot);
+    }
+  return !(log_sum_exp(std::span(log_weights_).subspan(first)) < log_enough);
 }
 
 void State::draw_from_prior(std::size_t column, const Label* given, Stream& stream, Allocation& made) {

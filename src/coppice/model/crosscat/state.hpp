@@ -14,6 +14,7 @@
 #include "coppice/cluster/gibbs_sweep.hpp"
 #include "coppice/model/crosscat/columns.hpp"
 #include "coppice/model/crosscat/options.hpp"
+#include "coppice/model/crosscat/relatives.hpp"
 #include "coppice/model/crosscat/view.hpp"
 #include "coppice/shape/views.hpp"
 
@@ -24,7 +25,7 @@ struct Concentrations {
 };
 
 struct MoveCounts {
-  MoveCount columns, rows, splits, merges;
+  MoveCount columns, view_splits, view_merges, rows, splits, merges;
 };
 
 class State {
@@ -48,6 +49,9 @@ class State {
   /// Every column in random order: out of its view, then into one of the others; a share of them, drawn
   /// without regard to the state, are offered a new one too.
   void column_sweep(Stream& stream, double new_view_share);
+  /// Split and merge of views: of two columns drawn without regard to the state, the views are merged, or
+  /// their common one is split. The rows of what comes are clustered by sequential allocation.
+  void split_merge_views(Stream& stream, std::size_t moves, const StreamName& name, Relatives& relatives);
   /// Rows of every view; each view has a stream of its own, named by `first_index` and the view.
   void row_sweep(const StreamName& name, std::uint64_t first_index);
   void split_merge(const StreamName& name, std::uint64_t first_index);
@@ -69,12 +73,20 @@ class State {
   void set_counts(const MoveCounts& counts);
 
  private:
+  /// Before and after columns change their views.
+  void begin_columns(Stream& stream);
+  void end_columns();
+  void split_merge_view(std::size_t first, std::size_t second, const StreamName& name, Relatives& relatives,
+                        Stream& stream);
+  /// log weight of clusters of the rows that are made for these columns, or of those they have: their target
+  /// density over the probability of making them.
+  double weigh_view(std::span<const std::size_t> cells, const Label* own, Stream& stream, Allocation& made);
   void update_column(std::size_t column, bool is_offered, Stream& stream);
   /// Log weights of the views that there are, into log_weights_: minus infinity for one that would be empty
   /// without the column.
   void weigh_views(std::size_t column);
   /// Makes the clusters of the rows in the new views that the column is offered, and appends their log
-  /// weights. False: none of them weighs as much as `log_enough`.
+  /// weights. False: together they weigh less than `log_enough`.
   bool weigh_new_views(std::size_t column, double log_enough, Stream& stream);
   void draw_from_prior(std::size_t column, const Label* given, Stream& stream, Allocation& made);
   void move_column(std::size_t column, std::size_t to);
@@ -96,6 +108,10 @@ class State {
   std::vector<double> log_weights_;
   std::vector<Allocation> offered_;
   RowSets offered_sets_;
+  // Of split and merge of views.
+  std::unique_ptr<View> offer_;  // makes the clusters of new views
+  std::vector<std::size_t> sides_[2], both_;
+  Allocation made_[3];  // for both sides and for both together
 };
 
 }  // namespace coppice::crosscat

@@ -1,7 +1,10 @@
 #include "coppice/model/crosscat/view.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+
+#include "coppice/base/math.hpp"
 
 namespace coppice::crosscat {
 namespace {
@@ -123,6 +126,54 @@ void View::update_hyper(Columns& table, double power, Stream& stream) {
   for (const std::size_t cell : cells_) table.set_hyper(cell, after_.data() + table.first_hyper(cell));
   clusters_.rebase(before_.data());
   sum_log_alone();
+}
+
+void View::offer(std::span<const std::size_t> cells) {
+  cells_.assign(cells.begin(), cells.end());
+  family_->restrict_to(cells_);
+  if (!before_.empty())
+    for (const std::size_t cell : cells_) family_->set_cell_hyper(cell, table_->hyper(cell));
+  sum_log_alone();
+}
+
+void View::allocate(const AllocationRule& rule, Stream& stream, Allocation& made) {
+  made.labels.resize(labels_.size());
+  made.place.assign(labels_.size(), Clusters::kUnassigned);  // the slot of each given label
+  std::fill(labels_.begin(), labels_.end(), Clusters::kUnassigned);
+  clusters_.assign(labels_);
+  const double log_open = row_prior_->log_open();
+  double log_total = 0.0;
+  double log_q = 0.0;
+  double seen = 0.0;
+  for (const std::uint32_t row : rule.order) {
+    const std::size_t slots = clusters_.sizes().size();
+    if (const std::size_t needed = clusters_.weights_size() + 1; weights_.size() < needed)
+      weights_.resize(2 * needed);
+    clusters_.log_conditional(row, weights_.data());
+    weights_[slots] = log_open + log_marginal_alone_[row];
+    const std::span<const double> weights(weights_.data(), slots + 1);
+    const double log_sum = log_sum_exp(weights);
+    std::size_t chosen = slots;
+    if (rule.given == nullptr) {
+      double left = draw_uniform(stream);
+      for (chosen = 0; chosen < slots; ++chosen)
+        if ((left -= std::exp(weights[chosen] - log_sum)) < 0.0) break;
+    } else {
+      Label& place = made.place[static_cast<std::size_t>(rule.given[row])];
+      if (place == Clusters::kUnassigned) place = static_cast<Label>(slots);
+      chosen = static_cast<std::size_t>(place);
+    }
+    log_q += weights_[chosen] - log_sum;
+    log_total += log_sum - std::log(seen + rule.alpha);
+    seen += 1.0;
+    if (chosen == slots)
+      clusters_.move_to_new(row);
+    else
+      clusters_.move(row, static_cast<Label>(chosen));
+    made.labels[row] = static_cast<Label>(chosen);
+  }
+  made.log_q = log_q;
+  made.log_joint = log_total + log_q;
 }
 
 void View::split_merge(Stream& stream) { split_merge_.step(clusters_, log_marginal_alone_.size(), stream); }

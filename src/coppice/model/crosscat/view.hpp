@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "coppice/base/aligned.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/gibbs_sweep.hpp"
@@ -47,6 +48,11 @@ class View {
   void split_merge(Stream& stream);
   /// Updates the hyper-parameters of the view's columns given the clusters, and tells the columns.
   void update_hyper(Columns& table, double power, Stream& stream);
+  /// Columns for which clusters of the rows are to be made by allocate(); such a view is in no state.
+  void offer(std::span<const std::size_t> cells);
+  /// Rows one by one in the rule's order, as CellColumn::allocate does it for one column, but always to the
+  /// end.
+  void allocate(const AllocationRule& rule, Stream& stream, Allocation& made);
   const MoveCount& splits() const { return split_merge_.splits(); }
   const MoveCount& merges() const { return split_merge_.merges(); }
   void clear_counts() { split_merge_.set_counts({}, {}); }
@@ -71,6 +77,7 @@ class View {
   // Of the update of hyper-parameters.
   std::vector<double> before_, after_;
   std::vector<const double*> occupied_;
+  AlignedVector weights_;  // of allocate()
 };
 
 }  // namespace coppice::crosscat

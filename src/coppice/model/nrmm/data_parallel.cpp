@@ -47,16 +47,14 @@ void DataParallel::keep_labels(Engine& engine, const StreamName& next) {
   tally(engine, next);
 }
 
+BlockAnswer DataParallel::ask(Engine& engine, const BlockMessage& message) const {
+  return reduce_in_order(engine.ask(*task_, blocks_, message.encode()),
+                         [&](BlockAnswer& a, const BlockAnswer& b) { task_->merge(a, b); });
+}
+
 void DataParallel::tally(Engine& engine, const StreamName& next) {
-  std::vector<BlockAnswer> answers = engine.ask(*task_, blocks_, message(Question::tally, next).encode());
-  const std::size_t clusters = answers.front().size() / (stats_size_ + 2);
-  const BlockAnswer all = reduce_in_order(std::move(answers), [&](BlockAnswer& a, const BlockAnswer& b) {
-    for (std::size_t k = 0; k < clusters; ++k) {
-      family_->merge(a.data() + k * stats_size_, b.data() + k * stats_size_);
-      const std::size_t key = clusters * stats_size_ + 2 * k;
-      if (b[key] < a[key]) std::copy_n(b.data() + key, 2, a.data() + key);
-    }
-  });
+  const BlockAnswer all = ask(engine, message(Question::tally, next));
+  const std::size_t clusters = all.size() / (stats_size_ + 2);
   stats_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(clusters * stats_size_));
   sizes_.resize(clusters);
   keys_.resize(clusters);
@@ -102,11 +100,7 @@ std::vector<RowPair> DataParallel::draw_pairs(Engine& engine, const StreamName& 
     where.rows.push_back(first);
     where.rows.push_back(other + (other >= first ? 1 : 0));
   }
-  const BlockAnswer slots = reduce_in_order(engine.ask(*task_, blocks_, where.encode()),
-                                            [](BlockAnswer& a, const BlockAnswer& b) {
-                                              for (std::size_t i = 0; i < a.size(); ++i)
-                                                a[i] = std::max(a[i], b[i]);
-                                            });
+  const BlockAnswer slots = ask(engine, where);
   std::vector<RowPair> kept;
   std::vector<char> is_taken(sizes_.size(), 0);
   for (std::size_t p = 0; p < count; ++p) {
@@ -133,11 +127,7 @@ void DataParallel::split_merge(Engine& engine, const StreamName& name, std::size
   const std::size_t stages = 1 + options_.launch_scans + (all_in_launch ? 0 : 1);
   for (; launch.stage < stages; ++launch.stage) {
     launch.all_rows = launch.stage > options_.launch_scans;
-    const BlockAnswer sides = reduce_in_order(engine.ask(*task_, blocks_, launch.encode()),
-                                              [&](BlockAnswer& a, const BlockAnswer& b) {
-                                                for (std::size_t at = 0; at < a.size(); at += stats_size_)
-                                                  family_->merge(a.data() + at, b.data() + at);
-                                              });
+    const BlockAnswer sides = ask(engine, launch);
     launch.sides = draw_clusters(*family_, law_->discount(), sides, name, purpose::sides(launch.stage));
   }
   std::vector<Proposal> proposals = propose(engine, launch);
@@ -160,19 +150,7 @@ std::vector<DataParallel::Proposal> DataParallel::propose(Engine& engine, BlockM
   launch.question = Question::propose;
   const std::vector<RowPair>& pairs = launch.pairs;
   const std::size_t side_size = stats_size_ + 2;
-  const BlockAnswer all = reduce_in_order(
-      engine.ask(*task_, blocks_, launch.encode()), [&](BlockAnswer& a, const BlockAnswer& b) {
-        std::size_t at = 0;
-        for (const RowPair& pair : pairs) {
-          a[at] += b[at];
-          ++at;
-          for (std::size_t side = 0; pair.is_split() && side < 2; ++side, at += side_size) {
-            family_->merge(a.data() + at, b.data() + at);
-            const std::size_t key = at + stats_size_;
-            if (b[key] < a[key]) std::copy_n(b.data() + key, 2, a.data() + key);
-          }
-        }
-      });
+  const BlockAnswer all = ask(engine, launch);
   std::vector<Proposal> proposals(pairs.size());
   const double* next = all.data();
   for (std::size_t p = 0; p < pairs.size(); ++p) {

@@ -46,6 +46,7 @@ class DataParallel {
   /// Takes in that the family's hyper-parameters have changed; `before` are those of the statistics.
   void rebase(const double* before);
 
+  std::size_t blocks() const { return blocks_; }
   const Assignment& assignment() const { return assignment_; }
   bool labels_are_kept() const { return labels_are_kept_; }
   std::span<const std::uint32_t> sizes() const { return sizes_; }
@@ -69,6 +70,8 @@ class DataParallel {
   };
 
   BlockMessage message(Question question, const StreamName& name) const;
+  /// The merged answers of all blocks.
+  BlockAnswer ask(Engine& engine, const BlockMessage& message) const;
   void tally(Engine& engine, const StreamName& next);
   std::vector<RowPair> draw_pairs(Engine& engine, const StreamName& name, std::size_t count);
   std::vector<Proposal> propose(Engine& engine, BlockMessage& message);

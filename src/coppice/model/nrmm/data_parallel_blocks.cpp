@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/row_uniforms.hpp"
 #include "coppice/model/nrmm/row_tile.hpp"
@@ -121,21 +122,49 @@ struct SmallestKey {
   }
 };
 
+void take_smaller_key(BlockAnswer& answer, const BlockAnswer& next, std::size_t at) {
+  if (next[at] < answer[at]) std::copy_n(next.data() + at, 2, answer.data() + at);
+}
+
 }  // namespace
 
 DataParallelBlocks::DataParallelBlocks(const Family& family, Family* own_family, FilledRows& rows,
-                                       std::size_t block_size)
+                                       std::size_t block_size, const TablePart& part)
     : family_(&family),
       own_family_(own_family),
       batches_(&row_batches(family)),
       rows_(&rows),
       block_size_(block_size),
       stats_size_(family.stats_size()),
+      first_(part.first),
+      numbers_(part.numbers),
       labels_(rows.observed().size(), 0),
-      states_((labels_.size() + block_size - 1) / block_size) {}
+      states_(numbers_.empty() ? (labels_.size() + block_size - 1) / block_size : 1) {
+  if (first_ % block_size_ != 0)
+    fail(ErrorCode::bug, "row {} does not begin a block of {}", first_, block_size_);
+}
 
 DataParallelBlocks::Range DataParallelBlocks::range(std::size_t block) const {
+  if (!numbers_.empty()) return {0, labels_.size()};
   return {block * block_size_, std::min((block + 1) * block_size_, labels_.size())};
+}
+
+std::size_t DataParallelBlocks::place(std::uint64_t number) const {
+  if (numbers_.empty())
+    return number < first_ ? labels_.size() : std::min<std::size_t>(number - first_, labels_.size());
+  const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), number);
+  if (found == numbers_.end() || *found != number) return labels_.size();
+  return static_cast<std::size_t>(found - numbers_.begin());
+}
+
+void DataParallelBlocks::draw_uniforms(const StreamName& name, Purpose purpose, std::size_t begin,
+                                       std::size_t count, std::size_t padded, double* out) const {
+  if (numbers_.empty()) {
+    draw_row_uniforms(name, purpose, number(begin), padded, out);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) out[i] = draw_row_uniform(name, purpose, number(begin + i));
+  std::fill(out + count, out + padded, 0.5);  // of no row
 }
 
 void DataParallelBlocks::keep_labels(std::span<const Label> labels) {
@@ -159,8 +188,10 @@ void DataParallelBlocks::receive(std::string_view message) {
   launch_ = fingerprint(launch.encode());
 }
 
-BlockAnswer DataParallelBlocks::answer(std::size_t block) {
-  if (assignment_ != 0 && states_[block].assignment != assignment_) make_labels(block);
+BlockAnswer DataParallelBlocks::answer(std::size_t number) {
+  const std::size_t block = number - first_ / block_size_;
+  const bool needs_labels = message_.question != Question::cells;
+  if (needs_labels && assignment_ != 0 && states_[block].assignment != assignment_) make_labels(block);
   switch (message_.question) {
     case Question::tally:
       return tally(block);
@@ -170,8 +201,51 @@ BlockAnswer DataParallelBlocks::answer(std::size_t block) {
       return launch(block);
     case Question::propose:
       return propose(block);
+    case Question::cells:
+      return cells(block);
+    case Question::labels:
+      return labels(block);
   }
   return {};
+}
+
+void DataParallelBlocks::merge(BlockAnswer& answer, const BlockAnswer& next) {
+  switch (message_.question) {
+    case Question::tally:
+      return merge_tallies(answer, next);
+    case Question::locate:
+      for (std::size_t i = 0; i < answer.size(); ++i) answer[i] = std::max(answer[i], next[i]);
+      return;
+    case Question::launch:
+      for (std::size_t at = 0; at < answer.size(); at += stats_size_)
+        family_->merge(answer.data() + at, next.data() + at);
+      return;
+    case Question::propose:
+      return merge_proposals(answer, next);
+    case Question::cells:
+    case Question::labels:
+      answer.insert(answer.end(), next.begin(), next.end());
+  }
+}
+
+void DataParallelBlocks::merge_tallies(BlockAnswer& answer, const BlockAnswer& next) const {
+  const std::size_t clusters = answer.size() / (stats_size_ + 2);
+  for (std::size_t k = 0; k < clusters; ++k) {
+    family_->merge(answer.data() + k * stats_size_, next.data() + k * stats_size_);
+    take_smaller_key(answer, next, clusters * stats_size_ + 2 * k);
+  }
+}
+
+void DataParallelBlocks::merge_proposals(BlockAnswer& answer, const BlockAnswer& next) const {
+  std::size_t at = 0;
+  for (const RowPair& pair : message_.pairs) {
+    answer[at] += next[at];  // log q
+    ++at;
+    for (std::size_t side = 0; pair.is_split() && side < 2; ++side, at += stats_size_ + 2) {
+      family_->merge(answer.data() + at, next.data() + at);
+      take_smaller_key(answer, next, at + stats_size_);
+    }
+  }
 }
 
 void DataParallelBlocks::make_labels(std::size_t block) {
@@ -191,19 +265,19 @@ void DataParallelBlocks::make_labels(std::size_t block) {
     for (std::size_t k = 0; k < clusters; ++k)
       std::fill_n(weights.data() + k * kTileRows, tile.padded(), assignment.clusters.log_weights[k]);
     likelihoods->add(tile.columns(), tile.padded(), weights.data());
-    draw_row_uniforms(assignment.name, purpose::key, begin, tile.padded(), keys);
-    draw_row_uniforms(assignment.name, purpose::label, begin, tile.padded(), uniforms);
+    draw_uniforms(assignment.name, purpose::key, begin, count, tile.padded(), keys);
+    draw_uniforms(assignment.name, purpose::label, begin, count, tile.padded(), uniforms);
     draw_labels(weights.data(), assignment.anchor_keys, keys, uniforms, tile.padded(), drawn);
     for (std::size_t i = 0; i < count; ++i) labels_[begin + i] = static_cast<Label>(drawn[i]);
   }
   for (std::size_t k = 0; k < clusters; ++k)
-    if (const std::uint64_t row = assignment.anchor_rows[k]; row >= rows.begin && row < rows.end)
+    if (const std::size_t row = place(assignment.anchor_rows[k]); row >= rows.begin && row < rows.end)
       labels_[row] = static_cast<Label>(k);
   if (rows_->any()) {
     const std::size_t theta_size = family_->theta_size();
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
       if (!rows_->is_incomplete(row)) continue;
-      Stream stream(assignment.name, purpose::missing, row);
+      Stream stream(assignment.name, purpose::missing, number(row));
       const double* theta = assignment.clusters.thetas.data() + static_cast<std::size_t>(labels_[row]) * theta_size;
       batches_->draw_missing_given(theta, stream, rows_->start_filling(row));
     }
@@ -245,9 +319,9 @@ BlockAnswer DataParallelBlocks::tally(std::size_t block) {
   double keys[kTileRows];
   for (std::size_t begin = 0; begin < rows.size(); begin += kTileRows) {
     const std::size_t count = std::min(kTileRows, rows.size() - begin);
-    draw_row_uniforms(message_.name, purpose::key, rows.begin + begin, count, keys);
+    draw_uniforms(message_.name, purpose::key, rows.begin + begin, count, count, keys);
     for (std::size_t i = 0; i < count; ++i)
-      smallest[static_cast<std::size_t>(labels[begin + i])].take(keys[i], rows.begin + begin + i);
+      smallest[static_cast<std::size_t>(labels[begin + i])].take(keys[i], number(rows.begin + begin + i));
   }
   BlockAnswer answer(clusters * stats_size_);
   for (std::size_t k = 0; k < clusters; ++k) {
@@ -262,9 +336,29 @@ BlockAnswer DataParallelBlocks::tally(std::size_t block) {
 BlockAnswer DataParallelBlocks::locate(std::size_t block) const {
   const Range rows = range(block);
   BlockAnswer answer;
-  for (const std::uint64_t row : message_.rows)
+  for (const std::uint64_t wanted : message_.rows) {
+    const std::size_t row = place(wanted);
     answer.push_back(row >= rows.begin && row < rows.end ? static_cast<double>(labels_[row]) : -1.0);
+  }
   return answer;
+}
+
+BlockAnswer DataParallelBlocks::cells(std::size_t block) const {
+  const Range rows = range(block);
+  const Rows& observed = rows_->observed();
+  BlockAnswer answer;
+  for (const std::uint64_t wanted : message_.rows) {
+    const std::size_t row = place(wanted);
+    if (row >= rows.begin && row < rows.end)
+      answer.insert(answer.end(), observed[row], observed[row] + observed.width);
+  }
+  return answer;
+}
+
+BlockAnswer DataParallelBlocks::labels(std::size_t block) const {
+  const Range rows = range(block);
+  return {labels_.begin() + static_cast<std::ptrdiff_t>(rows.begin),
+          labels_.begin() + static_cast<std::ptrdiff_t>(rows.end)};
 }
 
 void DataParallelBlocks::make_lists(std::size_t block) {
@@ -290,7 +384,7 @@ void DataParallelBlocks::make_lists(std::size_t block) {
     std::merge(first.begin(), first.end(), second.begin(), second.end(), state.members[p].begin());
     if (pair.launch_share < 1.0) sampled += state.members[p].size();
   }
-  const UniformsOf uniforms(message_.name, purpose::in_launch, rows.begin, rows.size(), sampled);
+  const UniformsOf uniforms(message_.name, purpose::in_launch, number(rows.begin), rows.size(), sampled);
   for (std::size_t p = 0; p < pairs; ++p) {
     const RowPair& pair = message_.pairs[p];
     if (pair.launch_share >= 1.0) {
@@ -298,7 +392,7 @@ void DataParallelBlocks::make_lists(std::size_t block) {
       continue;
     }
     for (const std::uint32_t i : state.members[p]) {
-      const std::uint64_t row = rows.begin + i;
+      const std::uint64_t row = number(rows.begin + i);
       if (row == pair.first || row == pair.second || uniforms[i] < pair.launch_share)
         state.in_launch[p].push_back(i);
     }
@@ -351,7 +445,8 @@ BlockAnswer DataParallelBlocks::launch(std::size_t block) {
   const std::vector<std::vector<std::uint32_t>>& lists = message_.all_rows ? state.members : state.in_launch;
   std::size_t wanted = 0;
   for (const std::vector<std::uint32_t>& list : lists) wanted += list.size();
-  const UniformsOf uniforms(message_.name, purpose::stage(message_.stage), rows.begin, rows.size(), wanted);
+  const UniformsOf uniforms(message_.name, purpose::stage(message_.stage), number(rows.begin), rows.size(),
+                            wanted);
   BlockAnswer answer(message_.pairs.size() * 2 * stats_size_);
   SideLists sides;
   for (std::size_t p = 0; p < message_.pairs.size(); ++p) {
@@ -359,7 +454,7 @@ BlockAnswer DataParallelBlocks::launch(std::size_t block) {
     const std::vector<std::uint32_t>& list = lists[p];
     sides.start(list.size());
     const auto put = [&](std::uint32_t i, bool second) {
-      const std::uint64_t row = rows.begin + i;
+      const std::uint64_t row = number(rows.begin + i);
       sides.put(i, (second && row != pair.first) || row == pair.second);
     };
     if (message_.stage == 0) {
@@ -388,8 +483,9 @@ BlockAnswer DataParallelBlocks::propose(std::size_t block) {
   std::size_t wanted = 0;
   for (std::size_t p = 0; p < message_.pairs.size(); ++p)
     if (message_.pairs[p].is_split()) wanted += state.members[p].size();
-  const UniformsOf uniforms(message_.name, purpose::stage(message_.stage), rows.begin, rows.size(), wanted);
-  const UniformsOf keys(message_.name, purpose::key, rows.begin, rows.size(), wanted);
+  const UniformsOf uniforms(message_.name, purpose::stage(message_.stage), number(rows.begin), rows.size(),
+                            wanted);
+  const UniformsOf keys(message_.name, purpose::key, number(rows.begin), rows.size(), wanted);
   BlockAnswer answer;
   SideLists sides;
   for (std::size_t p = 0; p < message_.pairs.size(); ++p) {
@@ -403,11 +499,11 @@ BlockAnswer DataParallelBlocks::propose(std::size_t block) {
       const std::span part(list.data() + begin, std::min(kTileRows, list.size() - begin));
       draw.score(rows.begin, part);
       for (std::size_t i = 0; i < part.size(); ++i) {
-        const std::uint64_t row = rows.begin + part[i];
+        const std::uint64_t row = number(rows.begin + part[i]);
         std::size_t side = row == pair.second ? 1 : 0;
         if (row != pair.first && row != pair.second) {
           side = pair.is_split() ? (uniforms[part[i]] < draw.second(i) ? 1 : 0)
-                                 : (static_cast<std::uint32_t>(labels_[row]) == pair.second_slot ? 1 : 0);
+                                 : (static_cast<std::uint32_t>(labels_[rows.begin + part[i]]) == pair.second_slot ? 1 : 0);
           log_q += draw.log_p(side, i);
         }
         if (!pair.is_split()) continue;

@@ -39,14 +39,14 @@ class DataParallelSampler final : public Inference,
   DataParallelSampler(const Problem& problem, std::unique_ptr<Inference> (*make_start)(const Problem&))
       : problem_(problem),
         make_start_(make_start),
-        rows_(problem.rows->size()),
+        rows_(problem.table_rows()),
         options_(problem.parameters, rows_),
         own_family_(problem.family->hyper_size() != 0 ? problem.family->clone() : nullptr),
         family_(own_family_ ? *own_family_ : *problem.family),
         hyper_(family_.hyper_size()),
         filled_(family_, *problem.rows),
         process_(make_process(problem.parameters, rows_)),
-        blocks_(family_, own_family_.get(), filled_, options_.data_parallel.block_size),
+        blocks_(family_, own_family_.get(), filled_, options_.data_parallel.block_size, problem.part),
         sampler_(family_, process_->law(), blocks_, rows_, options_.data_parallel),
         traces_(trace_table(problem.parameters)) {}
 
@@ -60,15 +60,15 @@ class DataParallelSampler final : public Inference,
     sampler_.set_counts({}, {});
     Assignment assignment = start(name);
     if (own_family_) own_family_->set_hyper(hyper_.data());
-    sampler_.set_assignment(*engine_, std::move(assignment), after(name));
+    sampler_.set_assignment(engine(), std::move(assignment), after(name));
   }
 
   void step(const StreamName& name) override {
-    sampler_.split_merge(*engine_, name, options_.data_parallel.pairs * early_factor(name.sweep));
+    sampler_.split_merge(engine(), name, options_.data_parallel.pairs * early_factor(name.sweep));
     Stream stream(name, Purpose::concentration);
     process_->update(stream, sampler_.sizes());
     update_hyper(name);
-    sampler_.assign(*engine_, name);
+    sampler_.assign(engine(), name);
   }
 
   /// The state already is a function of what is saved.
@@ -123,6 +123,17 @@ class DataParallelSampler final : public Inference,
     ByteReader reader(bytes);
     kDrawHeader.check(reader);
     take_labels(reader, [] {});
+  }
+
+  std::string label_question(std::string_view bytes) const override {
+    ByteReader reader(bytes);
+    kDrawHeader.check(reader);
+    std::vector<double> hyper(hyper_.size());
+    reader.get(hyper.data(), hyper.size());
+    if (reader.get<std::uint64_t>() != 0) fail(ErrorCode::bug, "the labels of this draw are kept with it");
+    Assignment assignment = decode_assignment(reader.take(reader.left()));
+    check(assignment);
+    return label_message(std::move(assignment), std::move(hyper)).encode();
   }
 
   std::string payload_of_rows(std::span<const std::uint64_t> rows) const override {
@@ -195,11 +206,28 @@ class DataParallelSampler final : public Inference,
 
  private:
   static StreamName after(const StreamName& name) { return {name.seed, name.chain, name.sweep + 1}; }
+  static BlockMessage label_message(Assignment assignment, std::vector<double> hyper) {
+    BlockMessage message;
+    message.question = Question::labels;
+    message.hyper = std::move(hyper);
+    message.assignment = std::move(assignment);
+    return message;
+  }
+
+  /// Whether only some rows are here, for answers about them.
+  bool is_sample() const { return !problem_.part.numbers.empty(); }
+  Engine& engine() {
+    if (is_sample() && engine_ == &threads_)
+      fail(ErrorCode::configuration,
+           "most rows of this run's table are not in its file: continue it from Python with resume(X=...), "
+           "and a Dask client that reads them");
+    return *engine_;
+  }
 
   void keep(Labels labels, const StreamName& name) {
     canonicalize(labels);
     blocks_.keep_labels(labels);
-    sampler_.keep_labels(*engine_, after(name));
+    sampler_.keep_labels(engine(), after(name));
   }
 
   /// Hyper-parameters, and that from which labels and filled cells follow.
@@ -243,13 +271,19 @@ class DataParallelSampler final : public Inference,
       take_hyper();
       filled_.set_cells(cells);
       blocks_.keep_labels(labels);
-      sampler_.keep_labels(*engine_, {});
+      sampler_.keep_labels(engine(), {});
     } else {
       Assignment assignment = decode_assignment(reader.take(reader.left()));
       check(assignment);
       take_hyper();
+      if (is_sample() && engine_ == &threads_) {
+        // Labels of the rows that are here; no answer is about the others.
+        blocks_.receive(label_message(std::move(assignment), std::move(hyper)).encode());
+        blocks_.answer(0);
+        return;
+      }
       const StreamName next = after(assignment.name);
-      sampler_.set_assignment(*engine_, std::move(assignment), next);
+      sampler_.set_assignment(engine(), std::move(assignment), next);
     }
   }
 
@@ -288,10 +322,12 @@ class DataParallelSampler final : public Inference,
     const std::vector<std::uint64_t> chosen = draw_distinct_rows(rows_, std::min(rows_, kStartRows), stream);
     Rows rows;
     rows.width = family_.width();
-    for (const std::uint64_t row : chosen) {
-      const double* cells = (*problem_.rows)[row];
-      rows.cells.insert(rows.cells.end(), cells, cells + rows.width);
-    }
+    BlockMessage question;
+    question.question = Question::cells;
+    question.hyper = hyper_;
+    question.rows = chosen;
+    for (const BlockAnswer& cells : engine().ask(blocks_, sampler_.blocks(), question.encode()))
+      rows.cells.insert(rows.cells.end(), cells.begin(), cells.end());
     Settings settings = problem_.parameters.settings();
     settings.insert_or_assign("sampler", Setting{Setting::Shape::text, {}, 0, "auto"});
     const bool is_found = problem_.parameters.choice("init") == "auto";

@@ -15,6 +15,7 @@ namespace coppice::nrmm {
 /// adds its number to `stage`, which is therefore the last.
 namespace data_parallel_purpose {
 inline constexpr std::uint64_t kFirst = 0x64700000;
+// NOLINTBEGIN(readability-identifier-naming): named like the other values of Purpose, which are no constants
 inline constexpr auto key = static_cast<Purpose>(kFirst);            // of a row, in a sweep
 inline constexpr auto label = static_cast<Purpose>(kFirst + 1);      // of a row
 inline constexpr auto missing = static_cast<Purpose>(kFirst + 2);    // cells of a row
@@ -23,6 +24,7 @@ inline constexpr auto pairs = static_cast<Purpose>(kFirst + 4);      // of rows
 inline constexpr auto accept = static_cast<Purpose>(kFirst + 5);     // of a pair
 inline constexpr auto in_launch = static_cast<Purpose>(kFirst + 6);  // whether a row is in it
 inline constexpr auto start = static_cast<Purpose>(kFirst + 7);      // rows of the starting fit
+// NOLINTEND(readability-identifier-naming)
 inline constexpr std::uint64_t kSides = kFirst + 0x1000;       // parameters of the sides, by stage
 inline constexpr std::uint64_t kStage = kFirst + 0x10000;      // sides of rows, by stage
 inline Purpose sides(std::uint64_t stage) { return static_cast<Purpose>(kSides + stage); }
@@ -60,6 +62,8 @@ enum class Question : std::uint64_t {
   locate,   // clusters of rows
   launch,   // statistics of the two sides of every pair
   propose,  // log q of every pair; of a split also what tally gives, by side
+  cells,    // of rows, as they were observed
+  labels,   // of all rows of the block
 };
 
 struct BlockMessage {
@@ -68,7 +72,7 @@ struct BlockMessage {
   bool labels_are_kept = false;    // the blocks have labels that no assignment gives
   Assignment assignment;           // otherwise this gives them
   StreamName name;                 // of the keys and launches that are asked about
-  std::vector<std::uint64_t> rows;  // to locate
+  std::vector<std::uint64_t> rows;  // to locate, or whose cells are asked for; these ascending
   std::vector<RowPair> pairs;
   std::uint64_t stage = 0;     // of the launch; in stage 0 sides are random
   bool all_rows = false;       // of S, not only those in the launch

@@ -71,7 +71,7 @@ class MixtureSampler final : public Inference, public PriorCounts {
         family_(own_family_ ? *own_family_ : *problem.family),
         hyper_(family_.hyper_size()),
         filled_(family_, *problem.rows),
-        process_(make_process(problem.parameters, rows_)),
+        process_(make_process(problem.parameters, rows_, problem.rows->copies())),
         clusters_(family_, filled_.rows(), process_->law().log_join_table()),
         split_merge_(family_, filled_.rows(), process_->law(), options_.split_merge),
         blocks_(family_, filled_.rows(), process_->law()),
@@ -309,6 +309,7 @@ class MixtureSampler final : public Inference, public PriorCounts {
   }
 
   void draw_prior(const StreamName& name) override {
+    refuse_copies(filled_.rows());
     Stream stream(name, Purpose::prior_shape);
     Labels labels(rows_);
     process_->draw(stream, labels);

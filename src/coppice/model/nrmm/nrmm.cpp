@@ -22,12 +22,13 @@ ModelEntry nrmm_entry() {
           .guide = nrmm::guide_of_chain,
           .row_concentration = "alpha",
           .row_seating = nrmm::row_seating,
+          .refuses_weights = nrmm::refuses_weights,
           .supports_incremental_rows = true,
           .predicts_new_cells = true,
           .abilities = [](const ParameterValues& parameters) {
             // The published sampler is there for comparison, as it was.
             const bool exact = nrmm::inexactness_note(parameters).empty();
-            return ChainAbilities{exact, exact};
+            return ChainAbilities{exact, exact, parameters.choice("sampler") == "data-parallel"};
           }};
 }
 

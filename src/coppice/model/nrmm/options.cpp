@@ -193,9 +193,17 @@ std::string inexactness_note(const ParameterValues& parameters) {
          "large clusters; use --sampler tree-guided.";
 }
 
+std::string refuses_weights(const ParameterValues& parameters) {
+  if (parameters.choice("process") == "ngg")
+    return "takes row weights only with the Dirichlet process: leave out --process ngg";
+  if (parameters.choice("sampler") == "data-parallel")
+    return "takes no row weights with --sampler data-parallel: choose another sampler";
+  return {};
+}
+
 Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t, std::size_t) {
   if (problem.parameters.choice("sampler") != "auto") return {};
-  const std::size_t rows = problem.rows->size();
+  const std::size_t rows = problem.table_rows();
   const Options options(problem.parameters, rows);
   // Whoever says how rows are to be moved one by one wants that.
   constexpr const char* kOfOthers[] = {
@@ -203,7 +211,7 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
       "guided-split-moves", "guided-split-scans", "multiway-moves",    "row-updates", "scan-every"};
   const bool is_free = std::none_of(std::begin(kOfOthers), std::end(kOfOthers),
                                     [&](const char* name) { return given.contains(name); });
-  if (rows > kRowsForScans && is_free)
+  if (rows > kRowsForScans && is_free && !problem.rows->has_copies)
     return {{{"sampler", Setting{Setting::Shape::text, {}, 0, "data-parallel"}}},
             {fmt::format("sampler auto: data-parallel, because there are {} rows; a sweep is {} split-merge "
                          "proposals, then a draw of all rows' clusters at once",

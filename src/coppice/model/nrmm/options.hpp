@@ -68,6 +68,8 @@ std::vector<Parameter> parameter_table();
 void check_given(const Settings& given);
 /// The sentence that goes with every answer of the published sampler, which has no target.
 std::string inexactness_note(const ParameterValues& parameters);
+/// See ModelEntry::refuses_weights.
+std::string refuses_weights(const ParameterValues& parameters);
 /// Says what --sampler auto makes of the data; chooses data-parallel if there are many rows.
 Resolution explain_sampler(const Problem& problem, const Settings& given, std::uint64_t seed,
                            std::size_t threads);

@@ -9,10 +9,12 @@
 #include "coppice/cluster/predictive_cache.hpp"
 #include "coppice/model/learned_draw.hpp"
 #include "coppice/model/learned_payload.hpp"
+#include "coppice/model/left_out.hpp"
 #include "coppice/model/member_draws.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/process.hpp"
+#include "coppice/model/pair_densities.hpp"
 #include "coppice/model/trace_table.hpp"
 
 namespace coppice::nrmm {
@@ -20,7 +22,12 @@ namespace {
 
 /// Components are the clusters, a new cluster, and behind these rows with cells that depend on the others:
 /// the filled cells of the training rows, and new rows in one cluster each.
-class MixturePredictor final : public Predictor, public NewCells, public MemberDraws, public LearnedDraw {
+class MixturePredictor final : public Predictor,
+                               public NewCells,
+                               public LeaveOneOut,
+                               public PairDensities,
+                               public MemberDraws,
+                               public LearnedDraw {
  public:
   explicit MixturePredictor(const Problem& problem)
       : is_ngg_(is_ngg(problem.parameters)),
@@ -44,8 +51,13 @@ class MixturePredictor final : public Predictor, public NewCells, public MemberD
     family_->clear(empty_.data());
     new_rows_.clear();
     labels_.assign(labels.begin(), labels.end());
-    next_row_ = is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], labels.size())
-                        : NextRow(traces[alpha_], labels.size());
+    alpha_value_ = traces[alpha_];
+    const auto after = [&](double rows) {
+      return is_ngg_ ? NextRow(traces[alpha_], traces[sigma_], traces[log_u_], static_cast<std::size_t>(rows))
+                     : NextRow(traces[alpha_], rows);
+    };
+    next_row_ = after(filled_.rows().copies());
+    last_row_ = after(std::max(1.0, filled_.rows().copies() - 1.0));
     clusters_ = 0;
     for (const Label label : labels) clusters_ = std::max(clusters_, static_cast<std::size_t>(label) + 1);
     stats_.resize(clusters_ * family_->stats_size());
@@ -87,6 +99,61 @@ class MixturePredictor final : public Predictor, public NewCells, public MemberD
     return family_->cell_log_predictive_given(context.stats, context.row, cell, value);
   }
 
+  void log_densities_without(std::size_t row, std::span<const double> variants,
+                             std::span<double> out) const override {
+    const auto own = static_cast<std::size_t>(labels_[row]);
+    std::vector<double> others;
+    filled_.stats_without(row, labels_, stats(own), others);
+    PredictiveCache own_cache;
+    own_cache.fill(*family_, 1, [&](std::size_t) { return others.data(); });
+    const Rows& rows = filled_.rows();
+    const double copies = rows.copies_of(row);
+    // All copies of a row leave together.
+    const NextRow last =
+        rows.has_copies ? NextRow(alpha_value_, std::max(1.0, rows.copies() - copies)) : *last_row_;
+    const bool is_alone = count_of(stats(own)) < copies + 0.5;
+    std::vector<double> weights;
+    for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
+      weights.push_back(cluster != own ? last.log_join(count_of(stats(cluster)))
+                        : is_alone     ? kMinusInfinity
+                                       : last.log_join(count_of(others.data())));
+    // The only row there is opens a cluster for certain.
+    weights.push_back(labels_.size() == 1 ? 0.0 : last.log_open());
+    AlignedVector log_predictive, own_predictive;
+    std::vector<double> terms(clusters_ + 1);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const double* variant = variants.data() + k * family_->width();
+      cache_.log_predictives(variant, log_predictive);
+      own_cache.log_predictives(variant, own_predictive);
+      log_predictive[own] = own_predictive[0];
+      for (std::size_t cluster = 0; cluster <= clusters_; ++cluster)
+        terms[cluster] = weights[cluster] + log_predictive[cluster];
+      out[k] = log_sum_exp(terms);
+    }
+  }
+
+  bool pair_densities(const CellValues& a, const CellValues& b, std::span<double> out) const override {
+    const auto is_joint = [&](std::size_t cell) { return family_->of_cells({&cell, 1}) == nullptr; };
+    if (is_joint(a.cell) && is_joint(b.cell)) return false;
+    std::vector<double> row(family_->width(), kMissing);
+    AlignedVector log_predictive;
+    const auto densities_of = [&](const CellValues& cell) {
+      std::vector<double> logs;
+      for (const double value : cell.values) {
+        row[cell.cell] = value;
+        cache_.log_predictives(row.data(), log_predictive);
+        logs.insert(logs.end(), log_predictive.begin(),
+                    log_predictive.begin() + static_cast<std::ptrdiff_t>(clusters_ + 1));
+      }
+      row[cell.cell] = kMissing;
+      return logs;
+    };
+    std::vector<double> of_a = densities_of(a);
+    std::vector<double> of_b = densities_of(b);
+    mix_pairs(log_prior_, of_a, of_b, out);
+    return true;
+  }
+
   void draw_members(std::size_t cluster, std::size_t count, Stream& stream, double* rows) const override {
     draw_members_of(*family_, stats(cluster), count, stream, rows);
   }
@@ -115,6 +182,10 @@ class MixturePredictor final : public Predictor, public NewCells, public MemberD
   }
   void draw_row(Stream& stream, double* row) const override {
     std::vector<double> log_shares = log_prior_;
+    // Where rows have copies, predictives have the factor of the seats that these have beside the rows.
+    if (filled_.rows().has_copies)
+      for (std::size_t cluster = 0; cluster < clusters_; ++cluster)
+        log_shares[cluster] = next_row_->log_join(count_of(stats(cluster) + 1));
     draw_member(*family_, stats(draw_from_logs(stream, log_shares)), stream, row);
   }
 
@@ -153,7 +224,8 @@ class MixturePredictor final : public Predictor, public NewCells, public MemberD
   FilledRows filled_;
   std::vector<double> empty_;
   Labels labels_;
-  std::optional<NextRow> next_row_;
+  std::optional<NextRow> next_row_, last_row_;  // after all rows, and after all but one
+  double alpha_value_ = 0.0;                    // of the draw
   std::size_t clusters_ = 0;
   std::vector<double> stats_, log_prior_;  // of the clusters; the priors have a new one at the end
   PredictiveCache cache_;

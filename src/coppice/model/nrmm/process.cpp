@@ -33,8 +33,10 @@ Concentration alpha_of(const ParameterValues& parameters) {
 
 class DirichletProcess final : public Process {
  public:
-  DirichletProcess(const ParameterValues& parameters, std::size_t rows)
-      : alpha_(alpha_of(parameters)), crp_(alpha_.start(), rows) {}
+  DirichletProcess(const ParameterValues& parameters, std::size_t rows, double copies)
+      : alpha_(alpha_of(parameters)),
+        crp_(alpha_.start(), rows),
+        more_copies_(copies - static_cast<double>(rows)) {}
 
   const ProductPartition& law() const override { return crp_; }
   ProcessState state() const override { return {crp_.alpha(), 0.0, 0.0}; }
@@ -43,12 +45,19 @@ class DirichletProcess final : public Process {
     crp_.set_alpha(state.alpha);
   }
   double log_prior(std::span<const std::uint32_t> sizes) const override {
-    return crp_.log_partition(sizes) + alpha_.log_prior(crp_.alpha());
+    double total = crp_.log_partition(sizes) + alpha_.log_prior(crp_.alpha());
+    if (more_copies_ > 0.0) {
+      // The seats of copies are in the marginals of their clusters.
+      const double rows = crp_.alpha() + static_cast<double>(total_of(sizes).rows);
+      total += log_gamma(rows) - log_gamma(rows + more_copies_);
+    }
+    return total;
   }
   bool update(Stream& stream, std::span<const std::uint32_t> sizes, bool) override {
     if (!alpha_.is_learned()) return false;
     const Total total = total_of(sizes);
-    crp_.set_alpha(update_concentration(stream, alpha_.prior(), crp_.alpha(), total.clusters, total.rows));
+    crp_.set_alpha(update_concentration(stream, alpha_.prior(), crp_.alpha(), total.clusters,
+                                        total.rows + static_cast<std::size_t>(more_copies_)));
     return false;
   }
   void draw(Stream& stream, std::span<Label> labels) override {
@@ -66,6 +75,7 @@ class DirichletProcess final : public Process {
  private:
   Concentration alpha_;
   Crp crp_;
+  double more_copies_;  // of all rows, than there are rows
 };
 
 /// sigma: given, or learned from the mean of its prior.
@@ -135,13 +145,13 @@ std::optional<Concentration> row_seating(const ParameterValues& parameters) {
   return alpha_of(parameters);
 }
 
-std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows) {
+std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows, double copies) {
   if (is_ngg(parameters)) return std::make_unique<GeneralizedGammaProcess>(parameters, rows);
-  return std::make_unique<DirichletProcess>(parameters, rows);
+  return std::make_unique<DirichletProcess>(parameters, rows, copies);
 }
 
-NextRow::NextRow(double alpha, std::size_t rows) {
-  log_scale_ = -std::log(static_cast<double>(rows) + alpha);
+NextRow::NextRow(double alpha, double rows) {
+  log_scale_ = -std::log(rows + alpha);
   log_open_ = log_scale_ + std::log(alpha);
 }
 

@@ -43,8 +43,12 @@ class Process {
   virtual double log_u() const { return 0.0; }
 };
 
-/// Begins at the given values or at the means of their priors.
-std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows);
+/// Begins at the given values or at the means of their priors. Only the Dirichlet process has another number
+/// of copies than of rows.
+std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows, double copies);
+inline std::unique_ptr<Process> make_process(const ParameterValues& parameters, std::size_t rows) {
+  return make_process(parameters, rows, static_cast<double>(rows));
+}
 /// The concentration of the Dirichlet process; nothing for another process.
 std::optional<Concentration> row_seating(const ParameterValues& parameters);
 /// Whether the process is the normalized generalized gamma process, which has a discount and u too.
@@ -55,7 +59,7 @@ bool is_ngg(const ParameterValues& parameters);
 class NextRow {
  public:
   /// Of the Dirichlet process.
-  NextRow(double alpha, std::size_t rows);
+  NextRow(double alpha, double rows);
   /// Of the normalized generalized gamma process.
   NextRow(double alpha, double sigma, double log_u, std::size_t rows);
   double log_join(double size) const;

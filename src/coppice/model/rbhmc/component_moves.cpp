@@ -9,6 +9,10 @@
 namespace coppice::rbhmc {
 namespace {
 
+/// Scans between the launch and the proposal: without them a launch often divides the rows in another way
+/// than the one that a merge must be able to undo.
+constexpr std::size_t kLaunchScans = 2;
+
 std::vector<double> logs_up_to(std::size_t rows) {
   std::vector<double> table(rows + 1, kMinusInfinity);
   for (std::size_t n = 1; n <= rows; ++n) table[n] = std::log(static_cast<double>(n));
@@ -16,6 +20,33 @@ std::vector<double> logs_up_to(std::size_t rows) {
 }
 
 }  // namespace
+
+void TreePairPrior::use(const State& state) {
+  tree_ = &state.tree();
+  gamma_ = state.gamma();
+  clear();
+}
+
+void TreePairPrior::clear() { rows_.assign(2 * tree_->capacity(), 0.0); }
+
+void TreePairPrior::change(std::uint32_t item, std::size_t group, double by) {
+  NodeId node = tree_->leaf(item);
+  for (std::size_t level = tree_->depth(); level >= 1; --level, node = tree_->parent(node))
+    rows_[2 * node + group] += by;
+  rows_[2 * LevelTree::kRoot + group] += by;
+}
+
+double TreePairPrior::log_odds(std::uint32_t item) const {
+  // From the root down: the share of group 1, which at a node is drawn to that of its parent.
+  const auto share_at = [&](auto&& self, NodeId node, std::size_t level) -> double {
+    const double zero = rows_[2 * node];
+    const double one = rows_[2 * node + 1];
+    if (level == 0) return one / (zero + one);
+    return (one + gamma_ * self(self, tree_->parent(node), level - 1)) / (zero + one + gamma_);
+  };
+  const double share = share_at(share_at, tree_->leaf(item), tree_->depth());
+  return std::log(share) - std::log1p(-share);
+}
 
 ComponentMoves::ComponentMoves(const Problem& problem)
     : family_(problem.family),
@@ -83,12 +114,19 @@ double ComponentMoves::log_tables(const State& state, bool merged_is_present) co
   return total;
 }
 
+void ComponentMoves::launch(std::uint32_t a, std::uint32_t b, Stream& stream) {
+  pair_.launch_sequential(a, b, items_, stream);
+  for (std::size_t scan = 0; scan < kLaunchScans; ++scan) pair_.scan(stream);
+}
+
 void ComponentMoves::step(State& state, Stream& stream) {
   const std::size_t rows = state.rows();
   if (rows < 2) return;
   const Clusters& components = state.components();
   family_ = &components.family();
   pair_.use(*family_, components.data());
+  pair_prior_.use(state);
+  pair_.set_prior(&pair_prior_);
   const auto a = static_cast<std::uint32_t>(draw_index(stream, rows));
   const Label first = components.label(a);
   // Half of the moves try to split and half to merge, however many components there are.
@@ -120,7 +158,7 @@ void ComponentMoves::step(State& state, Stream& stream) {
   seat(state, all_, joint_);
   set_tables(state, joint_, is_split ? first : -1, &stream);
   if (is_split) {
-    pair_.launch_sequential(a, b, items_, stream);
+    launch(a, b, stream);
     log_q = pair_.scan(stream);
     for (std::size_t i = 0; i < items_.size(); ++i) members_[pair_.sides()[i]].push_back(items_[i]);
     log_marginals = pair_.log_marginal(0) + pair_.log_marginal(1) - components.log_marginal(first);
@@ -146,7 +184,7 @@ void ComponentMoves::step(State& state, Stream& stream) {
   if (!is_split) {
     // The probability of the division is at most one: most merges are refused without asking for it.
     if (!(log_uniform < -log_split)) return;
-    pair_.launch_sequential(a, b, items_, stream);
+    launch(a, b, stream);
     log_q = pair_.scan_forced(target_);
   }
   log_split -= log_q;

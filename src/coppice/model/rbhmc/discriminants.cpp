@@ -105,9 +105,7 @@ void DiscriminantMoves::slice_child(State& state, std::size_t child, Stream& str
   };
   const double scale = -2.0 * margins.penalty();
   double cosine = 0.0, sine = 0.0;
-  if (!slice_ellipse(
-          stream, [&](double c, double s) { return scale * total(c, s); }, cosine, sine))
-    return;
+  if (!slice_ellipse(stream, [&](double c, double s) { return scale * total(c, s); }, cosine, sine)) return;
   for (std::size_t i = 0; i < margins.dimension(); ++i) eta[i] = cosine * eta[i] + sine * nu_[i];
   for (std::size_t i = 0; i < count_; ++i)
     scores_[child * stride_ + i] = (own_[i] == child ? -1.0 : 1.0) * (cosine * along_[i] + sine * across_[i]);
@@ -152,7 +150,8 @@ void DiscriminantMoves::slice_gate(State& state, NodeId parent, std::size_t chil
   for (std::size_t i = 0; i < count_; ++i) {
     double sum = 0.0;
     for (const NodeId other : tree.children(parent))
-      if (other != node) sum += static_cast<double>(tree.size(other)) * margins.gates().weight(other, rows_[i]);
+      if (other != node)
+        sum += static_cast<double>(tree.size(other)) * margins.gates().weight(other, rows_[i]);
     others[i] = sum;
     rows_of_child[i] = static_cast<double>(tree.size(node));
     inside[i] = own_[i] == child ? 1.0 : 0.0;

@@ -18,8 +18,8 @@ class DiscriminantMoves {
   /// corrected by Metropolis-Hastings; without `corrected`, as published: not exact, since the rows' worst
   /// siblings change with the discriminant.
   void gauss(State& state, Stream& stream, bool corrected);
-  /// Their standard deviation given those of nodes with siblings; the others, of which nothing is known, are to
-  /// be drawn from the prior next, as slice does.
+  /// Their standard deviation given those of nodes with siblings; the others, of which nothing is known, are
+  /// to be drawn from the prior next, as slice does.
   void update_sd(State& state, Stream& stream);
   /// The mean of each set of siblings from its conditional: hinges see differences only.
   void shift(State& state, Stream& stream);
@@ -37,8 +37,9 @@ class DiscriminantMoves {
   void load_parent(const State& state, NodeId parent);
   void slice_child(State& state, std::size_t child, Stream& stream);
   void slice_gate(State& state, NodeId parent, std::size_t child, Stream& stream);
-  /// The discriminant of a child by elliptical slice sampling: eta and nu_ span the ellipse, log_target(cosine,
-  /// sine) is the log of the target on it. Returns whether a point was found; it is then in cosine, sine.
+  /// The discriminant of a child by elliptical slice sampling: eta and nu_ span the ellipse,
+  /// log_target(cosine, sine) is the log of the target on it. Returns whether a point was found; it is then
+  /// in cosine, sine.
   template <typename LogTarget>
   bool slice_ellipse(Stream& stream, const LogTarget& log_target, double& cosine, double& sine);
   void gauss_child(State& state, std::size_t child, Stream& stream, bool corrected);

@@ -107,7 +107,8 @@ void Gates::row_came(const LevelTree& tree, std::size_t row) {
   for (NodeId node = tree.leaf(row); node != LevelTree::kRoot; node = tree.parent(node)) {
     const NodeId parent = tree.parent(node);
     const std::size_t level = tree.level(node);
-    tree.for_each_row_below(parent, [&](std::uint32_t other) { sum_at(level, other) += weight(node, other); });
+    tree.for_each_row_below(parent,
+                            [&](std::uint32_t other) { sum_at(level, other) += weight(node, other); });
     double sum = 0.0;
     for (const NodeId child : tree.children(parent))
       sum += static_cast<double>(tree.size(child)) * weight(child, row);
@@ -124,9 +125,8 @@ double Gates::gain_at(const LevelTree& tree, NodeId parent, std::size_t row, dou
   for (const NodeId child : tree.children(parent))
     own_sum += static_cast<double>(tree.size(child)) * weight(child, row);
   LogProduct growth;
-  tree.for_each_row_below(parent, [&](std::uint32_t other) {
-    growth.multiply(1.0 + weight_of(other) / sum(level, other));
-  });
+  tree.for_each_row_below(
+      parent, [&](std::uint32_t other) { growth.multiply(1.0 + weight_of(other) / sum(level, other)); });
   double gain = score - std::log(own_sum) + std::log(before + 1.0) - growth.take();
   if (before > 0.0) gain += before * std::log((before + 1.0) / before);
   return gain;

@@ -70,7 +70,8 @@ void Margins::row_changed(std::size_t row) {
       ++place;
       continue;
     }
-    for (std::size_t i = 0; i < levels; ++i) features[place + i] = is_missing(value) ? center_[place + i] : 0.0;
+    for (std::size_t i = 0; i < levels; ++i)
+      features[place + i] = is_missing(value) ? center_[place + i] : 0.0;
     if (!is_missing(value)) features[place + std::min(static_cast<std::size_t>(value), levels - 1)] = 1.0;
     place += levels;
   }

@@ -198,7 +198,8 @@ void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
   if ((margins.active() && !same_leaf) || by_prior) {
     double log_ratio = log_proposal;
     if (margins.active() && !same_leaf) {
-      const std::size_t above = state.tree().level(state.tree().common_ancestor(was.position.node, chosen.node));
+      const std::size_t above =
+          state.tree().level(state.tree().common_ancestor(was.position.node, chosen.node));
       const double after = cost_at(state, row, chosen, eta_.data(), above);
       const double before = margins.gated()
                                 ? cost_at(state, row, was.position, state.old_eta(), above)

@@ -215,7 +215,8 @@ void State::audit() const {
             expect(close(score, margins_.gates().score(child, row)), "a gate's score is stale");
             sum += static_cast<double>(tree_.size(child)) * std::exp(score);
           }
-          expect(close(std::log(sum), std::log(margins_.gates().sum(level + 1, row))), "a gate's sum is stale");
+          expect(close(std::log(sum), std::log(margins_.gates().sum(level + 1, row))),
+                 "a gate's sum is stale");
         });
     return;
   }

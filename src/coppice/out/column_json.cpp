@@ -1,6 +1,8 @@
-#include "coppice/app/column_json.hpp"
+#include "coppice/out/column_json.hpp"
 
-namespace coppice::app {
+#include <nlohmann/json.hpp>
+
+namespace coppice {
 
 using nlohmann::ordered_json;
 
@@ -40,4 +42,4 @@ ordered_json findings_json(const std::vector<Finding>& findings) {
   return list;
 }
 
-}  // namespace coppice::app
+}  // namespace coppice
