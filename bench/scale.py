@@ -54,7 +54,7 @@ def rounds():
 
 
 def peers(rows):
-    os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     import warnings
 
     import numpy as np
@@ -72,7 +72,9 @@ def peers(rows):
     points = centers[truth] + np.einsum("nij,nj->ni", roots[truth], rng.normal(size=(rows, 10)))
     models = {
         "MiniBatchKMeans(20)": lambda: MiniBatchKMeans(20, random_state=1).fit(points).labels_,
-        "BayesianGaussianMixture(30)": lambda: BayesianGaussianMixture(n_components=30, random_state=1).fit_predict(points),
+        "BayesianGaussianMixture(30)": lambda: BayesianGaussianMixture(n_components=30, random_state=1).fit_predict(
+            points
+        ),
         "NRMMixture, 30 sweeps": lambda: last_labels(
             coppice.NRMMixture(
                 sampler="data-parallel", chains=1, warmup=25, draws=5, random_state=1, n_jobs=1, verbose=0

@@ -143,7 +143,9 @@ def _joined(pieces: list[Columns], first_levels: dict[str, list[str]] | None = N
     for j, (name, _, _) in enumerate(pieces[0]):
         parts = [piece[j] for piece in pieces]
         if all(levels is None for _, _, levels in parts):
-            joined.append((name, np.concatenate([np.asarray(values, dtype=np.float64) for _, values, _ in parts]), None))
+            joined.append(
+                (name, np.concatenate([np.asarray(values, dtype=np.float64) for _, values, _ in parts]), None)
+            )
             continue
         place = {text: code for code, text in enumerate((first_levels or {}).get(name, []))}
         codes = []
@@ -328,7 +330,11 @@ class PartedTable:
         """What the rows are read from, as the run keeps it."""
         return json.dumps(
             [
-                {"file": source if isinstance(source, str) else None, "rows": known["rows"], "sha256": known.get("digest")}
+                {
+                    "file": source if isinstance(source, str) else None,
+                    "rows": known["rows"],
+                    "sha256": known.get("digest"),
+                }
                 for source, known in zip(self.sources, self._known)
             ]
         )

@@ -220,9 +220,13 @@ def plot_traces(model: Any, names: list[str] | None = None, axes: Any = None) ->
     if names is None:
         names = [name for name in traces if not summaries[name]["constant"]] or list(traces)
     if axes is None:
-        axes = _pyplot().subplots(
-            len(names), 1, figsize=(8.0, 0.5 + 1.35 * len(names)), sharex=True, squeeze=False, layout="constrained"
-        )[1].ravel()
+        axes = (
+            _pyplot()
+            .subplots(
+                len(names), 1, figsize=(8.0, 0.5 + 1.35 * len(names)), sharex=True, squeeze=False, layout="constrained"
+            )[1]
+            .ravel()
+        )
     axes = np.atleast_1d(axes)
     for ax, name in zip(axes, names, strict=True):
         for chain, values in enumerate(traces[name]):
@@ -325,14 +329,18 @@ def plot_views(model: Any, axes: Any = None) -> Any:
     views, run = model.views_, model.run_
     widths = [max(len(view["columns"]), 2) for view in views]
     if axes is None:
-        axes = _pyplot().subplots(
-            1,
-            len(views),
-            figsize=(min(16.0, 2.0 + 0.28 * sum(widths) + 0.7 * len(views)), 6.5),
-            width_ratios=widths,
-            squeeze=False,
-            layout="constrained",
-        )[1].ravel()
+        axes = (
+            _pyplot()
+            .subplots(
+                1,
+                len(views),
+                figsize=(min(16.0, 2.0 + 0.28 * sum(widths) + 0.7 * len(views)), 6.5),
+                width_ratios=widths,
+                squeeze=False,
+                layout="constrained",
+            )[1]
+            .ravel()
+        )
     axes = np.atleast_1d(axes)
     data = run.data()
     names = [column["name"] for column in run.columns]

@@ -100,8 +100,8 @@ class Connection {
 };
 
 std::string fit(const std::string& model_name, const Frame& frame, const Frame* labels,
-                const std::optional<Weights>& weights, const nb::dict& parameters, const nb::dict& run_length, const std::string& family,
-                const std::string& hyper,
+                const std::optional<Weights>& weights, const nb::dict& parameters, const nb::dict& run_length,
+                const std::string& family, const std::string& hyper,
                 const std::vector<std::pair<std::string, std::string>>& family_settings,
                 const std::string& codebook, bool standardize, std::size_t pca, const std::string& path,
                 bool overwrite, std::size_t threads, double time_limit, const nb::object& progress,
@@ -217,18 +217,18 @@ Table label_table(const Frame& frame) {
 
 void add_fit(nb::module_& module) {
   module.def("fit", &fit, nb::arg("model"), nb::arg("frame"), nb::arg("labels").none(),
-             nb::arg("weights").none(), nb::arg("parameters"), nb::arg("run_length"), nb::arg("family"), nb::arg("hyper"), nb::arg("family_settings"),
-             nb::arg("codebook"), nb::arg("standardize"), nb::arg("pca"), nb::arg("path"),
-             nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"), nb::arg("progress").none(),
-             nb::arg("parts").none() = nb::none(),
+             nb::arg("weights").none(), nb::arg("parameters"), nb::arg("run_length"), nb::arg("family"),
+             nb::arg("hyper"), nb::arg("family_settings"), nb::arg("codebook"), nb::arg("standardize"),
+             nb::arg("pca"), nb::arg("path"), nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"),
+             nb::arg("progress").none(), nb::arg("parts").none() = nb::none(),
              "Fits a model and writes the run to a file; 'finished', 'interrupted', 'out_of_time' or "
              "'budget_used'.");
   module.def("resume", &resume, nb::arg("path"), nb::arg("draws").none(), nb::arg("threads"),
              nb::arg("time_limit"), nb::arg("progress").none(), nb::arg("parts").none() = nb::none(),
              "Continues a run to its end, or until each chain has this many draws.");
   module.def("update", &update, nb::arg("path"), nb::arg("frame"), nb::arg("labels").none(),
-             nb::arg("output"), nb::arg("overwrite"), nb::arg("threads"),
-             nb::arg("time_limit"), nb::arg("progress").none(),
+             nb::arg("output"), nb::arg("overwrite"), nb::arg("threads"), nb::arg("time_limit"),
+             nb::arg("progress").none(),
              "Takes more rows into a run and writes the longer run to another file.");
   module.def("replace_run", &RunFile::replace, nb::arg("from"), nb::arg("to"),
              "Puts a run file in the place of another.");

@@ -39,8 +39,7 @@ void add_sparse_column(Frame& frame, std::string name, const Indices& rows, cons
 /// Name, numbers or codes, and texts (None of numbers) of each column of an Arrow stream.
 nb::list arrow_columns(const nb::object& table) {
   const nb::object capsule = table.attr("__arrow_c_stream__")();
-  auto* stream =
-      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (stream == nullptr) throw nb::python_error();
   RawTable raw;
   {

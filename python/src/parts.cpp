@@ -91,8 +91,9 @@ std::vector<BlockAnswer> PythonEngine::ask(BlockTask& task, std::size_t, std::st
 
 void add_parts(nb::module_& module) {
   module.attr("build") = kBuild;
-  module.def("planning_rows", [](std::size_t rows) { return as_array(planning_rows(rows)); }, nb::arg("rows"),
-             "Numbers of the rows from which a fit of a table in parts is planned.");
+  module.def(
+      "planning_rows", [](std::size_t rows) { return as_array(planning_rows(rows)); }, nb::arg("rows"),
+      "Numbers of the rows from which a fit of a table in parts is planned.");
   module.def(
       "answer_rows", [](std::size_t rows, std::size_t most) { return as_array(answer_rows(rows, most)); },
       nb::arg("rows"), nb::arg("most"), "Numbers of the rows that answers are about.");

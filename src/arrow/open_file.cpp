@@ -43,8 +43,8 @@ arrow::Status open_stream(std::string_view bytes, ArrowArrayStream* stream) {
 }  // namespace
 
 /// 0, or 1 and a message. The bytes must outlive the stream.
-extern "C" int coppice_open_arrow(const char* bytes, std::size_t size, ArrowArrayStream* stream, char* message,
-                                  std::size_t message_size) {
+extern "C" int coppice_open_arrow(const char* bytes, std::size_t size, ArrowArrayStream* stream,
+                                  char* message, std::size_t message_size) {
   arrow::Status status;
   try {
     status = open_stream({bytes, size}, stream);

@@ -1,12 +1,13 @@
 // Processes of an MPI job: the module libcoppice_mpi.so. A round is a broadcast of the message and a gather
 // of the answers; a process answers for a run of consecutive blocks, one after the other.
+#include "coppice/app/ranks.hpp"
+
 #include <mpi.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 
-#include "coppice/app/ranks.hpp"
 #include "coppice/version.hpp"
 
 namespace coppice::app {

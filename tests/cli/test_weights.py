@@ -79,4 +79,6 @@ def test_what_cannot_be_done_is_refused(coppice, table):
     coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
     assert "row weights" in coppice("update", "run.coppice", table, code=78).stderr
     coppice.write("half.csv", COUNTS.replace(",40", ",0.5"))
-    assert "whole number" in coppice("fit", "nrmm", "half.csv", "--weights", "people", "-o", "no.coppice", code=65).stderr
+    assert (
+        "whole number" in coppice("fit", "nrmm", "half.csv", "--weights", "people", "-o", "no.coppice", code=65).stderr
+    )

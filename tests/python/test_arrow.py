@@ -47,7 +47,10 @@ def all_types():
             pa.array([decimal.Decimal("-12345678901234567.89"), None, decimal.Decimal("0.10")], pa.decimal128(25, 2)),
             [-12345678901234567.89, np.nan, 0.1],
         ),
-        "wide": (pa.array([decimal.Decimal("-1.5"), None, decimal.Decimal("3")], pa.decimal256(50, 3)), [-1.5, np.nan, 3]),
+        "wide": (
+            pa.array([decimal.Decimal("-1.5"), None, decimal.Decimal("3")], pa.decimal256(50, 3)),
+            [-1.5, np.nan, 3],
+        ),
         "duration": (pa.array([1500, None, -500], pa.duration("ms")), [1.5, np.nan, -0.5]),
         "string": (pa.array(texts), texts),
         "large": (pa.array(texts, pa.large_string()), texts),
@@ -99,7 +102,9 @@ def example(rows=80):
             "b": pa.array([None if i % 9 == 0 else value for i, value in enumerate(X[:, 1])]),
             "color": pa.array(rng.choice(["red", "green", "blue"], rows)).dictionary_encode(),
             "flag": pa.array(rng.random(rows) < 0.4),
-            "price": pa.array([decimal.Decimal(int(value * 100)) / 100 for value in 5 + rng.random(rows)], pa.decimal128(9, 2)),
+            "price": pa.array(
+                [decimal.Decimal(int(value * 100)) / 100 for value in 5 + rng.random(rows)], pa.decimal128(9, 2)
+            ),
             "when": pa.array([day + datetime.timedelta(hours=int(h)) for h in rng.integers(5000, size=rows)]),
         }
     )
@@ -130,7 +135,9 @@ def test_files_at_the_command_line_are_the_same(tmp_path, ending):
             writer.write_table(table, max_chunksize=30)
     model = fitted(coppice.NRMMixture, table)
     length = ["--chains", "2", "--warmup", "60", "--draws", "60", "--seed", "1"]
-    subprocess.run([BINARY, "fit", "nrmm", path, "-o", tmp_path / "run.coppice", *length], check=True, capture_output=True)
+    subprocess.run(
+        [BINARY, "fit", "nrmm", path, "-o", tmp_path / "run.coppice", *length], check=True, capture_output=True
+    )
     read = coppice.open(tmp_path / "run.coppice")
     assert read.run_.columns == model.run_.columns
     np.testing.assert_array_equal(read.run_.labels(), model.run_.labels())

@@ -174,7 +174,9 @@ def test_the_driver_has_a_sample_and_says_so(cluster, files, alone, tmp_path):
     np.testing.assert_array_equal(together, alone[0][numbers][:, None] == alone[0][numbers][None, :])
     said = subprocess.run([BINARY, "summary", tmp_path / "run.coppice"], check=True, capture_output=True, text=True)
     assert f"a random sample of 300 of the {ROWS} rows" in said.stdout
-    refused = subprocess.run([BINARY, "resume", tmp_path / "run.coppice", "--draws", "+1"], capture_output=True, text=True)
+    refused = subprocess.run(
+        [BINARY, "resume", tmp_path / "run.coppice", "--draws", "+1"], capture_output=True, text=True
+    )
     assert refused.returncode != 0 and "not in its file" in refused.stderr
     export = [BINARY, "export", tmp_path / "run.coppice", "--what", "labels", "--draw", "0", "-o", tmp_path / "all"]
     refused = subprocess.run([*export, "--to", "npy"], capture_output=True, text=True)
@@ -197,7 +199,9 @@ def test_tasks_have_our_names(cluster, files):
 
 def test_another_build_is_refused(cluster, files, monkeypatch):
     monkeypatch.setattr(_dask, "build_id", lambda: "9.9.9 of another compiler")
-    with pytest.raises(RuntimeError, match="another build of coppice .* than the client \\(9.9.9 of another compiler\\)"):
+    with pytest.raises(
+        RuntimeError, match="another build of coppice .* than the client \\(9.9.9 of another compiler\\)"
+    ):
         fit(files)
 
 

@@ -61,7 +61,18 @@ def test_sample_weight_is_the_weights_of_the_command_line(cls, tmp_path):
     table.assign(people=weights).to_csv(tmp_path / "table.csv", index=False)
     length = ("--chains", 2, "--warmup", 60, "--draws", 60) if cls is coppice.NRMMixture else ()
     command_line(
-        tmp_path, "fit", model._model, "table.csv", "--weights", "people", *length, "--seed", 1, "-q", "-o", "run.coppice"
+        tmp_path,
+        "fit",
+        model._model,
+        "table.csv",
+        "--weights",
+        "people",
+        *length,
+        "--seed",
+        1,
+        "-q",
+        "-o",
+        "run.coppice",
     )
     opened = coppice.open(tmp_path / "run.coppice")
     np.testing.assert_array_equal(opened.run_.labels(), model.run_.labels())

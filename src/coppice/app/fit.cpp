@@ -194,7 +194,8 @@ void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
   auto arguments = std::make_shared<FitArguments>();
   command->add_option("model", arguments->model, "model (coppice models lists them); may be left out");
-  command->add_option("data", arguments->data, "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin");
+  command->add_option("data", arguments->data,
+                      "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin");
   command->add_option("-o,--output", arguments->output,
                       "run file to write [the name of the data with .coppice, in the current folder]");
   command->add_option("--config", arguments->config,

@@ -31,8 +31,8 @@ std::string trace_table(const Analysis& analysis, const Context& context) {
   table.add({"trace", "mean", "sd", "5 %", "95 %", "R-hat", "bulk ESS", "tail ESS"});
   for (const TraceSummary& trace : analysis.traces())
     table.add({trace.name, short_number(trace.mean), short_number(trace.sd), short_number(trace.q05),
-               short_number(trace.q95), rhat_text(trace.rhat),
-               short_number(std::floor(trace.ess_bulk)), short_number(std::floor(trace.ess_tail))});
+               short_number(trace.q95), rhat_text(trace.rhat), short_number(std::floor(trace.ess_bulk)),
+               short_number(std::floor(trace.ess_tail))});
   return table.text(context);
 }
 
@@ -73,8 +73,7 @@ int diagnose(const std::string& path, bool strict, const Context& context) {
   } else {
     std::string text = verdict_lines(analysis, context) + trust_text(analysis, trust, context) + "\n" +
                        trace_table(analysis, context) + "\n";
-    for (const std::string& part :
-         {partition_trace_table(analysis, context), fit_table(trust.fit, context)})
+    for (const std::string& part : {partition_trace_table(analysis, context), fit_table(trust.fit, context)})
       if (!part.empty()) text += part + "\n";
     write_text("", text + trace_help(analysis, context) + "\n" + move_table(moves, context));
   }
@@ -165,15 +164,16 @@ void print_clusters(const Analysis& analysis, const Consensus& estimate,
   for (std::size_t row = 0; row < unassigned.size(); ++row)
     if (unassigned[row]) alone.push_back(analysis.run().table().row_ids[row]);
   if (alone.empty()) return;
-  text += fmt::format("{:>7} {:>6} {:>10}  {}\n", "-", alone.size(), "", "unassigned: no cluster takes them in most draws");
+  text += fmt::format("{:>7} {:>6} {:>10}  {}\n", "-", alone.size(), "",
+                      "unassigned: no cluster takes them in most draws");
   text += context.dim(fmt::format("{:>28}{}\n", "", join_names(alone, 90)));
 }
 
 /// The extremes of the credible ball in a sentence.
 std::string ball_text(const BallBounds& bounds) {
-  return fmt::format(
-      "In this ball: {} to {} clusters; the farthest draw has {} and is {:.3f} away.\n",
-      bounds.upper.clusters, bounds.lower.clusters, bounds.horizontal.clusters, bounds.horizontal.distance);
+  return fmt::format("In this ball: {} to {} clusters; the farthest draw has {} and is {:.3f} away.\n",
+                     bounds.upper.clusters, bounds.lower.clusters, bounds.horizontal.clusters,
+                     bounds.horizontal.distance);
 }
 
 std::string weight_words(const SavedRun& run) {
@@ -192,8 +192,8 @@ std::string head_text(const Analysis& analysis, const Trust& trust, const Contex
                         run.config().seed, duration_words(analysis.seconds()));
   return verdict_lines(analysis, context) + trust_text(analysis, trust, context) + "\n" +
          fmt::format("{} on {}: {}{}, {} ({}).\n{}\n", run.model().name, run.config().data,
-                     counted(run.all_rows(), "row"), weight_words(run), counted(run.table().columns.size(), "column"),
-                     run.setup().plan.description(), how) +
+                     counted(run.all_rows(), "row"), weight_words(run),
+                     counted(run.table().columns.size(), "column"), run.setup().plan.description(), how) +
          (run.sample_note().empty() ? "" : fmt::format("Here {}.\n", run.sample_note()));
 }
 

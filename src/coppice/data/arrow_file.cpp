@@ -34,13 +34,16 @@ struct OpenedStream {
 
 }  // namespace
 
-bool is_arrow_file(std::string_view bytes) { return bytes.starts_with("PAR1") || bytes.starts_with("ARROW1"); }
+bool is_arrow_file(std::string_view bytes) {
+  return bytes.starts_with("PAR1") || bytes.starts_with("ARROW1");
+}
 
 RawTable parse_arrow_file(std::string_view bytes, const std::string& file) {
   static OpenStream* const open = load_module();
   if (open == nullptr)
     fail(ErrorCode::configuration,
-         "{}: this build reads no Parquet and Arrow files: build it with -DCOPPICE_ARROW=FOLDER, the folder of "
+         "{}: this build reads no Parquet and Arrow files: build it with -DCOPPICE_ARROW=FOLDER, the folder "
+         "of "
          "the Python package pyarrow (or install Arrow C++ and its headers), read the file from Python, or "
          "convert it to .csv or .npy",
          file);
@@ -56,10 +59,10 @@ RawTable parse_arrow_file(std::string_view bytes, const std::string& file) {
   table.locate = [file, read](std::size_t row, std::size_t column) {
     const RawColumn own = read().columns[column];
     const double value = own.values[row];
-    return Place{fmt::format("{}: row {}", file, row + 1),
-                 is_missing(value) ? ""
-                 : own.is_text     ? own.levels[static_cast<std::size_t>(value)]
-                                   : fmt::format("{}", value)};
+    return Place{fmt::format("{}: row {}", file, row + 1), is_missing(value) ? ""
+                                                           : own.is_text
+                                                               ? own.levels[static_cast<std::size_t>(value)]
+                                                               : fmt::format("{}", value)};
   };
   for (std::size_t j = 0; j < table.columns.size(); ++j)
     for (std::size_t row = 0; row < table.rows; ++row)

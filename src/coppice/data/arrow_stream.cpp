@@ -75,8 +75,7 @@ bool is_integer(std::string_view format) {
 /// Whole seconds and what is left, in units of which a second has `per_second`.
 std::string clock_text(std::int64_t count, std::int64_t per_second) {
   const std::int64_t seconds = count / per_second;
-  std::string text =
-      fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  std::string text = fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
   if (const std::int64_t rest = count % per_second; rest != 0) {
     std::string digits = fmt::format("{}", per_second + rest).substr(1);
     digits.erase(digits.find_last_not_of('0') + 1);
@@ -186,7 +185,8 @@ bool find_type(const ArrowSchema& schema, CellType& type) {
     type.text = read;
     return true;
   };
-  if (format == "n") return numbers(+[](const ArrowArray&, const CellType&, std::size_t) { return kMissing; });
+  if (format == "n")
+    return numbers(+[](const ArrowArray&, const CellType&, std::size_t) { return kMissing; });
   if (format == "b")
     return numbers(+[](const ArrowArray& array, const CellType&, std::size_t i) {
       return bit(array.buffers[1], i) ? 1.0 : 0.0;
@@ -250,13 +250,15 @@ bool is_null(const ArrowArray& array, std::size_t i) {
 class ColumnReader {
  public:
   ColumnReader(const ArrowSchema& schema, const std::string& file, std::size_t index) {
-    column_.name = schema.name == nullptr || *schema.name == '\0' ? fmt::format("c{}", index + 1) : schema.name;
+    column_.name =
+        schema.name == nullptr || *schema.name == '\0' ? fmt::format("c{}", index + 1) : schema.name;
     const ArrowSchema& cells = schema.dictionary != nullptr ? *schema.dictionary : schema;
     is_dictionary_ = schema.dictionary != nullptr;
     if (is_dictionary_) indices_ = schema.format;
     if (!find_type(cells, type_) || (is_dictionary_ && !is_integer(indices_)))
       fail(ErrorCode::bad_data,
-           "{}: column '{}' has the Arrow type '{}', which is neither a number nor a text, date or time; leave "
+           "{}: column '{}' has the Arrow type '{}', which is neither a number nor a text, date or time; "
+           "leave "
            "it out or convert it",
            file, text::display(column_.name), text::display(cells.format));
     column_.is_text = type_.form == CellType::Form::text;
@@ -278,7 +280,8 @@ class ColumnReader {
         const auto level = static_cast<std::size_t>(integer_at(array, indices_[0], i));
         // Levels count from the first that occurs, as in texts.
         if (decoded[level] == kNotYet)
-          decoded[level] = cell(*array.dictionary, static_cast<std::size_t>(array.dictionary->offset) + level);
+          decoded[level] =
+              cell(*array.dictionary, static_cast<std::size_t>(array.dictionary->offset) + level);
         column_.values.push_back(decoded[level]);
       } else {
         column_.values.push_back(cell(array, i));

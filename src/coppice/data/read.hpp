@@ -10,9 +10,9 @@
 
 namespace coppice {
 
-/// Reads a file, or stdin for "-". The format follows from the name (.csv .tsv .npy .svm .svmlight .libsvm .parquet .arrow .feather,
-/// each optionally followed by .gz or .zst); other names are read as CSV with the delimiter detected. Throws
-/// Error{cannot_read, bad_data, configuration}.
+/// Reads a file, or stdin for "-". The format follows from the name (.csv .tsv .npy .svm .svmlight .libsvm
+/// .parquet .arrow .feather, each optionally followed by .gz or .zst); other names are read as CSV with the
+/// delimiter detected. Throws Error{cannot_read, bad_data, configuration}.
 Dataset read_dataset(const std::string& path, const ReadOptions& options);
 /// The same from memory; the name decides the format and appears in messages.
 Dataset read_dataset_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);

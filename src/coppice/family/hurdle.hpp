@@ -69,8 +69,7 @@ class HurdleCell {
   Lanes lane_log_likelihood(const double* values, Lanes x) const {
     const LanesInt at_spike = x == kMinusInfinity;
     const Lanes log_part = spike_.lane_log_likelihood(values, at_spike ? broadcast(1.0) : Lanes{});
-    const Lanes rest =
-        inner_.lane_log_likelihood(values + spike_.likelihood_size(), at_spike ? Lanes{} : x);
+    const Lanes rest = inner_.lane_log_likelihood(values + spike_.likelihood_size(), at_spike ? Lanes{} : x);
     return at_spike ? log_part : log_part + rest;
   }
 

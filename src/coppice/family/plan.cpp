@@ -210,7 +210,8 @@ std::string FamilyPlan::description() const {
 }
 
 FamilyPlan plan_family(const Table& table, const Codebook& codebook, const std::string& family,
-                       const Settings& given, bool independent, const ChainAbilities& chains, std::size_t rows) {
+                       const Settings& given, bool independent, const ChainAbilities& chains,
+                       std::size_t rows) {
   if (table.columns.empty()) fail(ErrorCode::configuration, "there is no column left to model");
   FamilyPlan plan;
   std::vector<Parameter> hyper_parameters;

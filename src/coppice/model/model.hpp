@@ -30,9 +30,9 @@ namespace coppice {
 
 /// Which rows of a table are here, if the table is nowhere as a whole.
 struct TablePart {
-  std::uint64_t all_rows = 0;                // of the table; 0: all are here
-  std::uint64_t first = 0;                   // the number of the first one here
-  std::vector<std::uint64_t> numbers = {};   // of scattered rows, ascending; empty: they are consecutive
+  std::uint64_t all_rows = 0;               // of the table; 0: all are here
+  std::uint64_t first = 0;                  // the number of the first one here
+  std::vector<std::uint64_t> numbers = {};  // of scattered rows, ascending; empty: they are consecutive
 };
 
 /// The data and the settings of a fit; outlives its chains and is shared by them.

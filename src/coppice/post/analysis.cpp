@@ -25,19 +25,19 @@ Analysis::Analysis(const std::string& path, ShownRows shown) : run_(path, shown)
 
 const Verdict& Analysis::verdict() const {
   if (!verdict_)
-    verdict_ = is_classifier()                        ? classifier_verdict()
-               : is_greedy()                          ? greedy_verdict()
-               : run_.config().end == kEndSketch      ? sketch_verdict()
-                                                      : chains_verdict();
+    verdict_ = is_classifier()                   ? classifier_verdict()
+               : is_greedy()                     ? greedy_verdict()
+               : run_.config().end == kEndSketch ? sketch_verdict()
+                                                 : chains_verdict();
   return *verdict_;
 }
 
 Verdict Analysis::sketch_verdict() const {
   Verdict verdict;
-  verdict.sentence =
-      fmt::format("A sketch: {} draws of each of {} chains, too few to know whether the chains agree; for an "
-                  "answer to rely on, continue with: coppice resume {}.",
-                  run_.draws_per_chain(), run_.config().chains, run_.file().path());
+  verdict.sentence = fmt::format(
+      "A sketch: {} draws of each of {} chains, too few to know whether the chains agree; for an "
+      "answer to rely on, continue with: coppice resume {}.",
+      run_.draws_per_chain(), run_.config().chains, run_.file().path());
   return verdict;
 }
 
@@ -86,7 +86,8 @@ Verdict Analysis::classifier_verdict() const {
   verdict.sentence =
       verdict.trusted
           ? fmt::format("One fit, finished; judge it on held-out rows: coppice score {} TEST.csv.", path)
-          : fmt::format("Not finished: scores are not calibrated yet; continue with: coppice resume {}.", path);
+          : fmt::format("Not finished: scores are not calibrated yet; continue with: coppice resume {}.",
+                        path);
   return verdict;
 }
 
@@ -95,9 +96,10 @@ Verdict Analysis::greedy_verdict() const {
   verdict.trusted = run_.complete();
   verdict.sentence =
       !verdict.trusted
-          ? fmt::format("Not finished: {} so far, each with its own probabilities; continue with: coppice "
-                        "resume {}.",
-                        trees_so_far(), run_.file().path())
+          ? fmt::format(
+                "Not finished: {} so far, each with its own probabilities; continue with: coppice "
+                "resume {}.",
+                trees_so_far(), run_.file().path())
       : has_column_tree() ? "One greedy tree of views, finished: a point estimate, with no chains to compare."
                           : "One greedy tree, finished: a point estimate, with no chains to compare.";
   return verdict;
@@ -245,12 +247,13 @@ std::string partition_sentence(const Consensus& estimate, const EstimateRequest&
   if (std::isnan(estimate.expected_loss))
     return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
   std::string how = selection_words(request.selection);
-  if (request.cost_ratio != 1.0) how += fmt::format(", joining costs {} times separating", request.cost_ratio);
+  if (request.cost_ratio != 1.0)
+    how += fmt::format(", joining costs {} times separating", request.cost_ratio);
   if (request.most_clusters > 0) how += fmt::format(", at most {} clusters", request.most_clusters);
-  return fmt::format(
-      "Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how,
-      counted(estimate.clusters, "cluster"),
-      loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss, estimate.ball_radius);
+  return fmt::format("Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how,
+                     counted(estimate.clusters, "cluster"),
+                     loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss,
+                     estimate.ball_radius);
 }
 
 std::vector<std::string> column_names(const SavedRun& run) {

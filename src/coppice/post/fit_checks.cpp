@@ -17,7 +17,7 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kPlaces = 20;           // one more than the replicates of a cell
+constexpr std::size_t kPlaces = 20;          // one more than the replicates of a cell
 constexpr std::size_t kMostCells = 400'000;  // placed in all columns together
 constexpr std::size_t kLeastRows = 200;
 constexpr std::size_t kShownPlaces = 10;
@@ -98,7 +98,8 @@ std::string pattern_of(const std::vector<double>& places) {
   const double ends = places[0] + places[9];
   if (std::abs(low - 0.5) > std::abs(sides - 0.4))
     return low > 0.5 ? "values are lower than the model's" : "values are higher than the model's";
-  if (sides < 0.4 && ends > 0.2) return "most values are nearer the middle and some farther out than the model's";
+  if (sides < 0.4 && ends > 0.2)
+    return "most values are nearer the middle and some farther out than the model's";
   return sides > 0.4 ? "values are farther from the middle of their clusters than the model's"
                      : "values are nearer the middle of their clusters than the model's";
 }
@@ -131,12 +132,13 @@ void check_cluster_count(const SavedRun& run, const SavedDraw& draw, std::vector
   std::replace(trace.begin(), trace.end(), '-', '_');
   const auto& names = run.trace_names();
   const auto at = std::find(names.begin(), names.end(), trace);
-  if (at != names.end()) alpha = draw.traces[static_cast<std::size_t>(at - names.begin())];
-  else if (seating->is_learned()) return;
+  if (at != names.end())
+    alpha = draw.traces[static_cast<std::size_t>(at - names.begin())];
+  else if (seating->is_learned())
+    return;
   const auto labels = draw.labels.first(run.rows());
   const std::size_t clusters = static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1;
-  const std::vector<double> law =
-      cluster_count_distribution(Concentration(alpha), run.rows(), clusters + 1);
+  const std::vector<double> law = cluster_count_distribution(Concentration(alpha), run.rows(), clusters + 1);
   Stream stream(stream_name(run, draw), Purpose::scores);
   double below = 0.0;
   for (std::size_t k = 0; k + 1 < clusters; ++k) below += law[k];
@@ -166,9 +168,9 @@ void conclude(FitReport& report) {
   }
   report.fits = wrong.empty();
   if (report.fits) {
-    report.sentence = fmt::format(
-        "It fits: {} posterior predictive checks show no misfit (least tail probability {:.2g}).",
-        report.checks.size(), report.checks.front().tail_probability);
+    report.sentence =
+        fmt::format("It fits: {} posterior predictive checks show no misfit (least tail probability {:.2g}).",
+                    report.checks.size(), report.checks.front().tail_probability);
     return;
   }
   constexpr std::size_t kNamed = 3;
@@ -186,8 +188,7 @@ double uniformity(const std::vector<std::size_t>& counts) {
   double total = 0.0;
   for (const std::size_t count : counts) total += static_cast<double>(count);
   std::size_t bins = counts.size();
-  while (bins > 1 &&
-         (counts.size() % bins != 0 || total / static_cast<double>(bins) < kLeastExpected))
+  while (bins > 1 && (counts.size() % bins != 0 || total / static_cast<double>(bins) < kLeastExpected))
     --bins;
   if (bins < 2) return 1.0;
   const double expected = total / static_cast<double>(bins);

@@ -12,8 +12,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/model/registry.hpp"
-#include "coppice/shape/contingency.hpp"
 #include "coppice/post/tree_descent.hpp"
+#include "coppice/shape/contingency.hpp"
 
 namespace coppice {
 namespace {

@@ -26,7 +26,8 @@ const PartitionDraws& worst_partitions(const Analysis& analysis) {
       worst = entry.summary.rhat;
       where = entry.where;
     }
-  return *std::find_if(all.begin(), all.end(), [&](const PartitionDraws& draws) { return draws.where == where; });
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const PartitionDraws& draws) { return draws.where == where; });
 }
 
 /// The point estimate of these partitions: that of the level, or of the members alone.
@@ -41,14 +42,15 @@ Labels estimate_of(const Analysis& analysis, const PartitionDraws& draws) {
 }
 
 std::string cause_of(const SavedRun& run, const ChainAgreement& agreement) {
-  const std::string suffix = agreement.where.empty() || agreement.of_columns ? std::string()
-                                                                             : " (" + agreement.where + ")";
+  const std::string suffix =
+      agreement.where.empty() || agreement.of_columns ? std::string() : " (" + agreement.where + ")";
   const char* things = agreement.of_columns ? "columns" : "rows";
   if (agreement.unstable.empty())
     return agreement.pairs.empty()
-               ? fmt::format("Pairs of {} are together equally often in all chains{}: the chains differ in "
-                             "something else, and only a little in who is with whom.",
-                             things, suffix)
+               ? fmt::format(
+                     "Pairs of {} are together equally often in all chains{}: the chains differ in "
+                     "something else, and only a little in who is with whom.",
+                     things, suffix)
                : fmt::format("The chains differ somewhat on many {}{}, on none strongly.", things, suffix);
   std::vector<std::string> names;
   for (const std::size_t member : agreement.unstable) {
@@ -56,8 +58,9 @@ std::string cause_of(const SavedRun& run, const ChainAgreement& agreement) {
     names.push_back(text::display(member_name(run, agreement.of_columns, member), 30));
   }
   const std::size_t more = agreement.unstable.size() - names.size();
-  return fmt::format("The chains disagree on {} of {} {}{}{}: {}{}.", agreement.unstable.size(), agreement.members,
-                     things, agreement.of_columns || agreement.members == run.rows() ? "" : " of a sample", suffix,
+  return fmt::format("The chains disagree on {} of {} {}{}{}: {}{}.", agreement.unstable.size(),
+                     agreement.members, things,
+                     agreement.of_columns || agreement.members == run.rows() ? "" : " of a sample", suffix,
                      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 
@@ -74,10 +77,11 @@ std::vector<std::string> safe_to_use(const ChainAgreement& agreement) {
       named.push_back(fmt::format("{} ({} {})", cluster.cluster, cluster.size, things));
   }
   if (agreeing > 0)
-    safe.push_back(fmt::format("{} of the {} {} of the point estimate{}, which every chain finds: {}{}", agreeing,
-                               agreement.clusters.size(), clusters,
-                               agreement.where.empty() || agreement.of_columns ? "" : " (" + agreement.where + ")",
-                               fmt::join(named, ", "), agreeing > named.size() ? ", ..." : ""));
+    safe.push_back(
+        fmt::format("{} of the {} {} of the point estimate{}, which every chain finds: {}{}", agreeing,
+                    agreement.clusters.size(), clusters,
+                    agreement.where.empty() || agreement.of_columns ? "" : " (" + agreement.where + ")",
+                    fmt::join(named, ", "), agreeing > named.size() ? ", ..." : ""));
   if (!agreement.agreed_traces.empty())
     safe.push_back(fmt::format("what has converged: {}", fmt::join(agreement.agreed_traces, ", ")));
   if (safe.empty()) safe.emplace_back("nothing yet");
@@ -99,7 +103,8 @@ Trust trust_of(const Analysis& analysis) {
     std::string sentence = modes_sentence(run, draws, modes);
     if (!analysis.verdict().converged)
       sentence += " The percentages are how long the chains stayed there, not probabilities.";
-    trust.modes.push_back({draws.where, draws.of_columns, draws.members, std::move(modes), std::move(sentence)});
+    trust.modes.push_back(
+        {draws.where, draws.of_columns, draws.members, std::move(modes), std::move(sentence)});
   }
   if (analysis.verdict().converged || run.config().chains < 2 || run.draws_per_chain() < 4) return trust;
 

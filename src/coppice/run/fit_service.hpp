@@ -92,7 +92,8 @@ struct UpdateRequest {
   FitOptions running = {};
 };
 
-/// One fit, from the request to the run file: begin, resume or update says what is to be drawn, and the run follows.
+/// One fit, from the request to the run file: begin, resume or update says what is to be drawn, and the run
+/// follows.
 class Fit {
  public:
   /// Reads the data if need be, plans families and resolves settings. Nothing is written. Throws

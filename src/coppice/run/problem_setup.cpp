@@ -178,7 +178,8 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
   setup->plan.has_copies = contents.has_weights();
   setup->rows = encode(setup->plan, table, contents.copies());
   if (!setup->plan.blocks.front().spreads.empty())
-    spread_rows(setup->plan, table, [&](std::size_t row) { return number_of(contents.part, row); }, setup->rows);
+    spread_rows(
+        setup->plan, table, [&](std::size_t row) { return number_of(contents.part, row); }, setup->rows);
   else
     spread_ties(setup->plan, table, setup->rows);
   if (contents.has_weights()) {
@@ -238,8 +239,7 @@ bool resolve_settings(RunContents& contents, std::size_t threads, std::unique_pt
     config.notes.push_back(
         fmt::format("row weights '{}': {} rows count as {:.0f}; the copies of a row share a cluster",
                     contents.weights.columns.front().name, contents.table.rows(), setup->rows.copies()));
-  if (std::string note =
-          expected_clusters_note(*setup->model, setup->problem.parameters, contents.rows());
+  if (std::string note = expected_clusters_note(*setup->model, setup->problem.parameters, contents.rows());
       !note.empty())
     config.notes.push_back(std::move(note));
   if (!setup->model->resolves_settings()) return has_chosen;

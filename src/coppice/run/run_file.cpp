@@ -134,7 +134,8 @@ TablePart part_from_json(const std::string& text, std::size_t rows) {
                    .numbers = object.at("numbers").get<std::vector<std::uint64_t>>()};
     const bool ascends = std::adjacent_find(part.numbers.begin(), part.numbers.end(),
                                             std::greater_equal<>()) == part.numbers.end();
-    if (part.numbers.empty() || part.numbers.size() != rows || !ascends || part.numbers.back() >= part.all_rows)
+    if (part.numbers.empty() || part.numbers.size() != rows || !ascends ||
+        part.numbers.back() >= part.all_rows)
       fail(ErrorCode::bad_data, "the run file is damaged: its rows are not rows of the table");
     return part;
   } catch (const nlohmann::json::exception&) {

@@ -140,9 +140,9 @@ TEST(Decisions, NumbersBetweenThoseOfAScaleAreLevelsToo) {
   const Dataset data = read_cells("0 2 4 5 6 8", 5);
   EXPECT_EQ(data.table.columns.at(1).levels, (Texts{"0", "1", "2", "3", "4", "5", "6", "7", "8"}));
   EXPECT_EQ(read_like_bytes("w;v\n1;7\n", "n.csv", data.codebook, "").columns.at(1).text(0), "7");
-  EXPECT_FALSE(
-      message_of(ErrorCode::bad_data, [&] { read_like_bytes("w;v\n1;9\n", "n.csv", data.codebook, ""); })
-          .empty());
+  EXPECT_FALSE(message_of(ErrorCode::bad_data, [&] {
+                 read_like_bytes("w;v\n1;9\n", "n.csv", data.codebook, "");
+               }).empty());
 }
 
 TEST(Decisions, CountsAreOverdispersedIfTheVarianceIsClearlyAboveTheMean) {

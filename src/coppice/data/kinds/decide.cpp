@@ -152,7 +152,8 @@ bool is_scale(const Measure& m, const KindRules& rules) {
          static_cast<double>(m.present) >= rules.category_repeats * m.greatest;
 }
 
-/// Log likelihood of whole numbers, with the penalty of the Bayesian information criterion for so many parameters.
+/// Log likelihood of whole numbers, with the penalty of the Bayesian information criterion for so many
+/// parameters.
 template <typename LogMass>
 double penalized(const std::map<double, std::size_t>& frequencies, double cells, double parameters,
                  const LogMass& log_mass) {
@@ -164,9 +165,8 @@ double penalized(const std::map<double, std::size_t>& frequencies, double cells,
 /// The best of a Poisson, a negative binomial and a rounded normal distribution with the column's mean.
 double penalized_as_amounts(const std::map<double, std::size_t>& frequencies, const Measure& m) {
   const auto cells = static_cast<double>(m.present);
-  double best = penalized(frequencies, cells, 1.0, [&](double x) {
-    return x * std::log(m.mean) - m.mean - log_gamma(x + 1.0);
-  });
+  double best = penalized(frequencies, cells, 1.0,
+                          [&](double x) { return x * std::log(m.mean) - m.mean - log_gamma(x + 1.0); });
   for (double size = 0.05; size < 2000.0; size *= 1.5)
     best = std::max(best, penalized(frequencies, cells, 2.0, [&](double x) {
                       return log_gamma(x + size) - log_gamma(size) - log_gamma(x + 1.0) -
@@ -199,9 +199,11 @@ bool is_coded(const NumberColumn& column, std::span<const double> cells, const M
 Decision decide_coded(const Measure& m, const KindRules& rules) {
   Decision decision;
   decision.kind = Kind::category;
-  decision.reason = fmt::format("{} different whole numbers from {} to {} that are not distributed like counts",
-                                m.distinct, m.least, m.greatest);
-  decision.ambiguous = "codes or a scale; kind = \"count\" if they count something, \"real\" if steps are alike";
+  decision.reason =
+      fmt::format("{} different whole numbers from {} to {} that are not distributed like counts", m.distinct,
+                  m.least, m.greatest);
+  decision.ambiguous =
+      "codes or a scale; kind = \"count\" if they count something, \"real\" if steps are alike";
   // Another number between them may come with new rows.
   if (m.greatest - m.least < static_cast<double>(rules.code_values))
     for (double level = m.least; level <= m.greatest; level += 1.0)

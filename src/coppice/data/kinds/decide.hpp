@@ -20,9 +20,9 @@ struct Decision {
   std::optional<double> hurdle = {};
   std::optional<double> resolution = {};
   std::string reason = {};
-  std::string left_out = {};   // why it is not modeled; empty: it is
-  std::string ambiguous = {};  // what else it could be, and how to say so; empty: nothing
-  std::string sentinel = {};   // a number that looks like a code for missing; empty: none
+  std::string left_out = {};             // why it is not modeled; empty: it is
+  std::string ambiguous = {};            // what else it could be, and how to say so; empty: nothing
+  std::string sentinel = {};             // a number that looks like a code for missing; empty: none
   std::vector<std::string> levels = {};  // of a category: values that may come although none is there yet
 };
 

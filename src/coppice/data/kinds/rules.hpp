@@ -13,8 +13,8 @@ struct KindRules {
   /// At most this many distinct values are categories (two: binary), if each occurs this often on average.
   std::size_t category_values = 5;
   double category_repeats = 3.0;
-  /// At most this many distinct whole numbers are categories if that raises their penalized log likelihood above
-  /// that of the best distribution of counts by so much.
+  /// At most this many distinct whole numbers are categories if that raises their penalized log likelihood
+  /// above that of the best distribution of counts by so much.
   std::size_t code_values = 12;
   double code_evidence = 5.0;
   /// Whole numbers from 0 are counts below this mean and with at most this many distinct values, unless they

@@ -67,8 +67,9 @@ void DataParallel::tally(Engine& engine, const StreamName& next) {
   keys_of_ = next;
 }
 
-DrawnClusters DataParallel::draw_clusters(const Family& family, double discount, std::span<const double> stats,
-                                          const StreamName& name, Purpose purpose) {
+DrawnClusters DataParallel::draw_clusters(const Family& family, double discount,
+                                          std::span<const double> stats, const StreamName& name,
+                                          Purpose purpose) {
   const std::size_t stats_size = family.stats_size();
   const std::size_t clusters = stats.size() / stats_size;
   DrawnClusters drawn;

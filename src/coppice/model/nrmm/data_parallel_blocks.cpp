@@ -278,7 +278,8 @@ void DataParallelBlocks::make_labels(std::size_t block) {
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
       if (!rows_->is_incomplete(row)) continue;
       Stream stream(assignment.name, purpose::missing, number(row));
-      const double* theta = assignment.clusters.thetas.data() + static_cast<std::size_t>(labels_[row]) * theta_size;
+      const double* theta =
+          assignment.clusters.thetas.data() + static_cast<std::size_t>(labels_[row]) * theta_size;
       batches_->draw_missing_given(theta, stream, rows_->start_filling(row));
     }
   }
@@ -502,8 +503,10 @@ BlockAnswer DataParallelBlocks::propose(std::size_t block) {
         const std::uint64_t row = number(rows.begin + part[i]);
         std::size_t side = row == pair.second ? 1 : 0;
         if (row != pair.first && row != pair.second) {
-          side = pair.is_split() ? (uniforms[part[i]] < draw.second(i) ? 1 : 0)
-                                 : (static_cast<std::uint32_t>(labels_[rows.begin + part[i]]) == pair.second_slot ? 1 : 0);
+          side =
+              pair.is_split()
+                  ? (uniforms[part[i]] < draw.second(i) ? 1 : 0)
+                  : (static_cast<std::uint32_t>(labels_[rows.begin + part[i]]) == pair.second_slot ? 1 : 0);
           log_q += draw.log_p(side, i);
         }
         if (!pair.is_split()) continue;

@@ -143,8 +143,7 @@ class DataParallelSampler final : public Inference,
     auto next = rows.begin();
     for (const FilledRows::Cell& cell : filled_.cells()) {
       while (next != rows.end() && *next < cell.row) ++next;
-      if (next != rows.end() && *next == cell.row)
-        cells.push_back(filled_.rows()[cell.row][cell.column]);
+      if (next != rows.end() && *next == cell.row) cells.push_back(filled_.rows()[cell.row][cell.column]);
     }
     return write_learned(hyper, cells);
   }
@@ -175,13 +174,10 @@ class DataParallelSampler final : public Inference,
   }
 
   void load_first(std::string_view, std::size_t) override {
-    fail(ErrorCode::configuration,
-         "a run of --sampler data-parallel takes no new rows; fit all rows again");
+    fail(ErrorCode::configuration, "a run of --sampler data-parallel takes no new rows; fit all rows again");
   }
 
-  std::size_t draw_prior_count(Stream& stream) const override {
-    return process_->draw_count(stream, rows_);
-  }
+  std::size_t draw_prior_count(Stream& stream) const override { return process_->draw_count(stream, rows_); }
 
   void draw_prior(const StreamName& name) override {
     Stream stream(name, Purpose::prior_shape);

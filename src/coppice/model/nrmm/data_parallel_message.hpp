@@ -25,8 +25,8 @@ inline constexpr auto accept = static_cast<Purpose>(kFirst + 5);     // of a pai
 inline constexpr auto in_launch = static_cast<Purpose>(kFirst + 6);  // whether a row is in it
 inline constexpr auto start = static_cast<Purpose>(kFirst + 7);      // rows of the starting fit
 // NOLINTEND(readability-identifier-naming)
-inline constexpr std::uint64_t kSides = kFirst + 0x1000;       // parameters of the sides, by stage
-inline constexpr std::uint64_t kStage = kFirst + 0x10000;      // sides of rows, by stage
+inline constexpr std::uint64_t kSides = kFirst + 0x1000;   // parameters of the sides, by stage
+inline constexpr std::uint64_t kStage = kFirst + 0x10000;  // sides of rows, by stage
 inline Purpose sides(std::uint64_t stage) { return static_cast<Purpose>(kSides + stage); }
 inline Purpose stage(std::uint64_t stage) { return static_cast<Purpose>(kStage + stage); }
 }  // namespace data_parallel_purpose
@@ -50,9 +50,9 @@ struct Assignment {
 
 /// Two rows and the union S of their clusters, which are the same cluster if the move is a split.
 struct RowPair {
-  std::uint64_t first = 0, second = 0;           // rows
+  std::uint64_t first = 0, second = 0;            // rows
   std::uint32_t first_slot = 0, second_slot = 0;  // their clusters
-  double launch_share = 1.0;                     // of S: as many rows are in the launch
+  double launch_share = 1.0;                      // of S: as many rows are in the launch
 
   bool is_split() const { return first_slot == second_slot; }
 };
@@ -68,15 +68,15 @@ enum class Question : std::uint64_t {
 
 struct BlockMessage {
   Question question = Question::tally;
-  std::vector<double> hyper;       // of the family
-  bool labels_are_kept = false;    // the blocks have labels that no assignment gives
-  Assignment assignment;           // otherwise this gives them
-  StreamName name;                 // of the keys and launches that are asked about
+  std::vector<double> hyper;        // of the family
+  bool labels_are_kept = false;     // the blocks have labels that no assignment gives
+  Assignment assignment;            // otherwise this gives them
+  StreamName name;                  // of the keys and launches that are asked about
   std::vector<std::uint64_t> rows;  // to locate, or whose cells are asked for; these ascending
   std::vector<RowPair> pairs;
-  std::uint64_t stage = 0;     // of the launch; in stage 0 sides are random
-  bool all_rows = false;       // of S, not only those in the launch
-  DrawnClusters sides;         // two for each pair, after stage 0
+  std::uint64_t stage = 0;  // of the launch; in stage 0 sides are random
+  bool all_rows = false;    // of S, not only those in the launch
+  DrawnClusters sides;      // two for each pair, after stage 0
 
   std::string encode() const;
   static BlockMessage decode(std::string_view bytes);

@@ -12,8 +12,8 @@ namespace coppice::nrmm {
 namespace {
 
 /// Up to this many rows auto scans all of them in every sweep: that brings more than anything else it could
-/// do in the same time. A fit of more rows becomes data-parallel: at 30,000 rows both reach the same log joint
-/// in the same time, at 100,000 the scans are far behind.
+/// do in the same time. A fit of more rows becomes data-parallel: at 30,000 rows both reach the same log
+/// joint in the same time, at 100,000 the scans are far behind.
 constexpr std::size_t kRowsForScans = 100'000;
 
 const std::vector<std::string> kGuides{"ibhc+bisect", "bisect", "ibhc"};
@@ -96,12 +96,13 @@ std::vector<Parameter> parameter_table() {
        true,
        {},
        2},
-      choice_row("sampler", "auto",
-                 "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also "
-                 "whole blocks of rows, guided by a tree; data-parallel: all rows at once, for many rows; auto: "
-                 "a mix of the first three, or data-parallel, by the number of rows; "
-                 "tree-guided-published: not exact, for comparison",
-                 {"auto", "gibbs", "split-merge", "tree-guided", "data-parallel", "tree-guided-published"}),
+      choice_row(
+          "sampler", "auto",
+          "gibbs: one row at a time; split-merge: also two clusters at a time; tree-guided: also "
+          "whole blocks of rows, guided by a tree; data-parallel: all rows at once, for many rows; auto: "
+          "a mix of the first three, or data-parallel, by the number of rows; "
+          "tree-guided-published: not exact, for comparison",
+          {"auto", "gibbs", "split-merge", "tree-guided", "data-parallel", "tree-guided-published"}),
       count_row("split-merge-moves", "5",
                 "split-merge proposals in a sweep (five times as many in the first 50)"),
       count_row("split-merge-scans", "0", "restricted Gibbs scans between launch and proposal", 0.0, 1000.0),
@@ -137,8 +138,8 @@ std::vector<Parameter> parameter_table() {
                 "rows of a block of data-parallel; what is drawn depends on it, but not on threads", 1.0,
                 1e9),
       count_row("answer-rows", "10000",
-                "rows, drawn at random, that answers about a run of data-parallel are about; 0: all of them", 0.0,
-                1e9),
+                "rows, drawn at random, that answers about a run of data-parallel are about; 0: all of them",
+                0.0, 1e9),
       choice_row("init", "auto",
                  "initial state: rows allocated one by one (sequential), the guide's clusters, or one "
                  "cluster; auto: the guide if the sampler has one; data-parallel begins with a fit of some "
@@ -207,8 +208,8 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
   const Options options(problem.parameters, rows);
   // Whoever says how rows are to be moved one by one wants that.
   constexpr const char* kOfOthers[] = {
-      "split-merge-moves",  "split-merge-scans", "split-merge-launch", "guide",     "block-moves",
-      "guided-split-moves", "guided-split-scans", "multiway-moves",    "row-updates", "scan-every"};
+      "split-merge-moves",  "split-merge-scans",  "split-merge-launch", "guide",       "block-moves",
+      "guided-split-moves", "guided-split-scans", "multiway-moves",     "row-updates", "scan-every"};
   const bool is_free = std::none_of(std::begin(kOfOthers), std::end(kOfOthers),
                                     [&](const char* name) { return given.contains(name); });
   if (rows > kRowsForScans && is_free && !problem.rows->has_copies)

@@ -118,7 +118,8 @@ class NestedMixtureSampler final : public Inference {
   double log_joint() const override { return state().log_collapsed() - regularizer(state().hinge()); }
   double log_joint_from_scratch() const override {
     state().audit();
-    return state().log_collapsed_from_scratch() - regularizer(state().margins().total_from_scratch(state().tree()));
+    return state().log_collapsed_from_scratch() -
+           regularizer(state().margins().total_from_scratch(state().tree()));
   }
 
   void labels(std::span<Label> labels) const override { state().tree().labels(labels); }
