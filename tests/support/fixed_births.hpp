@@ -23,7 +23,7 @@ inline Agreement compare_fixed_births(const Family& family, const Rows& rows,
   FilledRows filled(family, rows);
   nrmm::DataParallelOptions options;
   options.block_size = 2;
-  nrmm::DataParallelBlocks blocks(family, nullptr, filled, options.block_size);
+  nrmm::DataParallelBlocks blocks(family, nullptr, filled, options.block_size, TablePart{});
   nrmm::DataParallel sampler(family, partitions, blocks, rows.size(), options);
   ThreadEngine engine;
   Labels labels(rows.size());

@@ -67,12 +67,12 @@ TEST(Decisions, OfSmallColumns) {
       {"7 7 7 7", 1, "constant", false},
       {"a a a", 1, "constant", false},
       {"NA NA ?", 1, "empty", false},
-      {"1 2 3", 5, "category", true},          // passenger class
-      {"1 2 3 4 5", 5, "category", true},      // Likert
-      {"1 2 3 4 5 6 7", 5, "category", true},  // Likert 1-7
-      {"0 1 2 3 4 5 6", 5, "count", true},     // starts at 0
-      {"0 2 4 5 6 8", 5, "category", true},    // legs: not a count's distribution
-      {"0 1 1 2 3 5 8 13 2 1 0 1", 2, "count", true},
+      {"1 2 3", 5, "category", true},                  // passenger class
+      {"1 2 3 4 5", 5, "category", true},              // Likert
+      {"1 2 3 4 5 6 7", 5, "category", true},          // Likert 1-7
+      {"0 1 2 3 4 5 6", 5, "count", true},             // starts at 0
+      {"0 2 4 5 6 8", 5, "category", true},            // legs: not a count's distribution
+      {"0 1 1 2 3 5 8 13 2 1 0 1", 1, "count", true},  // too few cells to tell
       {"0 1 2 3 4 5 6 7 8 9 10 11", 2, "count", false},
       {"3750 3800 3250 3450 3650 3625", 4, "real", true},  // grams; few enough to be codes
       {"21 35 28 44 50 31 27", 4, "real", false},
