@@ -89,8 +89,8 @@ TEST(CrosscatRows, GibbsAndSplitMergeAloneAtFixedColumns) {
     const ModelEntry& model = model_by_name("crosscat");
     const Problem problem{
         &fixture.family(), &fixture.rows,
-        ParameterValues(model.parameters,
-                        settings_from({"alpha-rows=0.8", "column-sweeps=0", "init=\"single\"", kernel}))};
+        ParameterValues(model.parameters, settings_from({"alpha-rows=0.8", "column-sweeps=0", "view-moves=0",
+                                                         "init=\"single\"", kernel}))};
     const std::unique_ptr<Inference> sampler = model.make_inference(problem);
     std::map<std::string, double> truth;
     std::vector<double> terms;

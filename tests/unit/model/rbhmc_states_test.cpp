@@ -10,7 +10,11 @@
 namespace coppice::test {
 namespace {
 
-/// The state as it was written before: no header, hottest replica first.
+/// Counts of the moves that there were from the beginning, and of those of blocks behind them.
+constexpr std::size_t kFirstCounts = 9 * sizeof(MoveCount) + sizeof(std::uint64_t);
+constexpr std::size_t kBlockCounts = 2 * sizeof(MoveCount);
+
+/// The state as it was written before: no header, hottest replica first, no moves of blocks.
 std::string in_old_form(const std::string& state, std::size_t replicas) {
   ByteReader reader(state);
   reader.get<std::uint64_t>();
@@ -20,6 +24,7 @@ std::string in_old_form(const std::string& state, std::size_t replicas) {
   for (std::size_t r = 0; r < replicas; ++r) {
     const std::size_t length = r + 1 < replicas ? reader.get<std::uint64_t>() : reader.left();
     parts.emplace_back(reader.take(length));
+    parts.back().erase(kFirstCounts, kBlockCounts);
   }
   ByteWriter writer;
   for (std::size_t r = counts.size(); r-- > 0;) writer.put(counts[r]);
@@ -47,7 +52,7 @@ TEST(RbhmcStates, WithoutAHeaderAreUnderstood) {
     const std::unique_ptr<Inference> other = model.make_inference(problem);
     other->init({9, 0, 0});
     other->load(in_old_form(state, replicas));
-    EXPECT_EQ(other->save(), state);
+    EXPECT_EQ(in_old_form(other->save(), replicas), in_old_form(state, replicas));
     std::string of_another_version = state;
     of_another_version[0] = static_cast<char>(of_another_version[0] + 1);
     EXPECT_THROW(other->load(of_another_version), Error);
