@@ -162,7 +162,44 @@ double penalized(const std::map<double, std::size_t>& frequencies, double cells,
   return sum;
 }
 
-/// The best of a Poisson, a negative binomial and a rounded normal distribution with the column's mean.
+/// A mixture of Poisson distributions, fitted by expectation maximization: counts of rows in several
+/// clusters.
+double penalized_as_poisson_mixture(const std::map<double, std::size_t>& frequencies, const Measure& m,
+                                    std::size_t parts) {
+  constexpr int kSteps = 60;
+  const auto count = static_cast<double>(parts);
+  std::vector<double> means(parts);
+  std::vector<double> shares(parts, 1.0 / count);
+  for (std::size_t k = 0; k < parts; ++k)
+    means[k] = m.least + (m.greatest - m.least) * (static_cast<double>(k) + 0.5) / count;
+  const auto log_part = [&](std::size_t k, double x) {
+    return std::log(shares[k]) + x * std::log(means[k]) - means[k] - log_gamma(x + 1.0);
+  };
+  const auto log_mass = [&](double x) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < parts; ++k) sum += std::exp(log_part(k, x));
+    return std::log(sum);
+  };
+  const auto cells = static_cast<double>(m.present);
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<double> weights(parts, 1e-9);
+    std::vector<double> sums(parts, 1e-9);
+    for (const auto& [value, frequency] : frequencies)
+      for (std::size_t k = 0; k < parts; ++k) {
+        const double weight = static_cast<double>(frequency) * std::exp(log_part(k, value) - log_mass(value));
+        weights[k] += weight;
+        sums[k] += weight * value;
+      }
+    for (std::size_t k = 0; k < parts; ++k) {
+      shares[k] = weights[k] / (cells + count * 1e-9);
+      means[k] = sums[k] / weights[k];
+    }
+  }
+  return penalized(frequencies, cells, 2.0 * count - 1.0, log_mass);
+}
+
+/// The best of a Poisson distribution and mixtures of two or three, a negative binomial, and a rounded normal
+/// distribution.
 double penalized_as_amounts(const std::map<double, std::size_t>& frequencies, const Measure& m) {
   const auto cells = static_cast<double>(m.present);
   double best = penalized(frequencies, cells, 1.0,
@@ -172,6 +209,8 @@ double penalized_as_amounts(const std::map<double, std::size_t>& frequencies, co
                       return log_gamma(x + size) - log_gamma(size) - log_gamma(x + 1.0) -
                              size * std::log1p(m.mean / size) + x * std::log(m.mean / (m.mean + size));
                     }));
+  for (const std::size_t parts : {std::size_t{2}, std::size_t{3}})
+    best = std::max(best, penalized_as_poisson_mixture(frequencies, m, parts));
   return std::max(best, penalized(frequencies, cells, 2.0, [&](double x) {
                     const double z = (x - m.mean) / m.deviation;
                     return -0.5 * z * z - 0.5 * kLog2Pi - std::log(m.deviation);
@@ -205,7 +244,7 @@ Decision decide_coded(const Measure& m, const KindRules& rules) {
   decision.ambiguous =
       "codes or a scale; kind = \"count\" if they count something, \"real\" if steps are alike";
   // Another number between them may come with new rows.
-  if (m.greatest - m.least < static_cast<double>(rules.code_values))
+  if (m.greatest - m.least < 2.0 * static_cast<double>(rules.code_values))
     for (double level = m.least; level <= m.greatest; level += 1.0)
       decision.levels.push_back(fmt::format("{}", level));
   return decision;
