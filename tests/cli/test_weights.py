@@ -82,3 +82,9 @@ def test_what_cannot_be_done_is_refused(coppice, table):
     assert (
         "whole number" in coppice("fit", "nrmm", "half.csv", "--weights", "people", "-o", "no.coppice", code=65).stderr
     )
+
+
+def test_questions_about_single_cells_refuse_weights(coppice, table):
+    coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
+    assert "fit without --weights" in coppice("ask", "depend", "run.coppice", code=78).stderr
+    assert "fit without --weights" in coppice("ask", "anomalies", "run.coppice", code=78).stderr

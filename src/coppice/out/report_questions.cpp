@@ -24,6 +24,7 @@ constexpr double kMostCost = 2e7;
 constexpr std::size_t kMostPairs = 20;
 
 bool takes_gaps(const SavedRun& run) {
+  if (run.contents().has_weights()) return false;
   for (const FamilyPlan::Block& block : run.setup().plan.blocks)
     if (!family_by_name(block.family).gaps_in_new_rows) return false;
   return true;

@@ -77,6 +77,12 @@ std::size_t cell_of_column(const SavedRun& run, std::size_t column) {
 }
 
 void need_gaps(const SavedRun& run, const char* what) {
+  if (run.contents().has_weights())
+    fail(ErrorCode::configuration,
+         "{}: {} needs rows of which only some cells are known, but rows with weights must be complete; fit "
+         "without "
+         "--weights",
+         run.file().path(), what);
   for (const FamilyPlan::Block& block : run.setup().plan.blocks)
     if (!family_by_name(block.family).gaps_in_new_rows)
       fail(
