@@ -56,16 +56,17 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self : object
             Fitted estimator.
         """
-        self._fit_rows(X)
+        self._tell(self._fit_rows(X))
         return self
 
-    def _fit_rows(self, X: Any, sample_weight: Any = None) -> None:
+    def _fit_rows(self, X: Any, sample_weight: Any = None) -> str:
         if is_in_parts(X):
             raise ValueError("a table in parts can be fitted by NRMMixture(sampler='data-parallel')")
         frame = frame_of(self, X, fitting=True, allow_nan=self._allows_nan())
         weights = None if sample_weight is None else weights_of(sample_weight, len(frame.row_ids()))
-        self._tell(self._fit_frame(frame, weights=weights))
+        ending = self._fit_frame(frame, weights=weights)
         self._input_package = type(X).__module__.split(".")[0]
+        return ending
 
     def _fit_parts(self, X: Any, client: Any) -> str:
         if getattr(self, "sampler", None) not in ("auto", "data-parallel"):
@@ -408,7 +409,7 @@ class WeightedClusterer(Clusterer):
         self : object
             Fitted estimator.
         """
-        self._fit_rows(X, sample_weight)
+        self._tell(self._fit_rows(X, sample_weight))
         return self
 
 
@@ -441,7 +442,7 @@ class StreamingClusterer(WeightedClusterer):
             Fitted estimator.
         """
         if not is_in_parts(X):
-            self._fit_rows(X, sample_weight)
+            self._tell(self._fit_rows(X, sample_weight))
             return self
         if sample_weight is not None:
             raise ValueError("rows of a table in parts have no weights")
@@ -469,7 +470,7 @@ class StreamingClusterer(WeightedClusterer):
             The estimator, updated with the new rows.
         """
         if not hasattr(self, "run_"):
-            self._fit_rows(X)
+            self._tell(self._fit_rows(X))
             return self
         wanted = [column["name"] for column in self.run_.inputs]
         frame = frame_of(self, X, fitting=False, allow_nan=self._allows_nan(), wanted=wanted)

@@ -8,7 +8,7 @@ namespace coppice {
 
 std::string why_not_a_weight(double value) {
   if (is_missing(value)) return "is missing; give every row one";
-  if (value == 0.0) return "stands for nothing; leave the row out";
+  if (value == 0.0) return "is zero and stands for nothing; leave the row out";
   if (!(value >= 1.0) || value != std::floor(value))
     return "is not a whole number of rows; a weight counts equal rows: 1, 2, 3, ...";
   return {};

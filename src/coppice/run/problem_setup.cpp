@@ -64,7 +64,8 @@ ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents
   if (model.abilities == nullptr) return {};
   ChainAbilities abilities =
       model.abilities(ParameterValues(model.parameters, parameters_of(model, contents, config)));
-  abilities.learns_hyper &= config.hyper == kLearnedHyper;
+  // Copies of a row lie at one point: a learned scale of real columns would shrink to nothing.
+  abilities.learns_hyper &= config.hyper == kLearnedHyper && !contents.has_weights();
   return abilities;
 }
 
