@@ -12,16 +12,16 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kMostLabels = 25'000'000;       // kept in memory: 100 MB
-constexpr std::size_t kLeastRows = 200;               // of a sample
+constexpr std::size_t kMostKeptLabels = 25'000'000;   // kept in memory: 100 MB
+constexpr std::size_t kLeastSampledRows = 200;        // of a sample
 constexpr std::size_t kMostViewLabels = 400'000'000;  // decoded with the views of the draws
-constexpr std::size_t kLeastDraws = 500;              // of a chain
+constexpr std::size_t kLeastDrawsOfAChain = 500;      // of a chain
 constexpr std::size_t kMostColumns = 400;
 constexpr std::size_t kViews = 3;  // in which the rows' clusters are looked at
 
 std::size_t rows_used(const SavedRun& run, std::size_t partitions, std::size_t most_rows) {
   const std::size_t draws = run.draws_per_chain() * run.config().chains * partitions;
-  return std::min(most_rows, std::max(kMostLabels / std::max<std::size_t>(draws, 1), kLeastRows));
+  return std::min(most_rows, std::max(kMostKeptLabels / std::max<std::size_t>(draws, 1), kLeastSampledRows));
 }
 
 PartitionDraws start(std::string where, std::size_t chains, std::vector<std::size_t> members) {
@@ -79,8 +79,8 @@ std::vector<std::size_t> columns_of_different_views(const PartitionDraws& column
 std::vector<PartitionDraws> view_draws(const SavedRun& run, std::size_t most_rows) {
   const std::vector<std::size_t>& order = run.setup().plan.order;
   const std::size_t chains = run.config().chains;
-  const std::size_t most =
-      std::max(kMostViewLabels / std::max<std::size_t>(run.rows() * order.size(), 1), kLeastDraws * chains);
+  const std::size_t most = std::max(kMostViewLabels / std::max<std::size_t>(run.rows() * order.size(), 1),
+                                    kLeastDrawsOfAChain * chains);
   const auto for_each_views = [&](const auto& visit) {
     run.for_each_draw(most, [&](const SavedDraw& draw) {
       const Views encoded = run.model().views(run.setup().problem, draw.payload);
@@ -107,8 +107,8 @@ std::vector<PartitionDraws> view_draws(const SavedRun& run, std::size_t most_row
   return partitions;
 }
 
-std::string name_of(const SavedRun& run, const PartitionDraws& draws, const PartitionTrace& trace,
-                    std::size_t reference) {
+std::string title_of(const SavedRun& run, const PartitionDraws& draws, const PartitionTrace& trace,
+                     std::size_t reference) {
   if (trace.kind == PartitionTrace::Kind::distance)
     return fmt::format("distance to reference {}{}", reference, draws.suffix());
   const auto shown = [&](std::size_t member) {
@@ -145,7 +145,7 @@ std::vector<PartitionDiagnostic> diagnose_partitions(const SavedRun& run,
         trace.second = draws.members[trace.second];
       }
       PartitionDiagnostic entry;
-      entry.summary = summarize_trace(name_of(run, draws, trace, references), trace.values);
+      entry.summary = summarize_trace(title_of(run, draws, trace, references), trace.values);
       entry.trace = std::move(trace);
       entry.where = draws.where;
       entry.level = draws.level;
