@@ -117,7 +117,8 @@ class MpiRanks final : public Ranks, public Engine {
     for (std::size_t rank = 0; drives() && rank < counts.size(); ++rank) {
       value_places[rank] = static_cast<int>(total);
       for (int i = 0; i < counts[rank]; ++i) {
-        const std::uint64_t size = all_sizes[static_cast<std::size_t>(places[rank] + i)];
+        const std::uint64_t size =
+            all_sizes[static_cast<std::size_t>(places[rank]) + static_cast<std::size_t>(i)];
         value_counts[rank] += static_cast<int>(size);
         total += size;
       }
