@@ -14,7 +14,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/parameter_draws.hpp"
-#include "coppice/run/partition_values.hpp"
+#include "coppice/run/partition_draws.hpp"
 
 namespace coppice {
 namespace {
@@ -347,7 +347,7 @@ class Scheduler {
     const LengthDecision decision = decide_length(
         config_.length(), file_.traces(setup_.traces.size()),
         length_limits(setup_.problem.table_rows(), setup_.levels),
-        [&](std::size_t first) { return partition_values(file_, setup_.levels, setup_.rows.size(), first); });
+        [&](std::size_t first) { return partition_values(file_, setup_, first); });
     file_.set_length(decision.length, decision.is_end ? kEndTrusted : "");
     config_.set_length(decision.length);
     has_ended_ = decision.is_end;
