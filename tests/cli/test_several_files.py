@@ -124,9 +124,10 @@ def test_what_cannot_be_one_table_is_refused(coppice, parts):
     said = coppice("fit", "nrmm", *parts, "-o", "r.coppice", code=78).stderr
     assert "part-0.csv and 3 more" in said and "--sampler data-parallel" in said
     for flag in ("--id", "--truth", "--weights"):
-        assert f"{flag} is for a table in one file" in coppice(
-            *fit_command(parts, "r.coppice"), flag, "answer", code=78
-        ).stderr
+        assert (
+            f"{flag} is for a table in one file"
+            in coppice(*fit_command(parts, "r.coppice"), flag, "answer", code=78).stderr
+        )
     coppice.write("bad.csv", "x,y,color,answer\n1,ten,red,no\n")
     book = '[[column]]\nname = "y"\nkind = "real"\n'
     said = coppice(

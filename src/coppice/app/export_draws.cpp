@@ -78,7 +78,8 @@ void export_labels_of_draw(const ExportArguments& arguments, const SavedRun& run
     const std::optional<TableFiles> files = TableFiles::of_run(run.contents().source);
     if (!files)
       fail(ErrorCode::configuration,
-           "the rows of this run are not in its file: labels of all rows come from Python, where the data are: "
+           "the rows of this run are not in its file: labels of all rows come from Python, where the data "
+           "are: "
            "write_labels()");
     const std::string question = run.label_question(arguments.chain, *arguments.draw);
     LabelFiles output(arguments, nullptr);

@@ -146,6 +146,9 @@ void complete(FitArguments& arguments) {
 int serve(Ranks& ranks) {
   try {
     serve_run(ranks);
+  } catch (const Error& error) {
+    write_error_stream(fmt::format("error: {}\n", error.what()));
+    ranks.abort(static_cast<int>(error.code()));
   } catch (const std::exception& error) {
     write_error_stream(fmt::format("error: {}\n", error.what()));
     ranks.abort(static_cast<int>(ErrorCode::bug));
@@ -178,7 +181,8 @@ void plan_files(const FitArguments& arguments, const DataFlags& reading, FitRequ
   const auto sampler = request.parameters.find("sampler");
   if (sampler == request.parameters.end() || sampler->second.text != "data-parallel")
     fail(ErrorCode::configuration,
-         "{} and {} more: several files are one table for nrmm --sampler data-parallel only; put the rows into one "
+         "{} and {} more: several files are one table for nrmm --sampler data-parallel only; put the rows "
+         "into one "
          "file, or use that sampler",
          arguments.data.front(), arguments.data.size() - 1);
   Codebook book;
@@ -186,8 +190,8 @@ void plan_files(const FitArguments& arguments, const DataFlags& reading, FitRequ
   const TableFiles files(arguments.data, options);
   request.data = files.sample(planning_rows(files.rows()), options);
   first_lines = coppice::app::first_lines(*request.data, arguments.data.front(), false);
-  const std::size_t most = ParameterValues(model_by_name(request.model).parameters, request.parameters)
-                               .integer("answer-rows");
+  const std::size_t most =
+      ParameterValues(model_by_name(request.model).parameters, request.parameters).integer("answer-rows");
   FitRequest::Parts parts;
   parts.all_rows = files.rows();
   parts.numbers = answer_rows(files.rows(), most == 0 ? files.rows() : most);
@@ -256,9 +260,10 @@ void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
   auto arguments = std::make_shared<FitArguments>();
   command->add_option("model", arguments->model, "model (coppice models lists them); may be left out");
-  command->add_option("data", arguments->data,
-                      "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin; several files are "
-                      "one table for nrmm --sampler data-parallel");
+  command->add_option(
+      "data", arguments->data,
+      "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin; several files are "
+      "one table for nrmm --sampler data-parallel");
   command->add_option("-o,--output", arguments->output,
                       "run file to write [the name of the data with .coppice, in the current folder]");
   command->add_option("--config", arguments->config,

@@ -134,11 +134,10 @@ void TableFiles::add(File file) {
 }
 
 TableFiles::TableFiles(const std::vector<std::string>& paths, const ReadOptions& options) {
-  const std::pair<const char*, bool> roles_of_whole_tables[] = {
-      {"--id", !options.id.empty()},
-      {"--truth", !options.truth.empty()},
-      {"--weights", !options.weights.empty()},
-      {"--labels", !options.labels.empty()}};
+  const std::pair<const char*, bool> roles_of_whole_tables[] = {{"--id", !options.id.empty()},
+                                                                {"--truth", !options.truth.empty()},
+                                                                {"--weights", !options.weights.empty()},
+                                                                {"--labels", !options.labels.empty()}};
   for (const auto& [flag, is_given] : roles_of_whole_tables)
     if (is_given)
       fail(ErrorCode::configuration,

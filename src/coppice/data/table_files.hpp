@@ -1,6 +1,6 @@
-// A table in several files, one below the other, that no process needs as a whole: its columns are decided from
-// some of the rows, and the rows are read file by file. What was read is known by digest and by the file's
-// size and time, so that a file that changes is noticed.
+// A table in several files, one below the other, that no process needs as a whole: its columns are decided
+// from some of the rows, and the rows are read file by file. What was read is known by digest and by the
+// file's size and time, so that a file that changes is noticed.
 #pragma once
 
 #include <cstdint>

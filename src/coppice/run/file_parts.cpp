@@ -37,7 +37,8 @@ FileParts::FileParts(TableFiles files, const RunContents& contents, std::size_t 
 std::unique_ptr<PartOfTable> FileParts::read(std::size_t part) {
   const std::uint64_t begin = part * rows_of_part_;
   return std::make_unique<PartOfTable>(
-      description_, reader_.read(begin, std::min<std::uint64_t>(begin + rows_of_part_, files_.rows())), begin);
+      description_, reader_.read(begin, std::min<std::uint64_t>(begin + rows_of_part_, files_.rows())),
+      begin);
 }
 
 void FileParts::load(std::size_t begin, std::size_t end) {
@@ -61,8 +62,9 @@ void FileParts::visit_labels(std::string_view question, std::size_t threads,
   for (std::size_t part = 0; part < size(); ++part) {
     Labels labels;
     for (const double answered : read(part)->ask(question, 0, threads))
-      labels.push_back(canonical.emplace(static_cast<std::int64_t>(answered), static_cast<Label>(canonical.size()))
-                           .first->second);
+      labels.push_back(
+          canonical.emplace(static_cast<std::int64_t>(answered), static_cast<Label>(canonical.size()))
+              .first->second);
     visit(labels);
   }
 }

@@ -1,5 +1,5 @@
-// A run whose rows are in several files: blocks of them are read where they are asked for. Every process reads
-// those it answers for.
+// A run whose rows are in several files: blocks of them are read where they are asked for. Every process
+// reads those it answers for.
 #pragma once
 
 #include <cstdint>

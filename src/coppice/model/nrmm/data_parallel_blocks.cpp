@@ -118,7 +118,8 @@ void merge_in_order(std::span<const std::uint32_t> first, std::span<const std::u
     i += takes_first;
     j += 1 - takes_first;
   }
-  std::copy(first.begin() + static_cast<std::ptrdiff_t>(i), first.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
+  std::copy(first.begin() + static_cast<std::ptrdiff_t>(i), first.end(),
+            out.begin() + static_cast<std::ptrdiff_t>(at));
   std::copy(second.begin() + static_cast<std::ptrdiff_t>(j), second.end(),
             out.begin() + static_cast<std::ptrdiff_t>(at + first.size() - i));
 }
