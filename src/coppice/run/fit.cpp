@@ -14,6 +14,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/parameter_draws.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/run/partition_draws.hpp"
 
 namespace coppice {
@@ -54,8 +55,8 @@ class Chain {
       auto* in_blocks = dynamic_cast<UsesEngine*>(inference_.get());
       if (in_blocks == nullptr)
         fail(ErrorCode::configuration,
-             "several processes can work on one run of nrmm --sampler data-parallel; start this one without "
-             "mpirun");
+             "several processes can work on one run of {}; start this one without mpirun",
+             samplers_in_blocks());
       in_blocks->use_engine(*options.engine);
     }
     if (setup.model->has_held_out_trace())
