@@ -112,7 +112,10 @@ def test_label_files_of_threads_workers_and_processes_are_the_same(points, files
         fit = [*launcher, BINARY, "fit", "nrmm", *data, "-o", f"{run}.coppice", "--sampler", "data-parallel"]
         length = ["--block-size", BLOCK, "--chains", 1, "--warmup", WARMUP, "--draws", DRAWS, "--seed", SEED]
         more = [] if threads is None else ["--threads", str(threads)]
-        subprocess.run([*fit, *map(str, length), *more], cwd=tmp_path, check=True, capture_output=True)
+        environment = {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"}  # processes that wait give way
+        subprocess.run(
+            [*fit, *map(str, length), *more], cwd=tmp_path, check=True, capture_output=True, env=environment
+        )
         labels = [BINARY, "export", f"{run}.coppice", "--what", "labels", "--draw", str(DRAWS - 1), "--to", "npy"]
         subprocess.run([*labels, "-o", f"{run}/"], cwd=tmp_path, check=True, capture_output=True)
         return contents(tmp_path / run)
