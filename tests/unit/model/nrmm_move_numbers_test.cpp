@@ -33,7 +33,7 @@ void sweep(MoveNumbers& numbers, std::uint64_t number) {
 TEST(MoveNumbers, AreSharesOfAScan) {
   MoveNumbers numbers = numbers_with({});
   for (std::uint64_t number = 1; number < 50; ++number) sweep(numbers, number);
-  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 5u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::block), 5u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 1u);
   MoveNumbers resumed = numbers_with({});
@@ -48,7 +48,7 @@ TEST(MoveNumbers, AreSharesOfAScan) {
     EXPECT_EQ(each->in_sweep(GroupMove::neighbor), 30u);
   }
   numbers.reset();
-  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 5u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
 }
 
 TEST(MoveNumbers, ThoseThatAreGivenStay) {

@@ -38,7 +38,7 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
     split_merge_moves = parameters.integer("split-merge-moves");
   if (sampler == "split-merge" || sampler == "auto") {
     neighbor_moves = parameters.has("neighbor-moves") ? parameters.integer("neighbor-moves")
-                     : sampler == "auto"              ? 5
+                     : sampler == "auto"              ? 1
                                                       : 0;
     neighbor_scans = parameters.integer("neighbor-scans");
     adapts_neighbor_moves = sampler == "auto" && !parameters.has("neighbor-moves");
