@@ -186,6 +186,7 @@ std::vector<Variant> rbhmc_variants() {
       {"prior_bernoulli_drawn_theta",
        with_learned_prior(centered_bernoulli, "bernoulli"),
        {gibbs, drawn_theta}},
+      {"prior_categorical", with_learned_prior(bernoulli, "categorical"), {learn}},
       {"prior_gaussian_diagonal",
        with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian-diagonal"),
        {learn}},

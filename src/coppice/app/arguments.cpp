@@ -174,15 +174,11 @@ Dataset DataFlags::read(const std::string& path, std::vector<std::string>& lines
   return data;
 }
 
-Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
-  if (bytes.starts_with("SQLite format 3"))
-    fail(ErrorCode::bad_data, "{}: this is a run, not a table; look at it with: coppice summary {}", name,
-         name);
+ReadOptions DataFlags::options(Codebook& book, bool learns_labels) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
     fail(ErrorCode::configuration, "--labels and --labels-file exclude each other");
-  Codebook book;
   ReadOptions options;
   options.id = id;
   options.weights = weights;
@@ -203,6 +199,15 @@ Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name
     book = parse_codebook(read_text(codebook), codebook);
     options.codebook = &book;
   }
+  return options;
+}
+
+Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
+  if (bytes.starts_with("SQLite format 3"))
+    fail(ErrorCode::bad_data, "{}: this is a run, not a table; look at it with: coppice summary {}", name,
+         name);
+  Codebook book;
+  const ReadOptions options = this->options(book, learns_labels);
   Dataset data = read_dataset_bytes(bytes, name, options);
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; leave at least one feature", name);

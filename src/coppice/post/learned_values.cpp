@@ -25,15 +25,23 @@ constexpr std::size_t kMostLearnedDraws = 300;
 /// For medians.
 constexpr std::size_t kFewDraws = 9;
 
-/// One number of a draw for users, by name.
-using Named = std::vector<std::pair<std::string, double>>;
+/// One number of a draw for users.
+struct NamedNumber {
+  std::string parameter;
+  double value;
+  std::string level = {};
+};
+using Named = std::vector<NamedNumber>;
 /// Learned numbers of one column, by the family's names for them.
 using Numbers = std::map<std::string, double>;
+
+std::string concentration_of(std::size_t level) { return "concentration_" + std::to_string(level); }
 
 /// Means and strengths in place of shapes and rates. `located` and `spread` turn a place and a distance into
 /// the data's units.
 template <typename Located, typename Spread>
-Named readable(const Numbers& numbers, Located&& located, Spread&& spread) {
+Named readable(const Numbers& numbers, const std::vector<std::string>& levels, Located&& located,
+               Spread&& spread) {
   Named list;
   const auto get = [&](const char* name) {
     const auto found = numbers.find(name);
@@ -41,27 +49,36 @@ Named readable(const Numbers& numbers, Located&& located, Spread&& spread) {
   };
   const auto has = [&](const char* name) { return numbers.contains(name); };
   if (has("spike_a")) {
-    list.emplace_back("spike_probability", get("spike_a") / (get("spike_a") + get("spike_b")));
-    list.emplace_back("spike_strength", get("spike_a") + get("spike_b"));
+    list.push_back({"spike_probability", get("spike_a") / (get("spike_a") + get("spike_b"))});
+    list.push_back({"spike_strength", get("spike_a") + get("spike_b")});
   }
-  if (has("prior_mean")) list.emplace_back("prior_mean", located(get("prior_mean")));
-  if (has("variance")) list.emplace_back("cluster_sd", spread(std::sqrt(get("variance"))));
+  if (has("prior_mean")) list.push_back({"prior_mean", located(get("prior_mean"))});
+  if (has("variance")) list.push_back({"cluster_sd", spread(std::sqrt(get("variance")))});
   if (has("shape") && has("rate") && has("prior_mean")) {  // gaussian-diagonal
-    list.emplace_back("cluster_sd", spread(std::sqrt(get("rate") / get("shape"))));
-    list.emplace_back("mean_strength", get("mean_strength"));
-    list.emplace_back("shape", get("shape"));
+    list.push_back({"cluster_sd", spread(std::sqrt(get("rate") / get("shape")))});
+    list.push_back({"mean_strength", get("mean_strength")});
+    list.push_back({"shape", get("shape")});
   } else if (has("shape")) {  // poisson
-    list.emplace_back("mean", get("shape") / get("rate"));
-    list.emplace_back("shape", get("shape"));
+    list.push_back({"mean", get("shape") / get("rate")});
+    list.push_back({"shape", get("shape")});
   } else if (has("size")) {  // negative-binomial
-    list.emplace_back("mean", get("size") * get("b") / (get("a") - 1.0));
-    list.emplace_back("size", get("size"));
-    list.emplace_back("b", get("b"));
+    list.push_back({"mean", get("size") * get("b") / (get("a") - 1.0)});
+    list.push_back({"size", get("size")});
+    list.push_back({"b", get("b")});
   } else if (has("a")) {  // bernoulli, binomial
-    list.emplace_back("mean", get("a") / (get("a") + get("b")));
-    list.emplace_back("strength", get("a") + get("b"));
-  } else if (has("concentration")) {
-    list.emplace_back("concentration", get("concentration"));
+    list.push_back({"mean", get("a") / (get("a") + get("b"))});
+    list.push_back({"strength", get("a") + get("b")});
+  } else if (has("concentration_1")) {  // categorical: one for each level
+    std::vector<double> weights;
+    for (std::size_t l = 1; has(concentration_of(l).c_str()); ++l)
+      weights.push_back(get(concentration_of(l).c_str()));
+    const double strength = std::accumulate(weights.begin(), weights.end(), 0.0);
+    list.push_back({"strength", strength});
+    for (std::size_t l = 0; l < weights.size(); ++l)
+      list.push_back(
+          {"probability", weights[l] / strength, l < levels.size() ? levels[l] : std::to_string(l)});
+  } else if (has("concentration")) {  // the same for all levels, in runs of earlier versions
+    list.push_back({"concentration", get("concentration")});
   }
   return list;
 }
@@ -111,12 +128,12 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
     std::size_t place = 0;
     const auto put = [&](const std::string& column, const FamilyPlan::Block& block, bool is_log,
                          const Named& numbers) {
-      for (const auto& [parameter, value] : numbers) {
+      for (const NamedNumber& number : numbers) {
         if (place == list.size()) {
-          list.push_back({column, block.family, parameter, is_log});
+          list.push_back({column, block.family, number.parameter, is_log, number.level});
           draws.emplace_back();
         }
-        draws[place++].push_back(value);
+        draws[place++].push_back(number.value);
       }
     };
     std::size_t at = 0;
@@ -146,7 +163,8 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
         const OriginalUnits& unit = units[block.columns[i]];
         put(run.table().columns[block.columns[i]].name, block, is_log,
             readable(
-                of_columns[i], [&](double value) { return is_log ? value : unit.location(value); },
+                of_columns[i], run.table().columns[block.columns[i]].levels,
+                [&](double value) { return is_log ? value : unit.location(value); },
                 [&](double sd) { return is_log ? sd : std::abs(unit.spread(sd)); }));
       }
     }

@@ -123,32 +123,35 @@ void add_draw(const Predictor& predictor, std::size_t level, const Overlap& over
               std::span<double> weights, Prediction& prediction, RowSums& sums) {
   const std::size_t clusters = predictor.clusters(level);
   predictor.log_weights(row, level, weights);
-  const double total = log_sum_exp(weights);
-  if (!(total > kMinusInfinity)) return;
-  const RowSums::Weights weight = sums.add(total);
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  if (!(largest > kMinusInfinity)) return;
+  double total = 0.0;
+  for (double& value : weights) total += value = std::exp(value - largest);
+  const RowSums::Weights weight = sums.add(largest + std::log(total));
   if (weight.earlier != 1.0) {
     for (double& p : prediction.probabilities) p *= weight.earlier;
     prediction.new_probability *= weight.earlier;
   }
   for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
-    const double share = weight.own * std::exp(weights[cluster] - total) / overlap.size[cluster];
+    const double share = weight.own * weights[cluster] / (total * overlap.size[cluster]);
     for (const Overlap::Cell& cell : overlap.of(cluster))
       prediction.probabilities[cell.group] += share * cell.count;
   }
-  prediction.new_probability += weight.own * std::exp(weights[clusters] - total);
+  prediction.new_probability += weight.own * weights[clusters] / total;
 }
 
 /// The log of what the draws' weights of clusters sum to. One for each draw, except where the weights are
 /// those of a process whose latent variable was drawn (ngg): there they average to one. Dividing by what they
-/// sum to makes every density integrate to one. Families that need complete rows have no row without cells.
+/// sum to makes every density integrate to one. They are measured by a row that every cluster gives
+/// probability one: without cells, or, of families that need complete rows, without counts.
 class WeightsOfDraws {
  public:
-  explicit WeightsOfDraws(const SavedRun& run) : empty_row_(run.setup().rows.width, kMissing) {
+  explicit WeightsOfDraws(const SavedRun& run) {
     for (const FamilyPlan::Block& block : run.setup().plan.blocks)
-      measured_ = measured_ && family_by_name(block.family).gaps_in_new_rows;
+      empty_row_.insert(empty_row_.end(), block.columns.size(),
+                        family_by_name(block.family).gaps_in_new_rows ? kMissing : 0.0);
   }
   void add(const Predictor& predictor, std::size_t level) {
-    if (!measured_) return sum_.add(0.0);
     weights_.resize(predictor.clusters(level) + 1);
     predictor.log_weights(empty_row_.data(), level, weights_);
     sum_.add(log_sum_exp(weights_));
@@ -157,7 +160,6 @@ class WeightsOfDraws {
 
  private:
   std::vector<double> empty_row_, weights_;
-  bool measured_ = true;
   RunningLogSum sum_;
 };
 

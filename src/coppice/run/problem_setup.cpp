@@ -274,10 +274,15 @@ BlockLimits block_limits(const ProblemSetup& setup) {
 std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, const Table& table) {
   const std::size_t cells = table.rows() * table.columns.size() * sizeof(double);
   const std::size_t names = table.rows() * sizeof(std::string);
+  // Its name, how it is interpreted and why, what its family is made of: while the run file is made, several
+  // times.
+  constexpr std::size_t kBytesOfColumn = 12'000;
+  const std::size_t columns = table.columns.size() * kBytesOfColumn;
   const std::size_t rows = setup.rows.cells.size() * sizeof(double);
   const std::size_t block = sweeps_per_block(table.rows()) * table.rows() * setup.levels * sizeof(Label);
   // Twice the cells: while the run file is made, table and rows are joined by the bytes that are written.
-  return 2 * cells + names + rows + config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
+  return 2 * cells + names + columns + rows +
+         config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
 }
 
 }  // namespace coppice
