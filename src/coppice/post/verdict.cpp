@@ -11,8 +11,7 @@ namespace coppice {
 namespace {
 
 // Advice to run longer is given where it can be kept: chains that are further apart than this will not meet
-// by patience alone, from fewer effective draws of a chain nothing can be extrapolated, and more time is no
-// advice.
+// by patience alone, from fewer effective draws of a chain nothing can be extrapolated.
 constexpr double kMostRhatForPatience = 1.2;
 constexpr double kLeastEssOfChain = 10.0;
 constexpr double kMostSeconds = 3600.0;

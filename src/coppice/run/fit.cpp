@@ -255,7 +255,7 @@ class Scheduler {
     return !are_set_up_ ||
            std::any_of(chains_.begin(), chains_.end(), [&](const auto& chain) { return owes_draw(*chain); });
   }
-  /// Asked by the watch, while chains are set up or draw. A budget that nobody asked for waits for the first
+  /// Asked by the watch, while chains are set up or draw. A budget that was not asked for waits for the first
   /// draw of every chain, a time limit hardly.
   bool is_time_to_halt() const {
     if (interrupted() || is_asked_to_stop()) return true;
