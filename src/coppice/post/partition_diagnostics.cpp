@@ -7,8 +7,8 @@
 namespace coppice {
 namespace {
 
-std::string name_of(const SavedRun& run, const PartitionDraws& draws, const PartitionTrace& trace,
-                    std::size_t reference) {
+std::string title_of(const SavedRun& run, const PartitionDraws& draws, const PartitionTrace& trace,
+                     std::size_t reference) {
   if (trace.kind == PartitionTrace::Kind::distance)
     return fmt::format("distance to reference {}{}", reference, draws.suffix());
   const auto shown = [&](std::size_t member) {
@@ -51,7 +51,7 @@ std::vector<PartitionDiagnostic> diagnose_partitions(const SavedRun& run,
         trace.second = draws.members[trace.second];
       }
       PartitionDiagnostic entry;
-      entry.summary = summarize_trace(name_of(run, draws, trace, references), trace.values);
+      entry.summary = summarize_trace(title_of(run, draws, trace, references), trace.values);
       entry.trace = std::move(trace);
       entry.where = draws.where;
       entry.level = draws.level;

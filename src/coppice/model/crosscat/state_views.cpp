@@ -55,8 +55,8 @@ void State::launch_view(std::size_t first, std::size_t second, const StreamName&
   for (std::size_t i = 0; i < both_.size(); ++i)
     launch_of_[i] = std::binary_search(nearest.begin(), nearest.end(), both_[i]) ? 1 : 0;
   View& founded = *offers_[1];
-  founded.allocate(nearest, row_order_, gibbs_, stream);
-  for (std::size_t scan = 0; scan < kLaunchScans; ++scan) founded.gibbs(gibbs_, stream);
+  founded.allocate(nearest, row_order_, launching_, stream);
+  for (std::size_t scan = 0; scan < kLaunchScans; ++scan) founded.gibbs(launching_, stream);
   launched_.assign(founded.labels().begin(), founded.labels().end());
   fit_columns(launched_, 1);
 }
@@ -93,15 +93,15 @@ double State::divide(std::size_t first, std::size_t second, bool is_given, Strea
 State::Way State::carry_rows(std::span<const std::size_t> cells, std::span<const Label> from,
                              const Label* goal, Stream& stream) {
   offers_[0]->set(cells, from);
-  const double log_q = offers_[0]->scan(row_order_, power_, goal, stream);
+  const double log_q = offers_[0]->scan(row_order_, power_, goal, stream, stop_);
   return {power_ * offers_[0]->log_joint(), log_q};
 }
 
 State::Way State::found_rows(const Label* goal, Stream& stream) {
   offers_[1]->set(sides_[1], launched_);
   // The rows get used to the columns that have come.
-  for (std::size_t scan = 0; scan < kLaunchScans; ++scan) offers_[1]->gibbs(gibbs_, stream);
-  const double log_q = offers_[1]->scan(row_order_, power_, goal, stream);
+  for (std::size_t scan = 0; scan < kLaunchScans; ++scan) offers_[1]->gibbs(launching_, stream);
+  const double log_q = offers_[1]->scan(row_order_, power_, goal, stream, stop_);
   return {power_ * offers_[1]->log_joint(), log_q};
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 
 namespace coppice::crosscat {
 namespace {
@@ -169,7 +170,8 @@ void View::match_names(std::span<const Label> before, std::span<const Label> aft
   }
 }
 
-double View::scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream) {
+double View::scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream,
+                  const std::atomic<bool>* stop) {
   clusters_.rebuild();
   before_scan_.assign(clusters_.labels().begin(), clusters_.labels().end());
   is_fresh_.assign(before_scan_.size() + 1, 0);
@@ -181,6 +183,7 @@ double View::scan(std::span<const std::uint32_t> order, double power, const Labe
   const double log_open = row_prior_->log_open();
   double log_q = 0.0;
   for (const std::uint32_t row : order) {
+    throw_if_stopped(stop);
     const std::size_t slots = clusters_.sizes().size();
     if (const std::size_t needed = clusters_.weights_size() + 1; weights_.size() < needed)
       weights_.resize(2 * needed);

@@ -2,6 +2,7 @@
 // the view's columns, so that a column that comes or goes moves no memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -56,7 +57,8 @@ class View {
   /// the weights of a Gibbs update at this power; or the way to the clusters `goal`. Clusters keep their
   /// names on the way: those that are there are matched with those that come by the rows they share, and only
   /// the way that agrees with this counts. Returns its log probability, minus infinity if it was another.
-  double scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream);
+  double scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream,
+              const std::atomic<bool>* stop = nullptr);
   const MoveCount& splits() const { return split_merge_.splits(); }
   const MoveCount& merges() const { return split_merge_.merges(); }
   void clear_counts() { split_merge_.set_counts({}, {}); }
