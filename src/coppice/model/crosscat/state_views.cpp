@@ -22,8 +22,19 @@ constexpr std::size_t kMostDoublings = 5;
 void State::move_views(Stream& stream, std::size_t moves, const StreamName& name, Relatives& relatives) {
   const std::size_t columns = table_->count();
   if (moves == 0 || columns < 2) return;
-  for (std::unique_ptr<View>& offer : offers_)
-    if (offer == nullptr) offer = std::make_unique<View>(*table_, *row_prior_, options_.split_merge);
+  for (std::unique_ptr<View>& offer : offers_) {
+    if (offer != nullptr) continue;
+    offer = std::make_unique<View>(*table_, *row_prior_, options_.split_merge);
+    offer->reserve_scans();
+    both_.reserve(columns);
+    for (std::size_t side = 0; side < 2; ++side) {
+      sides_[side].reserve(columns);
+      proposed_[side].reserve(columns);
+      log_fit_[side].reserve(columns);
+    }
+    launch_of_.reserve(columns);
+    side_of_.reserve(columns);
+  }
   begin_columns(stream);
   for (std::size_t move = 0; move < moves; ++move) {
     throw_if_stopped(stop_);

@@ -47,14 +47,14 @@ void View::set(std::span<const std::size_t> cells, std::span<const Label> labels
 }
 
 void View::rebuild() {
-  take_labels(labels());
+  number_rows(labels(), labels_);
   added_ = cells_;
   is_stale_ = true;
   refresh();
 }
 
 void View::begin(std::span<const Label> labels) {
-  take_labels(labels);
+  number_rows(labels, labels_);
   cells_.clear();
   added_.clear();
   sets_.assign(labels_);
@@ -62,13 +62,14 @@ void View::begin(std::span<const Label> labels) {
 }
 
 /// Numbered by first appearance, so that no slot is empty.
-void View::take_labels(std::span<const Label> labels) {
+void View::number_rows(std::span<const Label> labels, Labels& out) {
   names_.assign(labels.size(), -1);
+  out.resize(labels.size());
   Label next = 0;
   for (std::size_t row = 0; row < labels.size(); ++row) {
     Label& name = names_[static_cast<std::size_t>(labels[row])];
     if (name < 0) name = next++;
-    labels_[row] = name;
+    out[row] = name;
   }
 }
 
@@ -170,14 +171,23 @@ void View::match_names(std::span<const Label> before, std::span<const Label> aft
   }
 }
 
+void View::reserve_scans() {
+  constexpr std::size_t kUsual = 32;
+  weights_.resize(2 * kUsual);
+  shared_.reserve(kUsual * kUsual);
+  overlaps_.reserve(kUsual * kUsual);
+  place_.reserve(labels_.size());
+  taker_.reserve(labels_.size());
+  is_fresh_.reserve(labels_.size() + 1);
+}
+
 double View::scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream,
                   const std::atomic<bool>* stop) {
-  clusters_.rebuild();
-  before_scan_.assign(clusters_.labels().begin(), clusters_.labels().end());
+  number_rows(clusters_.labels(), before_scan_);
+  clusters_.assign(before_scan_);
   is_fresh_.assign(before_scan_.size() + 1, 0);
   if (goal != nullptr) {
-    after_scan_.assign(goal, goal + before_scan_.size());
-    canonicalize(after_scan_);
+    number_rows({goal, before_scan_.size()}, after_scan_);
     match_names(before_scan_, after_scan_);
   }
   const double log_open = row_prior_->log_open();
@@ -217,8 +227,7 @@ double View::scan(std::span<const std::uint32_t> order, double power, const Labe
   }
   if (goal != nullptr) return log_q;
   // The way of a goal is this one only if names agree.
-  after_scan_.assign(clusters_.labels().begin(), clusters_.labels().end());
-  canonicalize(after_scan_);
+  number_rows(clusters_.labels(), after_scan_);
   match_names(before_scan_, after_scan_);
   for (std::size_t row = 0; row < after_scan_.size(); ++row) {
     const Label slot = clusters_.label(row);

@@ -50,6 +50,8 @@ class View {
   /// Updates the hyper-parameters of the view's columns given the clusters, and tells the columns.
   void update_hyper(Columns& table, double power, Stream& stream);
   // Clusters of the rows as proposals: such a view is in no state.
+  /// Room for the usual number of clusters: most scans then never allocate.
+  void reserve_scans();
   /// Made for these columns, row by row in the order.
   void allocate(std::span<const std::size_t> cells, std::span<const std::uint32_t> order, GibbsSweep& sweep,
                 Stream& stream);
@@ -64,7 +66,7 @@ class View {
   void clear_counts() { split_merge_.set_counts({}, {}); }
 
  private:
-  void take_labels(std::span<const Label> labels);
+  void number_rows(std::span<const Label> labels, Labels& out);
   void change_columns();
   void sum_log_alone();
 
