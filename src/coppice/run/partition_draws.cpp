@@ -21,7 +21,7 @@ std::size_t rows_used(const StoredDraws& stored, std::size_t partitions) {
   return std::min(kMostRows, std::max(kMostLabels / std::max<std::size_t>(draws, 1), kLeastRows));
 }
 
-PartitionDraws start(std::size_t chains, std::vector<std::size_t> members) {
+PartitionDraws empty_draws(std::size_t chains, std::vector<std::size_t> members) {
   PartitionDraws draws;
   draws.members = std::move(members);
   draws.chains.resize(chains);
@@ -29,7 +29,7 @@ PartitionDraws start(std::size_t chains, std::vector<std::size_t> members) {
   return draws;
 }
 
-void add(PartitionDraws& draws, std::size_t chain, std::span<const Label> labels) {
+void add_labels(PartitionDraws& draws, std::size_t chain, std::span<const Label> labels) {
   for (const std::size_t member : draws.members) draws.chains[chain].values.push_back(labels[member]);
 }
 
@@ -38,12 +38,12 @@ std::vector<PartitionDraws> level_draws(const StoredDraws& stored) {
   const std::vector<std::size_t> rows = spaced_members(count, rows_used(stored, stored.levels()));
   std::vector<PartitionDraws> levels;
   for (std::size_t level = 1; level <= stored.levels(); ++level) {
-    levels.push_back(start(stored.chains(), rows));
+    levels.push_back(empty_draws(stored.chains(), rows));
     levels.back().level = level;
   }
   stored.for_each(0, [&](const SavedDraw& draw) {
     for (PartitionDraws& level : levels)
-      add(level, draw.chain, draw.labels.subspan((level.level - 1) * count, count));
+      add_labels(level, draw.chain, draw.labels.subspan((level.level - 1) * count, count));
   });
   return levels;
 }
@@ -98,20 +98,20 @@ std::vector<PartitionDraws> view_draws(const StoredDraws& stored) {
       visit(draw.chain, columns, encoded);
     });
   };
-  std::vector<PartitionDraws> partitions{start(chains, spaced_members(order.size(), kMostColumns))};
+  std::vector<PartitionDraws> partitions{empty_draws(chains, spaced_members(order.size(), kMostColumns))};
   partitions.front().of_columns = true;
   for_each_views([&](std::size_t chain, const Labels& columns, const Views&) {
-    add(partitions.front(), chain, columns);
+    add_labels(partitions.front(), chain, columns);
   });
   const std::vector<std::size_t> anchors = columns_of_different_views(partitions.front());
   const std::vector<std::size_t> rows = spaced_members(stored.rows(), rows_used(stored, anchors.size()));
   for (const std::size_t anchor : anchors) {
-    partitions.push_back(start(chains, rows));
+    partitions.push_back(empty_draws(chains, rows));
     partitions.back().view = anchor;
   }
   for_each_views([&](std::size_t chain, const Labels& columns, const Views& views) {
     for (std::size_t k = 0; k < anchors.size(); ++k)
-      add(partitions[k + 1], chain, views.rows[static_cast<std::size_t>(columns[anchors[k]])]);
+      add_labels(partitions[k + 1], chain, views.rows[static_cast<std::size_t>(columns[anchors[k]])]);
   });
   return partitions;
 }

@@ -1,7 +1,7 @@
-// Who is with whom in the draws of a run: the partitions by which its convergence is judged, both by the rule
-// that ends a run and by the verdict on it. For each level of a hierarchy the clusters of the rows; of a model
-// with views the partition of the columns, and the clusters of the rows in the views of a few columns that
-// are rarely in one view. Of a large table evenly spaced rows stand for all.
+// Who is with whom in the draws of a run: the partitions by which its convergence is judged, both by the
+// rule that ends a run and by the verdict on it. For each level of a hierarchy the clusters of the rows; of a
+// model with views the partition of the columns, and the clusters of the rows in the views of a few columns
+// that are rarely in one view. Of a large table evenly spaced rows stand for all.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "coppice/base/rng.hpp"
 #include "coppice/post/analysis.hpp"
 #include "unit/post/small_run.hpp"
@@ -28,6 +30,25 @@ std::string two_divisions(std::uint64_t seed, std::size_t rows = 10) {
 }
 
 using Stopping = RunTest;
+
+TEST_F(Stopping, TheRuleSeesWhatTheVerdictSees) {
+  for (const char* model : {"crosscat", "rbhmc"}) {
+    SmallRun request{.csv = two_divisions(1)};
+    request.model = model;
+    const std::string path = make_run(request)->file().path();
+    const Analysis analysis(path);
+    const std::vector<PartitionDiagnostic>& seen = analysis.partition_diagnostics();
+    const SavedRun& run = analysis.run();
+    const std::vector<TraceValues> values = partition_values(run.file(), run.setup(), 0);
+    ASSERT_EQ(values.size(), seen.size()) << model;
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], seen[i].trace.values) << model;
+    EXPECT_EQ(std::string(model) == "crosscat",
+              std::any_of(seen.begin(), seen.end(), [](const auto& entry) { return entry.of_columns; }));
+    // From a later draw on, as after a warm-up.
+    for (const TraceValues& trace : partition_values(run.file(), run.setup(), 30))
+      for (const std::vector<double>& chain : trace) EXPECT_EQ(chain.size(), request.draws - 30);
+  }
+}
 
 TEST_F(Stopping, ARunThatEndsByItselfIsConverged) {
   struct Case {

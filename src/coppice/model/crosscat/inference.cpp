@@ -15,9 +15,9 @@
 namespace coppice::crosscat {
 namespace {
 
-constexpr StateHeader kStateHeader("crca", 4);
+constexpr StateHeader kStateHeader("crca", 6);
 /// With learned hyper-parameters before the views.
-constexpr StateHeader kLearnedStateHeader("crca", 5);
+constexpr StateHeader kLearnedStateHeader("crca", 7);
 /// Indices of streams: every replica has a range of its own, larger than any number of views.
 constexpr std::uint64_t kStreamsOfReplica = std::uint64_t{1} << 32;
 
@@ -90,14 +90,15 @@ class CrossSampler final : public Inference {
       }
       if (is_early || name.sweep % kSweepsToViewMoves == 0) {
         Stream stream(name, Purpose::guided_split_merge, r);
-        state.split_merge_views(stream, options_.view_moves, name, relatives_);
+        state.move_views(stream, options_.view_moves, name, relatives_);
       }
       // Repeated scans and moves must not use the same numbers again.
       std::uint64_t index = r * kStreamsOfReplica;
       for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += family_->width())
         state.row_sweep(name, index);
       index = r * kStreamsOfReplica;
-      for (std::size_t i = 0; i < options_.split_merge_moves; ++i, index += family_->width())
+      const std::size_t moves = options_.split_merge_moves_in_each(state.count());
+      for (std::size_t i = 0; i < moves; ++i, index += family_->width())
         state.split_merge(name, index);
       if (options_.learns()) {
         Stream stream(name, Purpose::concentration, r);
@@ -147,6 +148,7 @@ class CrossSampler final : public Inference {
     put(options_.column_sweeps != 0, "column", counts.columns);
     put(options_.view_moves != 0, "view_split", counts.view_splits);
     put(options_.view_moves != 0, "view_merge", counts.view_merges);
+    put(options_.view_moves != 0, "view_division", counts.view_divisions);
     put(options_.row_sweeps != 0, "row", counts.rows);
     put(options_.split_merge_moves != 0, "split", counts.splits);
     put(options_.split_merge_moves != 0, "merge", counts.merges);

@@ -35,14 +35,17 @@ std::vector<Parameter> parameter_table() {
        "sweeps",
        0.0, 1.0, true},
       count_row("view-moves", "2",
-                "split-merge moves of views in every fifth sweep, and in each of the first 100"),
+                "moves of views (split, merge, division of columns) in every fifth sweep, and in each of the "
+                "first 100"),
       count_row("auxiliaries", "4", "new views that are offered to a column at once", 1.0),
       choice_row(
           "auxiliary", "sequential",
           "how the rows of a new view are clustered: sequential allocation by the column, or the prior",
           {"sequential", "prior"}),
       count_row("row-sweeps", "1", "Gibbs scans over the rows of each view in a sweep"),
-      count_row("split-merge-moves", "1", "split-merge moves of row clusters in each view in a sweep"),
+      {"split-merge-moves", Type::integer, "",
+       "split-merge moves of row clusters in each view in a sweep [five, shared by the views, at least one]",
+       0.0, 1e6},
       count_row("split-merge-scans", "1", "restricted scans before the proposal of a split"),
       choice_row("split-merge-launch", "sequential",
                  "how a split starts: sequential allocation, or random launch", {"random", "sequential"}),
@@ -59,7 +62,8 @@ Options::Options(const ParameterValues& parameters)
       column_sweeps(parameters.integer("column-sweeps")),
       view_moves(parameters.integer("view-moves")),
       row_sweeps(parameters.integer("row-sweeps")),
-      split_merge_moves(parameters.integer("split-merge-moves")),
+      split_merge_moves(parameters.has("split-merge-moves") ? parameters.integer("split-merge-moves")
+                                                            : kByViews),
       split_merge{parameters.integer("split-merge-scans"),
                   parameters.choice("split-merge-launch") == "random"},
       auxiliaries(parameters.integer("auxiliaries")),
@@ -67,7 +71,7 @@ Options::Options(const ParameterValues& parameters)
       auxiliary_from_prior(parameters.choice("auxiliary") == "prior"),
       starts_single(parameters.choice("init") == "single") {
   check_temperatures(temperatures);
-  if (column_sweeps + view_moves == 0 && row_sweeps + split_merge_moves == 0)
+  if (column_sweeps + view_moves == 0 && row_sweeps == 0 && split_merge_moves == 0)
     fail(ErrorCode::configuration, "these settings leave no move that changes anything");
 }
 

@@ -20,9 +20,6 @@ SplitMergeOptions with_power(SplitMergeOptions options, double power) {
   return options;
 }
 
-/// When a view is split, a column goes with a relative rather than with another column by at most these odds.
-constexpr double kMostLogOdds = 4.0;
-
 void add(MoveCount& total, const MoveCount& more) {
   total.proposed += more.proposed;
   total.accepted += more.accepted;
@@ -41,7 +38,9 @@ State::State(Columns& table, const Options& options, double power, const std::at
       column_order_(table.count()),
       row_order_(table.rows()),
       offered_(options.auxiliaries),
-      offered_sets_(table.rows()) {
+      offered_sets_(table.rows()),
+      launching_(power) {
+  launching_.stop_at(stop);
   sweeps_.reserve(table.count() + 1);
   // One view may open before the one that its column leaves is found to be empty.
   views_.reserve(table.count() + 1);
@@ -212,73 +211,6 @@ void State::update_column(std::size_t column, bool is_offered, Stream& stream) {
   if (to == from) return;
   move_column(column, to);
   ++counts_.columns.accepted;
-}
-
-void State::split_merge_views(Stream& stream, std::size_t moves, const StreamName& name,
-                              Relatives& relatives) {
-  const std::size_t columns = table_->count();
-  if (moves == 0 || columns < 2) return;
-  begin_columns(stream);
-  for (std::size_t move = 0; move < moves; ++move) {
-    throw_if_stopped(stop_);
-    const std::size_t first = draw_index(stream, columns);
-    std::size_t second = draw_index(stream, columns - 1);
-    if (second >= first) ++second;
-    split_merge_view(first, second, name, relatives, stream);
-  }
-  end_columns();
-}
-
-double State::weigh_view(std::span<const std::size_t> cells, const Label* own, Stream& stream,
-                         Allocation& made) {
-  if (offer_ == nullptr) offer_ = std::make_unique<View>(*table_, *row_prior_, options_.split_merge);
-  offer_->offer(cells);
-  offer_->allocate({.order = row_order_, .alpha = row_prior_->alpha(), .given = own, .stop = stop_}, stream,
-                   made);
-  return power_ * made.log_joint - made.log_q;
-}
-
-void State::split_merge_view(std::size_t first, std::size_t second, const StreamName& name,
-                             Relatives& relatives, Stream& stream) {
-  const std::size_t homes[2] = {home_[first], home_[second]};
-  const bool is_split = homes[0] == homes[1];
-  MoveCount& count = is_split ? counts_.view_splits : counts_.view_merges;
-  ++count.proposed;
-  const double log_uniform = std::log(draw_uniform(stream));
-  both_.clear();
-  for (std::size_t side = 0; side < (is_split ? 1U : 2U); ++side)
-    both_.insert(both_.end(), views_[homes[side]]->cells().begin(), views_[homes[side]]->cells().end());
-  std::sort(both_.begin(), both_.end());
-  // Each of the other columns goes with either of the two by a coin that knows the data but not the state.
-  const std::span<const double> gains[2] = {relatives.gains(first, name), relatives.gains(second, name)};
-  double log_coins = 0.0;
-  for (std::vector<std::size_t>& side : sides_) side.clear();
-  for (const std::size_t cell : both_) {
-    std::size_t side = cell == second ? 1 : 0;
-    if (cell != first && cell != second) {
-      const double log_odds = std::clamp(gains[1][cell] - gains[0][cell], -kMostLogOdds, kMostLogOdds);
-      const double log_one = log_logistic(log_odds);
-      side =
-          is_split ? (std::log(draw_uniform(stream)) < log_one ? 1 : 0) : (home_[cell] == homes[1] ? 1 : 0);
-      log_coins += side == 1 ? log_one : log_one - log_odds;
-    }
-    sides_[side].push_back(cell);
-  }
-  const auto size = [](const std::vector<std::size_t>& cells) { return static_cast<double>(cells.size()); };
-  double log_split = power_ * (column_prior_->log_open() + log_gamma(size(sides_[0])) +
-                               log_gamma(size(sides_[1])) - log_gamma(size(both_))) -
-                     log_coins;
-  for (std::size_t side = 0; side < 2; ++side)
-    log_split += weigh_view(sides_[side], is_split ? nullptr : views_[homes[side]]->labels().data(), stream,
-                            made_[side]);
-  log_split -= weigh_view(both_, is_split ? views_[homes[0]]->labels().data() : nullptr, stream, made_[2]);
-  if (!(log_uniform < (is_split ? log_split : -log_split))) return;
-  ++count.accepted;
-  for (std::size_t side = 0; side < (is_split ? 2U : 1U); ++side) {
-    const std::size_t to = open_view();
-    views_[to]->begin(made_[is_split ? side : 2].labels);
-    for (const std::size_t cell : is_split ? sides_[side] : both_) move_column(cell, to);
-  }
 }
 
 void State::move_column(std::size_t column, std::size_t to) {

@@ -25,7 +25,7 @@ struct Concentrations {
 };
 
 struct MoveCounts {
-  MoveCount columns, view_splits, view_merges, rows, splits, merges;
+  MoveCount columns, view_splits, view_merges, view_divisions, rows, splits, merges;
 };
 
 class State {
@@ -53,9 +53,9 @@ class State {
   /// Every column in random order: out of its view, then into one of the others; a share of them, drawn
   /// without regard to the state, are offered a new one too.
   void column_sweep(Stream& stream, double new_view_share);
-  /// Split and merge of views: of two columns drawn without regard to the state, the views are merged, or
-  /// their common one is split. The rows of what comes are clustered by sequential allocation.
-  void split_merge_views(Stream& stream, std::size_t moves, const StreamName& name, Relatives& relatives);
+  /// Moves of views: of two columns drawn without regard to the state, the common view is split; if they have
+  /// two, these are merged, or their columns are divided between them again.
+  void move_views(Stream& stream, std::size_t moves, const StreamName& name, Relatives& relatives);
   /// Rows of every view; each view has a stream of its own, named by `first_index` and the view.
   void row_sweep(const StreamName& name, std::uint64_t first_index);
   void split_merge(const StreamName& name, std::uint64_t first_index);
@@ -80,11 +80,26 @@ class State {
   /// Before and after columns change their views.
   void begin_columns(Stream& stream);
   void end_columns();
-  void split_merge_view(std::size_t first, std::size_t second, const StreamName& name, Relatives& relatives,
-                        Stream& stream);
-  /// log weight of clusters of the rows that are made for these columns, or of those they have: their target
-  /// density over the probability of making them.
-  double weigh_view(std::span<const std::size_t> cells, const Label* own, Stream& stream, Allocation& made);
+  void move_view(std::size_t first, std::size_t second, const StreamName& name, Relatives& relatives,
+                 Stream& stream);
+  /// The rows of the view that the second column founds, into launched_, from a few of its relatives.
+  void launch_view(std::size_t first, std::size_t second, const StreamName& name, Relatives& relatives,
+                   Stream& stream);
+  /// log p(column | rows) of the columns both_, into log_fit_ of the side.
+  void fit_columns(std::span<const Label> rows, std::size_t side);
+  /// One scan over the columns from the launched sides, into sides_; or along the way to the division that is
+  /// there. Its log probability.
+  double divide(std::size_t first, std::size_t second, bool is_given, Stream& stream);
+  /// log target density of a view (its rows and columns, without the prior of the columns), and the log
+  /// probability of the scan that led to its rows.
+  struct Way {
+    double log_joint, log_q;
+  };
+  /// Rows for these columns by a scan that begins with those of another view, or along the way to `goal`.
+  Way carry_rows(std::span<const std::size_t> cells, std::span<const Label> from, const Label* goal,
+                 Stream& stream);
+  /// Rows of the founded view with the columns sides_[1].
+  Way found_rows(const Label* goal, Stream& stream);
   void update_column(std::size_t column, bool is_offered, Stream& stream);
   /// Log weights of the views that there are, into log_weights_: minus infinity for one that would be empty
   /// without the column.
@@ -117,10 +132,13 @@ class State {
   std::vector<double> log_weights_;
   std::vector<Allocation> offered_;
   RowSets offered_sets_;
-  // Of split and merge of views.
-  std::unique_ptr<View> offer_;  // makes the clusters of new views
-  std::vector<std::size_t> sides_[2], both_;
-  Allocation made_[3];  // for both sides and for both together
+  // Of the moves of views: the view that stays and the one that is founded.
+  GibbsSweep launching_;
+  std::unique_ptr<View> offers_[2];
+  Labels launched_, carried_, founded_;
+  std::vector<std::size_t> both_, sides_[2], proposed_[2];
+  std::vector<char> launch_of_, side_of_;  // side of each column of both_, as launched and as divided
+  std::vector<double> log_fit_[2];         // of each column of both_ in either view
 };
 
 }  // namespace coppice::crosscat

@@ -47,14 +47,14 @@ void View::set(std::span<const std::size_t> cells, std::span<const Label> labels
 }
 
 void View::rebuild() {
-  take_labels(labels());
+  number_rows(labels(), labels_);
   added_ = cells_;
   is_stale_ = true;
   refresh();
 }
 
 void View::begin(std::span<const Label> labels) {
-  take_labels(labels);
+  number_rows(labels, labels_);
   cells_.clear();
   added_.clear();
   sets_.assign(labels_);
@@ -62,13 +62,14 @@ void View::begin(std::span<const Label> labels) {
 }
 
 /// Numbered by first appearance, so that no slot is empty.
-void View::take_labels(std::span<const Label> labels) {
+void View::number_rows(std::span<const Label> labels, Labels& out) {
   names_.assign(labels.size(), -1);
+  out.resize(labels.size());
   Label next = 0;
   for (std::size_t row = 0; row < labels.size(); ++row) {
     Label& name = names_[static_cast<std::size_t>(labels[row])];
     if (name < 0) name = next++;
-    labels_[row] = name;
+    out[row] = name;
   }
 }
 
@@ -129,53 +130,111 @@ void View::update_hyper(Columns& table, double power, Stream& stream) {
   sum_log_alone();
 }
 
-void View::offer(std::span<const std::size_t> cells) {
+void View::allocate(std::span<const std::size_t> cells, std::span<const std::uint32_t> order,
+                    GibbsSweep& sweep, Stream& stream) {
+  std::fill(labels_.begin(), labels_.end(), Clusters::kUnassigned);
+  is_stale_ = true;
   cells_.assign(cells.begin(), cells.end());
-  family_->restrict_to(cells_);
-  if (!before_.empty())
-    for (const std::size_t cell : cells_) family_->set_cell_hyper(cell, table_->hyper(cell));
-  sum_log_alone();
+  added_ = cells_;
+  refresh();
+  const double log_open = row_prior_->log_open();
+  for (const std::uint32_t row : order)
+    sweep.update(clusters_, row, draw_uniform(stream), log_open + log_marginal_alone_[row]);
 }
 
-void View::allocate(const AllocationRule& rule, Stream& stream, Allocation& made) {
-  made.labels.resize(labels_.size());
-  made.place.assign(labels_.size(), Clusters::kUnassigned);  // the slot of each given label
-  std::fill(labels_.begin(), labels_.end(), Clusters::kUnassigned);
-  clusters_.assign(labels_);
+/// Into place_: for each cluster that comes, in turn by the most shared rows, the one it shares them with.
+void View::match_names(std::span<const Label> before, std::span<const Label> after) {
+  const auto count = [](std::span<const Label> labels) {
+    return static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1;
+  };
+  const std::size_t befores = count(before);
+  const std::size_t afters = count(after);
+  shared_.assign(befores * afters, 0);
+  for (std::size_t row = 0; row < before.size(); ++row)
+    ++shared_[static_cast<std::size_t>(before[row]) * afters + static_cast<std::size_t>(after[row])];
+  overlaps_.clear();
+  for (std::size_t i = 0; i < shared_.size(); ++i)
+    if (shared_[i] != 0)
+      overlaps_.push_back({shared_[i], static_cast<std::uint32_t>(i / afters),
+                           static_cast<std::uint32_t>(i % afters)});
+  std::sort(overlaps_.begin(), overlaps_.end(), [](const Overlap& a, const Overlap& b) {
+    if (a.rows != b.rows) return a.rows > b.rows;
+    return a.before != b.before ? a.before < b.before : a.after < b.after;
+  });
+  place_.assign(afters, Clusters::kUnassigned);
+  taker_.assign(befores, Clusters::kUnassigned);
+  for (const Overlap& overlap : overlaps_) {
+    if (place_[overlap.after] != Clusters::kUnassigned || taker_[overlap.before] != Clusters::kUnassigned)
+      continue;
+    place_[overlap.after] = static_cast<Label>(overlap.before);
+    taker_[overlap.before] = static_cast<Label>(overlap.after);
+  }
+}
+
+void View::reserve_scans() {
+  constexpr std::size_t kUsual = 32;
+  weights_.resize(2 * kUsual);
+  shared_.reserve(kUsual * kUsual);
+  overlaps_.reserve(kUsual * kUsual);
+  place_.reserve(labels_.size());
+  taker_.reserve(labels_.size());
+  is_fresh_.reserve(labels_.size() + 1);
+}
+
+double View::scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream,
+                  const std::atomic<bool>* stop) {
+  number_rows(clusters_.labels(), before_scan_);
+  clusters_.assign(before_scan_);
+  is_fresh_.assign(before_scan_.size() + 1, 0);
+  if (goal != nullptr) {
+    number_rows({goal, before_scan_.size()}, after_scan_);
+    match_names(before_scan_, after_scan_);
+  }
   const double log_open = row_prior_->log_open();
-  double log_total = 0.0;
   double log_q = 0.0;
-  double seen = 0.0;
-  for (const std::uint32_t row : rule.order) {
-    throw_if_stopped(rule.stop);
+  for (const std::uint32_t row : order) {
+    throw_if_stopped(stop);
     const std::size_t slots = clusters_.sizes().size();
     if (const std::size_t needed = clusters_.weights_size() + 1; weights_.size() < needed)
       weights_.resize(2 * needed);
     clusters_.log_conditional(row, weights_.data());
     weights_[slots] = log_open + log_marginal_alone_[row];
-    const std::span<const double> weights(weights_.data(), slots + 1);
+    const std::span<double> weights(weights_.data(), slots + 1);
+    for (double& weight : weights) weight *= power;
     const double log_sum = log_sum_exp(weights);
+    const Label own = clusters_.label(row);
+    const bool is_alone = clusters_.size(own) == 1;
     std::size_t chosen = slots;
-    if (rule.given == nullptr) {
+    Label* place = nullptr;
+    if (goal == nullptr) {
       double left = draw_uniform(stream);
       for (chosen = 0; chosen < slots; ++chosen)
         if ((left -= std::exp(weights[chosen] - log_sum)) < 0.0) break;
     } else {
-      Label& place = made.place[static_cast<std::size_t>(rule.given[row])];
-      if (place == Clusters::kUnassigned) place = static_cast<Label>(slots);
-      chosen = static_cast<std::size_t>(place);
+      // A row alone in the cluster that it is to stay in opens it again.
+      place = &place_[static_cast<std::size_t>(after_scan_[row])];
+      if (*place != Clusters::kUnassigned && !(*place == own && is_alone))
+        chosen = static_cast<std::size_t>(*place);
     }
-    log_q += weights_[chosen] - log_sum;
-    log_total += log_sum - std::log(seen + rule.alpha);
-    seen += 1.0;
-    if (chosen == slots)
-      clusters_.move_to_new(row);
-    else
+    log_q += weights[chosen] - log_sum;
+    if (chosen != slots) {
       clusters_.move(row, static_cast<Label>(chosen));
-    made.labels[row] = static_cast<Label>(chosen);
+      continue;
+    }
+    const Label opened = clusters_.move_to_new(row);
+    if (!is_alone) is_fresh_[static_cast<std::size_t>(opened)] = 1;
+    if (place != nullptr) *place = opened;
   }
-  made.log_q = log_q;
-  made.log_joint = log_total + log_q;
+  if (goal != nullptr) return log_q;
+  // The way of a goal is this one only if names agree.
+  number_rows(clusters_.labels(), after_scan_);
+  match_names(before_scan_, after_scan_);
+  for (std::size_t row = 0; row < after_scan_.size(); ++row) {
+    const Label slot = clusters_.label(row);
+    const Label expected = is_fresh_[static_cast<std::size_t>(slot)] != 0 ? Clusters::kUnassigned : slot;
+    if (place_[static_cast<std::size_t>(after_scan_[row])] != expected) return kMinusInfinity;
+  }
+  return log_q;
 }
 
 void View::split_merge(Stream& stream) { split_merge_.step(clusters_, log_marginal_alone_.size(), stream); }

@@ -2,6 +2,7 @@
 // the view's columns, so that a column that comes or goes moves no memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -48,17 +49,24 @@ class View {
   void split_merge(Stream& stream);
   /// Updates the hyper-parameters of the view's columns given the clusters, and tells the columns.
   void update_hyper(Columns& table, double power, Stream& stream);
-  /// Columns for which clusters of the rows are to be made by allocate(); such a view is in no state.
-  void offer(std::span<const std::size_t> cells);
-  /// Rows one by one in the rule's order, as CellColumn::allocate does it for one column, but always to the
-  /// end.
-  void allocate(const AllocationRule& rule, Stream& stream, Allocation& made);
+  // Clusters of the rows as proposals: such a view is in no state.
+  /// Room for the usual number of clusters: most scans then never allocate.
+  void reserve_scans();
+  /// Made for these columns, row by row in the order.
+  void allocate(std::span<const std::size_t> cells, std::span<const std::uint32_t> order, GibbsSweep& sweep,
+                Stream& stream);
+  /// One scan over the rows from the clusters as they are, every row joining one of them or a new one with
+  /// the weights of a Gibbs update at this power; or the way to the clusters `goal`. Clusters keep their
+  /// names on the way: those that are there are matched with those that come by the rows they share, and only
+  /// the way that agrees with this counts. Returns its log probability, minus infinity if it was another.
+  double scan(std::span<const std::uint32_t> order, double power, const Label* goal, Stream& stream,
+              const std::atomic<bool>* stop = nullptr);
   const MoveCount& splits() const { return split_merge_.splits(); }
   const MoveCount& merges() const { return split_merge_.merges(); }
   void clear_counts() { split_merge_.set_counts({}, {}); }
 
  private:
-  void take_labels(std::span<const Label> labels);
+  void number_rows(std::span<const Label> labels, Labels& out);
   void change_columns();
   void sum_log_alone();
 
@@ -77,7 +85,18 @@ class View {
   // Of the update of hyper-parameters.
   std::vector<double> before_, after_;
   std::vector<const double*> occupied_;
-  AlignedVector weights_;  // of allocate()
+  // Of scan().
+  struct Overlap {
+    std::uint32_t rows, before, after;
+  };
+  void match_names(std::span<const Label> before, std::span<const Label> after);
+  AlignedVector weights_;
+  Labels before_scan_, after_scan_;
+  std::vector<Label> place_;    // of the clusters that come: the slot, or kUnassigned
+  std::vector<Label> taker_;    // of the clusters that were there
+  std::vector<char> is_fresh_;  // slots that were opened on the way
+  std::vector<std::uint32_t> shared_;
+  std::vector<Overlap> overlaps_;
 };
 
 }  // namespace coppice::crosscat
