@@ -14,8 +14,8 @@ from shared import common
 
 FITS = {
     "rbhmc, no penalty": ["--penalty", "0"],
-    "rbhmc, evidence .3": ["--regularizer", "evidence", "--penalty", "0.3"],
-    "rbhmc, evidence 1": ["--regularizer", "evidence", "--penalty", "1"],
+    "rbhmc, evidence 2": ["--regularizer", "evidence", "--penalty", "2"],
+    "rbhmc, evidence 4": ["--regularizer", "evidence", "--penalty", "4"],
 }
 LEVELS = 4
 

@@ -177,8 +177,8 @@ inline double total_log_gates(const RbhmcTree& tree, const std::vector<std::vect
   return total;
 }
 
-/// log density of the features of these rows under a Gaussian of unknown mean and variance, row by row: each
-/// given the ones before it is a Student variable in all directions alike.
+/// log density of the features of these rows under a Gaussian of unknown mean and variance, over the number
+/// of their cells. Row by row: each given the ones before it is a Student variable in all directions alike.
 inline double log_node_density(const std::vector<std::vector<double>>& features,
                                const std::vector<std::size_t>& rows) {
   const std::size_t width = features.front().size();
@@ -200,7 +200,7 @@ inline double log_node_density(const std::vector<std::vector<double>>& features,
     shape += 0.5 * d;
     mean_rows += 1.0;
   }
-  return total;
+  return total / d;
 }
 
 /// The sum of the log Bayes factors of all splits, each times the power of its level.

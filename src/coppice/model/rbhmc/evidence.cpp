@@ -18,13 +18,13 @@ constexpr double kRate = 0.25;
 
 SplitEvidence::SplitEvidence(std::size_t rows, std::size_t cells, std::size_t stride,
                              const std::vector<double>& powers)
-    : cells_(cells), stride_(stride), powers_(powers), weights_(powers), by_count_(rows + 1) {
+    : stride_(stride), powers_(powers), weights_(powers), by_count_(rows + 1) {
   for (std::size_t level = 0; level + 1 < weights_.size(); ++level) weights_[level] -= powers[level + 1];
   const auto width = static_cast<double>(cells);
   for (std::size_t n = 0; n <= rows; ++n) {
     const auto count = static_cast<double>(n);
-    by_count_[n] = log_gamma(0.5 * width * (1.0 + count)) - log_gamma(0.5 * width) +
-                   0.5 * width * (std::log(kRate) + std::log(kRowsOfMean / (kRowsOfMean + count)));
+    by_count_[n] = (log_gamma(0.5 * width * (1.0 + count)) - log_gamma(0.5 * width)) / width +
+                   0.5 * (std::log(kRate) + std::log(kRowsOfMean / (kRowsOfMean + count)));
   }
 }
 
@@ -36,8 +36,7 @@ void SplitEvidence::fit(std::size_t nodes) {
 
 double SplitEvidence::log_density(double count, double squares, double length) const {
   const double spread = std::max(0.0, squares - length / (kRowsOfMean + count));
-  return by_count_[static_cast<std::size_t>(count)] -
-         0.5 * static_cast<double>(cells_) * (1.0 + count) * std::log(kRate + 0.5 * spread);
+  return by_count_[static_cast<std::size_t>(count)] - 0.5 * (1.0 + count) * std::log(kRate + 0.5 * spread);
 }
 
 double SplitEvidence::growth(double count, double squares, const double* sum, double by_count,

@@ -2,11 +2,13 @@
 // features of the rows below it, all directions alike, of unknown mean and variance:
 //   y ~ N(mean, variance I),  mean ~ N(0, variance / r I),  variance ~ inverse gamma,
 // which are integrated out. The target is multiplied by, over nodes p with children v,
-//   [ product over v of m(rows below v) / m(rows below p) ]^(C power of the level of v):
-// the Bayes factor of one Gaussian for each child against one for all. An only child has one. With w_l the
-// power of level l less that of level l + 1 (of the last level: its power) the log is the sum over nodes of
-// w log m, less the root's: with equal powers only leaves would count. Every node keeps the number of its
-// rows, the sum of their features and of their squares; features are standardized, so nothing cancels.
+//   [ product over v of m(rows below v) / m(rows below p) ]^(C power of the level of v / number of cells):
+// the Bayes factor of one Gaussian for each child against one for all, for each cell of a feature, so that C
+// means the same however many columns there are. An only child has one. Below, log m is that of all cells
+// over their number. With w_l the power of level l less that of level l + 1 (of the last level: its power)
+// the log is the sum over nodes of w log m, less the root's: with equal powers only leaves would count. Every
+// node keeps the number of its rows, the sum of their features and of their squares; features are
+// standardized, so nothing cancels.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +82,7 @@ class SplitEvidence {
   const double* sum(NodeId node) const { return sums_.data() + node * stride_; }
   double* sum(NodeId node) { return sums_.data() + node * stride_; }
 
-  std::size_t cells_, stride_;
+  std::size_t stride_;
   std::vector<double> powers_, weights_;
   std::vector<double> by_count_;  // what depends on the number of rows alone
   std::vector<double> counts_, squares_, lengths_, values_;
