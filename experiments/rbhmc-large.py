@@ -52,7 +52,8 @@ def show(method, what, truths, labels, seconds):
         for x in labels
     ]
     clusters, *rest = np.mean(scores, axis=0)
-    print(f"| {method} | {what} | {clusters:.1f} | " + " | ".join(f"{x:.3f}" for x in rest) + f" | {seconds} |", flush=True)
+    cells = " | ".join(f"{x:.3f}" for x in rest)
+    print(f"| {method} | {what} | {clusters:.1f} | {cells} | {seconds} |", flush=True)
 
 
 def fit_and_show(method, options, path, sweeps, chains, truths, folder):
@@ -98,8 +99,8 @@ def main():
     else:
         points, truths = stand_in(chosen.rows)
     points = (points - points.mean(0)) / points.std(0)
-    print(f"{len(points)} rows, {'from files' if chosen.files else 'a stand-in'}, {chosen.chains} chains, sweeps "
-          f"{chosen.sweeps}\n")
+    source = "from files" if chosen.files else "a stand-in"
+    print(f"{len(points)} rows, {source}, {chosen.chains} chains, sweeps {chosen.sweeps}\n")
     truth_names = ["F, classes", "F, groups"][: len(truths)]
     print("| method | partition | clusters | ARI, classes | " + " | ".join(truth_names) + " | CPU s | elapsed s |")
     print("|---" * (6 + len(truths)) + "|")
