@@ -2,11 +2,13 @@
 per level and at equal numbers of clusters, AID, AOD, size of the tree and R-hat, written as one table of means
 and standard errors. The penalty is given as g = C eps0, with eps0 the root mean square of the features' length,
 so that one grid serves all scales; that of infomax is the power C of its gates and the prior standard deviation
-nu0 of the discriminants. All hyper-parameters are fixed: `own` and `paper` cannot learn them.
+nu0 of the discriminants, that of evidence its power C. All hyper-parameters are fixed: `own` and `paper` cannot learn
+them.
 
 Usage: regularizers.py [SEEDS] [DATASET or SETTING...]; regularizers.py table prints what is known so far in
-Markdown, and regularizers.py bar compares infomax and `own` with the plain mixture, seed by seed. Runs that are
-already in build/experiments/regularizers.jsonl are not repeated: delete the file to start from scratch."""
+Markdown, regularizers.py bar compares infomax, evidence and `own` with the plain mixture, seed by seed, and
+regularizers.py verdict judges each kind of reward. Runs that are already in build/experiments/regularizers.jsonl are
+not repeated: delete the file to start from scratch."""
 
 import json
 import sys
@@ -35,11 +37,32 @@ SETTINGS = {
     "infomax .5, nu0 1": ("infomax", 0.5, ["--discriminant-sd", "1"]),
     "infomax .5, nu0 5": ("infomax", 0.5, ["--discriminant-sd", "5"]),
     "infomax .3, nu0 20": ("infomax", 0.3, ["--discriminant-sd", "20"]),
+    "infomax 1, nu0 1, halved": ("infomax", 1.0, ["--discriminant-sd", "1", "--level-powers", "1/2"]),
+    "infomax 1, nu0 1, quartered": ("infomax", 1.0, ["--discriminant-sd", "1", "--level-powers", "1/4"]),
+    "evidence 1": ("evidence", 1.0, []),
+    "evidence 2": ("evidence", 2.0, []),
+    "evidence 4": ("evidence", 4.0, []),
+    "evidence 1, gibbs": ("evidence", 1.0, ["--path-update", "gibbs"]),
+    "evidence 2, gibbs": ("evidence", 2.0, ["--path-update", "gibbs"]),
+    "evidence 4, gibbs": ("evidence", 4.0, ["--path-update", "gibbs"]),
     "infomax 1, nu0 1, tempered": ("infomax", 1.0, ["--temperatures", "1,0.6,0.3"]),
     "infomax 1, nu0 1, gibbs": ("infomax", 1.0, ["--path-update", "gibbs"]),
     "centered .4 tempered": ("centered", 0.4, ["--intercept", "true", "--replicas", "3"]),
     "centered 1 tempered": ("centered", 1.0, ["--intercept", "true", "--replicas", "4"]),
 }
+
+# One kind of reward each: of its settings, the one that predicts best is judged.
+KINDS = {
+    "infomax, equal powers": lambda s: s.startswith("infomax") and not s.endswith(("halved", "quartered")),
+    "infomax, falling powers": lambda s: s.startswith("infomax") and s.endswith(("halved", "quartered")),
+    "evidence": lambda s: s.startswith("evidence"),
+}
+
+
+def falling_powers(extra, levels):
+    """The factor from level to level as the list of powers that --level-powers takes."""
+    factors = {"1/2": 0.5, "1/4": 0.25}
+    return [",".join(str(factors[x] ** level) for level in range(levels)) if x in factors else x for x in extra]
 
 
 def synthetic(name, seed):
@@ -116,10 +139,12 @@ def load(name, seed):
 
 
 def leave_out_unseen_levels(train, test):
+    """Of columns with few values, which the model may take for categories."""
+    few = 10
     header, rows = common.read_table(test)
     seen = [set(column) for column in zip(*common.read_table(train)[1])]
     kept = ("name", "label")
-    known = [lambda x, j=j: x in seen[j] or header[j] in kept for j in range(len(header))]
+    known = [lambda x, j=j: x in seen[j] or len(seen[j]) > few or header[j] in kept for j in range(len(header))]
     common.write_table(test, header, [[x if known[j](x) else "" for j, x in enumerate(row)] for row in rows])
 
 
@@ -135,7 +160,7 @@ def length_of_features(run_path):
 def measure(name, setting, seed, folder, scales):
     header, rows, levels, options = load(name, seed)
     train, test, kept = common.write_split(header, rows, seed, folder)
-    if name == "zoo":  # a number of legs that only a held-out animal has is a level the model has not seen
+    if name in ("zoo", "emotions"):  # a number of legs that only a held-out animal has, a ratio of few values
         leave_out_unseen_levels(train, test)
     truth = ["--truth", "label"] if "label" in header else []
     regularizer, strength, extra = SETTINGS[setting]
@@ -168,13 +193,12 @@ def measure(name, setting, seed, folder, scales):
         scales[name, seed] = features
     features = scales[name, seed]
     margin = float(np.sqrt((features**2).sum(1).mean()))
-    # Gates have no margin, and their strength is a power.
-    scale = (
-        ["--penalty", strength] if regularizer == "infomax" else ["--penalty", strength / margin, "--margin", margin]
-    )
+    # Rewards have no margin, and their strength is a power.
+    has_margin = regularizer not in ("infomax", "evidence")
+    scale = ["--penalty", strength / margin, "--margin", margin] if has_margin else ["--penalty", strength]
     run = common.fit(
         train,
-        [*base, "--hyper", "fixed", "--regularizer", regularizer, *scale, *extra],
+        [*base, "--hyper", "fixed", "--regularizer", regularizer, *scale, *falling_powers(extra, levels)],
         folder,
         "run",
     )
@@ -256,40 +280,98 @@ def print_table():
             print(f"| {setting} | " + " | ".join(cells) + f" | {scores} | {nodes} |")
 
 
-def paired(known, name, setting, measure_name, in_percent):
-    """Mean difference to the plain mixture over the seeds that both have, with its standard error, as text."""
+def differences(known, name, setting, measure_name, in_percent):
+    """Differences to the plain mixture, one for each seed that both have."""
     plain, other = values_of(known, name, "bhmc"), values_of(known, name, setting)
     pairs = [(other[seed].get(measure_name), plain[seed].get(measure_name)) for seed in other if seed in plain]
     if not pairs or pairs[0][0] is None:
+        return []
+    return [100 * (a / b - 1) if in_percent else a - b for a, b in pairs]
+
+
+def paired(known, name, setting, measure_name, in_percent):
+    """Mean difference to the plain mixture with its standard error, as text."""
+    values = differences(known, name, setting, measure_name, in_percent)
+    if not values:
         return "-"
-    mean, error = common.mean_and_error([100 * (a / b - 1) if in_percent else a - b for a, b in pairs])
+    mean, error = common.mean_and_error(values)
     digits = 1 if in_percent else 3
     return f"{mean:+.{digits}f}" + ("" if np.isnan(error) else f" ({error:.{digits}f})")
 
 
+def chosen_setting(known, name, kind):
+    """Of the settings of a kind run on most seeds, the one that predicts held-out rows best: no class is looked at."""
+    seeds = {s: len(values_of(known, name, s)) for s in SETTINGS if KINDS[kind](s)}
+    most = max(seeds.values())
+    candidates = [s for s, count in seeds.items() if count == most and most > 0]
+    return max(candidates, key=lambda s: mean_of(values_of(known, name, s), "held-out")[0], default=None)
+
+
 def print_bar():
-    """Infomax and `own` against the plain mixture. A star marks the one of the settings of infomax run on most seeds
-    that predicts held-out rows best: no class is looked at."""
+    """Rewards and `own` against the plain mixture. Stars mark the settings chosen, one of each kind."""
     known = known_results()
     measures = {"held-out": False, "ARI at k": False, "F at k": False, "AID": True, "AOD": True}
-    print("| data | setting | seeds | held-out | ARI at k | F at k | AID, % | AOD, % | R-hat 1 |")
-    print("|---" * 9 + "|")
+    print(
+        "| data | setting | seeds | held-out | ARI at k | F at k | AID, % | AOD, % | R-hat 1 | nodes, F of level 1 |"
+    )
+    print("|---" * 10 + "|")
     for name in DATASETS:
-        seeds = {s: len(values_of(known, name, s)) for s in SETTINGS}
-        gated = [s for s in SETTINGS if s.startswith("infomax") and seeds[s]]
-        most = max((seeds[s] for s in gated), default=0)
-        chosen = max(
-            (s for s in gated if seeds[s] == most),
-            key=lambda s: mean_of(values_of(known, name, s), "held-out")[0],
-            default=None,
-        )
-        for setting in ["own .4", *gated]:
-            if not seeds[setting]:
+        chosen = [chosen_setting(known, name, kind) for kind in KINDS]
+        for setting in ["bhmc", "own .4", "paper .4", *(s for kind in KINDS for s in SETTINGS if KINDS[kind](s))]:
+            results = values_of(known, name, setting)
+            if not results:
                 continue
             cells = [paired(known, name, setting, m, percent) for m, percent in measures.items()]
-            cells.append(f"{mean_of(values_of(known, name, setting), 'R-hat 1')[0]:.2f}")
-            star = "*" if setting == chosen else ""
-            print(f"| {name} | {setting}{star} | {seeds[setting]} | " + " | ".join(cells) + " |")
+            if setting == "bhmc":
+                cells = ["0"] * len(measures)
+            cells += [f"{mean_of(results, 'R-hat 1')[0]:.2f}", f"{mean_of(results, 'nodes 1')[0]:.1f}"]
+            if "F 1" in next(iter(results.values())):
+                cells[-1] += f", {mean_of(results, 'F 1')[0]:.2f}"
+            star = "*" if setting in chosen else ""
+            print(f"| {name} | {setting}{star} | {len(results)} | " + " | ".join(cells) + " |")
+
+
+def print_verdict():
+    """The bar, item by item, for the chosen settings of each kind."""
+    known = known_results()
+    print(
+        "| kind | ARI and F better by one error | worse by two | AID and AOD on animals, then fashion: gains next to "
+        "own's | held-out within one error, or better | R-hat below 1.1 |"
+    )
+    print("|---" * 6 + "|")
+
+    def mean_and_error(name, setting, measure_name, in_percent=False):
+        mean, error = common.mean_and_error(differences(known, name, setting, measure_name, in_percent))
+        return mean, 0.0 if np.isnan(error) else error
+
+    for kind in KINDS:
+        chosen = {name: chosen_setting(known, name, kind) for name in DATASETS}
+        chosen = {name: setting for name, setting in chosen.items() if setting}
+        labeled = [n for n in chosen if differences(known, n, chosen[n], "ARI at k", False)]
+        scores = {n: [mean_and_error(n, chosen[n], m) for m in ("ARI at k", "F at k")] for n in labeled}
+        better = [n for n in labeled if all(mean > 0 and mean >= error for mean, error in scores[n])]
+        worse = [n for n in labeled if any(mean < 0 and mean <= -2 * error for mean, error in scores[n])]
+        gains = []
+        for name in ("animals33", "fashion100"):
+            for measure_name, sign in (("AID", -1), ("AOD", 1)):
+                own = sign * mean_and_error(name, "own .4", measure_name, True)[0]
+                mine = sign * mean_and_error(name, chosen[name], measure_name, True)[0] if name in chosen else np.nan
+                gains.append(f"{mine:.0f} of {own:.0f} %")
+        density = {n: mean_and_error(n, chosen[n], "held-out") for n in chosen}
+        predicts = [n for n, (mean, error) in density.items() if mean >= -error]
+        mixes = [n for n in chosen if mean_of(values_of(known, n, chosen[n]), "R-hat 1")[0] < 1.1]
+
+        def listed(names, among):
+            return f"{len(names)} of {len(among)}" + (f": {', '.join(names)}" if names else "")
+
+        cells = [
+            listed(better, labeled),
+            listed(worse, labeled),
+            ", ".join(gains),
+            listed(predicts, chosen),
+            listed(mixes, chosen),
+        ]
+        print(f"| {kind} | " + " | ".join(cells) + " |")
 
 
 def main():
@@ -298,6 +380,9 @@ def main():
         return
     if sys.argv[1:] == ["bar"]:
         print_bar()
+        return
+    if sys.argv[1:] == ["verdict"]:
+        print_verdict()
         return
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     names = [x for x in sys.argv[2:] if x in DATASETS] or list(DATASETS)

@@ -307,6 +307,33 @@ def test_exact_settings_carry_no_caveat(coppice):
         assert coppice.json("summary", "t.coppice")["exact"] is True
 
 
+def test_rewards_of_splits_have_powers_by_level(coppice):
+    nested_blobs(coppice.folder / "data.csv", 12)
+    base = ["fit", "rbhmc", "data.csv", "--id", "id", "--truth", "blob", "--truth", "side", "--levels", 2]
+    base += ["--penalty", 1, "--chains", 1, "--warmup", 10, "--draws", 10]
+    shown = {}
+    for name, flags in (
+        ("halved", ["--regularizer", "evidence"]),
+        ("given", ["--regularizer", "evidence", "--level-powers", "1,0.5"]),
+        ("equal", ["--regularizer", "evidence", "--level-powers", "1"]),
+        ("gates", ["--regularizer", "infomax", "--level-powers", "1,0.5"]),
+    ):
+        fit = coppice(*base, *flags, "-o", f"{name}.coppice")
+        assert "Not exact" not in fit.stderr
+        shown[name] = coppice("export", f"{name}.coppice", "--what", "trace").stdout
+    assert shown["halved"] == shown["given"] != shown["equal"]
+    assert "log_bayes_factors" in shown["halved"] and "log_gates" in shown["gates"]
+    for flags, complaint in (
+        (["--level-powers", "1,0.5"], "--level-powers needs --regularizer infomax or evidence"),
+        (["--regularizer", "evidence", "--level-powers", "1,1,1"], "--level-powers has 3 numbers for 2 levels"),
+        (
+            ["--regularizer", "evidence", "--margin", 2],
+            "--margin does not apply to --regularizer evidence, which has no discriminants",
+        ),
+    ):
+        assert complaint in coppice(*base, *flags, "-o", "x.coppice", code=78).stderr
+
+
 def test_the_published_procedure_is_labeled_even_without_a_penalty(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
     fit = coppice(

@@ -201,17 +201,25 @@ TEST(RbhmcLimits, ATinyPenaltyIsNone) {
     }
 }
 
-// Gates without power, or with discriminants that distinguish nothing, leave the plain mixture.
-TEST(RbhmcLimits, GatesThatTellNothingAreNone) {
+// Gates without power, or with discriminants that distinguish nothing, and evidence without power leave the
+// plain mixture.
+TEST(RbhmcLimits, RewardsThatTellNothingAreNone) {
   const RbhmcCase plain = rbhmc_case_a(0.0);
   const RbhmcData data(plain);
   const RbhmcPosterior exact(data.family(), data.rows, plain.settings);
   const std::vector<std::vector<std::string>> limits{
-      {"penalty=0"}, {"penalty=1e-9"}, {"penalty=1", "discriminant-sd=1e-9"}};
-  for (std::vector<std::string> settings : limits) {
-    settings.emplace_back("regularizer=\"infomax\"");
+      {"regularizer=\"infomax\"", "penalty=0"},
+      {"regularizer=\"infomax\"", "penalty=1e-9"},
+      {"regularizer=\"infomax\"", "penalty=1", "discriminant-sd=1e-9"},
+      {"regularizer=\"infomax\"", "penalty=1", "level-powers=[0]"},
+      {"regularizer=\"evidence\"", "penalty=0"},
+      {"regularizer=\"evidence\"", "penalty=1e-9"},
+      {"regularizer=\"evidence\"", "penalty=1", "level-powers=[0]"}};
+  for (const std::vector<std::string>& settings : limits) {
+    const bool has_evidence = settings.front() == "regularizer=\"evidence\"";
     for (const std::uint64_t seed : test_seeds()) {
-      const Problem problem = rbhmc_problem(data, infomax(plain).settings, settings);
+      const RbhmcCase rewarded = has_evidence ? by_evidence(plain) : infomax(plain);
+      const Problem problem = rbhmc_problem(data, rewarded.settings, settings);
       const std::unique_ptr<Inference> sampler = model_by_name("rbhmc").make_inference(problem);
       // The hinge is one of other features and no part of this target: it is left out.
       RbhmcRecord record(exact, scaled(kRbhmcSweeps));
@@ -307,10 +315,11 @@ TEST(RbhmcInvariance, OfOrderSignAndRotation) {
 
 // What a draw keeps is what it shows.
 TEST(RbhmcDraws, DetailsAndTracesAgree) {
-  for (const std::string regularizer : {"hinge", "centered", "own", "paper", "infomax"}) {
+  for (const std::string regularizer : {"hinge", "centered", "own", "paper", "infomax", "evidence"}) {
     RbhmcCase small = rbhmc_case_b(0.2);
     small.settings.centered = regularizer == "centered";
     small.settings.infomax = regularizer == "infomax";
+    small.settings.evidence = regularizer == "evidence";
     const RbhmcData data(small);
     const RbhmcPosterior exact(data.family(), data.rows, small.settings, 1e4);
     const Problem problem =
@@ -329,8 +338,10 @@ TEST(RbhmcDraws, DetailsAndTracesAgree) {
       LevelTree tree(4, 3);
       tree.assign(labels);
       const rbhmc::DrawPayload payload = rbhmc::read_payload(sampler->payload(), tree);
-      EXPECT_NEAR(record.last_hinge(), small.settings.infomax ? -0.5 * traces["log_gates"] : traces["hinge"],
-                  1e-5);
+      const double shown = small.settings.infomax    ? -0.5 * traces["log_gates"]
+                           : small.settings.evidence ? -0.5 * traces["log_bayes_factors"]
+                                                     : traces["hinge"];
+      EXPECT_NEAR(record.last_hinge(), shown, 1e-5);
       EXPECT_EQ(static_cast<double>(payload.components), traces["components"]);
       EXPECT_NEAR(payload.weights_of(LevelTree::kRoot).back(), traces["root_remainder"], 1e-6);
       EXPECT_NEAR(sampler->log_joint(), sampler->log_joint_from_scratch(), 1e-9);

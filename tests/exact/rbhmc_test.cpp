@@ -147,14 +147,18 @@ RbhmcCase centered(RbhmcCase small) {
 
 /// The targets on which every kernel is run.
 std::vector<RbhmcCase> main_targets() {
-  return {rbhmc_case_a(0.3), centered(rbhmc_case_a(0.3)), infomax(rbhmc_case_a(0.5))};
+  return {rbhmc_case_a(0.3), centered(rbhmc_case_a(0.3)), infomax(rbhmc_case_a(0.5)),
+          with_powers(infomax(rbhmc_case_a(0.8)), {1.0, 0.4}), by_evidence(rbhmc_case_a(0.8))};
 }
 
-/// Whether a kernel is one of the target: gates have no Gaussian update.
+/// Whether a kernel is one of the target: gates have no Gaussian update, and evidence has no discriminants.
 bool applies(const RbhmcCase& target, const std::vector<std::string>& settings) {
-  return !target.settings.infomax ||
-         std::none_of(settings.begin(), settings.end(),
-                      [](const std::string& one) { return one.find("gauss") != std::string::npos; });
+  const auto has = [&](const char* what) {
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const std::string& one) { return one.find(what) != std::string::npos; });
+  };
+  if (target.settings.evidence && has("informed")) return false;
+  return !(target.settings.infomax || target.settings.evidence) || !has("gauss");
 }
 
 class RbhmcKernels : public ::testing::TestWithParam<std::size_t> {
@@ -248,6 +252,23 @@ std::vector<RbhmcCase> other_targets() {
   }
   cases.push_back(
       {"five_rows_infomax", {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}}, "gaussian-known", {}, gated});
+  cases.push_back(with_powers(infomax(rbhmc_case_b(1.0)), {0.5, 1.0}));
+  cases.push_back(with_powers(infomax(rbhmc_case_a(1.0)), {0.0, 1.0}));
+  cases.push_back(by_evidence(rbhmc_case_b(0.5)));
+  cases.push_back(by_evidence(rbhmc_case_c(1.0)));
+  cases.push_back(by_evidence(rbhmc_case_zero(0.5)));
+  cases.push_back(with_powers(by_evidence(rbhmc_case_a(1.0)), {1.0}));
+  cases.push_back(with_powers(by_evidence(rbhmc_case_a(0.6)), {0.5, 1.0}));
+  RbhmcSettings by_node{2, 0.7, 1.3, 0.9, 0.3, 0.5, 1.0};
+  by_node.evidence = true;
+  cases.push_back({"bernoulli_evidence",
+                   {{1, 0, 1}, {1, 0, 0}, {0, 1, 1}, {0, 1, kMissing}},
+                   "bernoulli",
+                   {},
+                   by_node,
+                   Kind::binary});
+  cases.push_back(
+      {"five_rows_evidence", {{-1.0}, {-0.7}, {kMissing}, {0.9}, {1.4}}, "gaussian-known", {}, by_node});
   cases.push_back({"two_rows", {{-1.0}, {1.4}}, "gaussian-known", {}, centered_settings});
   cases.push_back({"one_row", {{1.4}}, "gaussian-known", {"noise_variance=1", "prior_variance=1"}, settings});
   return cases;
@@ -266,7 +287,9 @@ TEST_P(RbhmcTargets, AreWhatSamplersSample) {
        "block-moves=5"}};
   for (std::vector<std::string> settings : variants)
     for (const std::uint64_t seed : test_seeds()) {
-      if (target.settings.infomax) std::erase(settings, "discriminant-update=\"gauss\"");
+      if (target.settings.infomax || target.settings.evidence)
+        std::erase(settings, "discriminant-update=\"gauss\"");
+      if (target.settings.evidence) std::erase(settings, "informed=false");
       const Agreement agreement = run_rbhmc(exact, data, seed, scaled(kRbhmcSweeps), settings).agreement();
       EXPECT_TRUE(agreement.holds()) << fmt::format("{}, seed {}: ", fmt::join(settings, " "), seed)
                                      << agreement;

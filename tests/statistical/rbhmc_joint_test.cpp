@@ -42,7 +42,12 @@ class Joint {
     Stream keep({seed, chain, sweep}, Purpose::test);
     const auto gates = static_cast<double>(settings_.levels * data.rows.size());
     double least = settings_.centered ? -settings_.margin * gates : 0.0;
-    if (settings_.infomax) least = -0.5 * gates * std::log(static_cast<double>(data.rows.size()));
+    if (settings_.infomax) {
+      least = 0.0;
+      for (std::size_t level = 1; level <= settings_.levels; ++level)
+        least -= 0.5 * settings_.power(level) * static_cast<double>(data.rows.size()) *
+                 std::log(static_cast<double>(data.rows.size()));
+    }
     while (true) {
       ++sweep;
       sampler_->draw_prior({seed, chain, sweep});
@@ -71,7 +76,7 @@ class Joint {
     reader.get(hyper_.data(), hyper_.size());
     // Without a penalty discriminants are not kept: the trace it is.
     if (settings_.infomax) {
-      hinge_ = -0.5 * total_log_gates(tree, eta, gate_features(data_.rows, first_));
+      hinge_ = -0.5 * total_log_gates(tree, eta, gate_features(data_.rows, first_), settings_);
       leaves_ = static_cast<double>(tree.leaves);
       return;
     }
@@ -180,6 +185,7 @@ std::vector<Variant> rbhmc_variants() {
       {"centered", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true}, 5), {drawn_leaves}},
       {"centered_learned", gaussian({2, 0.8, 1.2, 1.0, 0.2, 0.4, 1.0, true, true}, 4), {learn, drawn_theta}},
       {"infomax", infomax(rbhmc_case_a(0.3)), {}},
+      {"infomax_powers", with_powers(infomax(rbhmc_case_a(0.4)), {1.0, 0.4}), {}},
       {"infomax_gibbs", infomax(rbhmc_case_c(0.6)), {gibbs, drawn_leaves, drawn_theta}},
       {"centered_bernoulli", centered_bernoulli, {gibbs, "discriminant-update=\"gauss\""}},
       {"prior_bernoulli", with_learned_prior(bernoulli, "bernoulli"), {learn}},

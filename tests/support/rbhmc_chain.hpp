@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -62,13 +63,18 @@ inline Settings rbhmc_parameters(const RbhmcSettings& settings, const std::vecto
       fmt::format("gamma={}", settings.gamma),     fmt::format("gamma0={}", settings.gamma0),
       fmt::format("penalty={}", settings.penalty), fmt::format("discriminant-sd={}", settings.sd)};
   if (settings.learn_sd) assignments.emplace_back("learn=\"discriminant-sd\"");
-  if (!settings.infomax) {
+  if (!settings.level_powers.empty())
+    assignments.push_back(fmt::format("level-powers=[{}]", fmt::join(settings.level_powers, ",")));
+  if (settings.evidence)
+    std::erase_if(assignments, [](const std::string& s) { return s.starts_with("discriminant-sd"); });
+  if (!settings.infomax && !settings.evidence) {
     assignments.push_back(fmt::format("margin={}", settings.margin));
     assignments.push_back(fmt::format("intercept={}", settings.intercept));
   }
   if (std::none_of(more.begin(), more.end(),
                    [](const std::string& s) { return s.starts_with("regularizer"); }))
-    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.infomax    ? "infomax"
+    assignments.push_back(fmt::format("regularizer=\"{}\"", settings.evidence   ? "evidence"
+                                                            : settings.infomax  ? "infomax"
                                                             : settings.centered ? "centered"
                                                                                 : "hinge"));
   assignments.insert(assignments.end(), more.begin(), more.end());
@@ -117,7 +123,7 @@ class RbhmcRecord {
       const auto rest = static_cast<double>(reader.get<float>());
       if (node == 0) remainder = rest;
     }
-    if (dimension == 0) {
+    if (dimension == 0 && !exact_->settings().evidence) {
       traces_.read(sampler);
       last_hinge_ = exact_->settings().infomax ? -0.5 * traces_["log_gates"] : traces_["hinge"];
     } else {
@@ -214,6 +220,18 @@ inline RbhmcCase rbhmc_case_c(double penalty) {
 inline RbhmcCase infomax(RbhmcCase small) {
   small.name += "_infomax";
   small.settings.infomax = true;
+  return small;
+}
+/// The same with the evidence of splits.
+inline RbhmcCase by_evidence(RbhmcCase small) {
+  small.name += "_evidence";
+  small.settings.evidence = true;
+  return small;
+}
+/// The same with powers of rewards by level.
+inline RbhmcCase with_powers(RbhmcCase small, std::vector<double> powers) {
+  small.name += "_powers";
+  small.settings.level_powers = std::move(powers);
   return small;
 }
 inline RbhmcCase rbhmc_case_zero(double penalty) {

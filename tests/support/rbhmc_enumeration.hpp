@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +36,13 @@ struct RbhmcSettings {
   bool intercept = false;
   bool learn_sd = false;  // 1 / sd^2 from Gamma(1, 1)
   bool infomax = false;   // gates instead of hinges: Xi is minus half the sum of the log gates
+  bool evidence = false;  // Gaussians of nodes: Xi is minus half the sum of the log Bayes factors of splits
+  std::vector<double> level_powers = {};  // of both, from level 1; none: the defaults
+
+  double power(std::size_t level) const {
+    if (!level_powers.empty()) return level_powers.at(std::min(level, level_powers.size()) - 1);
+    return evidence ? std::pow(0.5, static_cast<double>(level) - 1.0) : 1.0;
+  }
 };
 
 /// What the discriminants see of a row: its cells in the units of the data, the mean of the present ones
@@ -145,9 +153,10 @@ inline double total_hinge(const RbhmcTree& tree, const std::vector<std::vector<d
   return total;
 }
 
-/// The sum of the log gates of all rows and levels.
+/// The sum of the log gates of all rows and levels, each level times its power.
 inline double total_log_gates(const RbhmcTree& tree, const std::vector<std::vector<double>>& eta,
-                              const std::vector<std::vector<double>>& features) {
+                              const std::vector<std::vector<double>>& features,
+                              const RbhmcSettings& settings = {}) {
   double total = 0.0;
   for (std::size_t row = 0; row < tree.rows; ++row)
     for (std::size_t level = 1; level <= tree.depth; ++level) {
@@ -163,8 +172,51 @@ inline double total_log_gates(const RbhmcTree& tree, const std::vector<std::vect
         if (tree.nodes[z].level == level && tree.nodes[z].parent == parent)
           sum += static_cast<double>(tree.nodes[z].size) / static_cast<double>(tree.nodes[parent].size) *
                  std::exp(score(z) - score(own));
-      total -= std::log(sum);
+      total -= settings.power(level) * std::log(sum);
     }
+  return total;
+}
+
+/// log density of the features of these rows under a Gaussian of unknown mean and variance, over the number
+/// of their cells. Row by row: each given the ones before it is a Student variable in all directions alike.
+inline double log_node_density(const std::vector<std::vector<double>>& features,
+                               const std::vector<std::size_t>& rows) {
+  const std::size_t width = features.front().size();
+  const double d = static_cast<double>(width);
+  double mean_rows = 0.25, shape = 0.5 * d, rate = 0.25;
+  std::vector<double> mean(width, 0.0);
+  double total = 0.0;
+  for (const std::size_t row : rows) {
+    double distance = 0.0;
+    for (std::size_t i = 0; i < width; ++i)
+      distance += (features[row][i] - mean[i]) * (features[row][i] - mean[i]);
+    const double freedom = 2.0 * shape;
+    const double scale = rate / shape * (1.0 + 1.0 / mean_rows);
+    total += std::lgamma(0.5 * (freedom + d)) - std::lgamma(0.5 * freedom) -
+             0.5 * d * std::log(freedom * std::numbers::pi * scale) -
+             0.5 * (freedom + d) * std::log1p(distance / (freedom * scale));
+    for (std::size_t i = 0; i < width; ++i) mean[i] += (features[row][i] - mean[i]) / (mean_rows + 1.0);
+    rate += 0.5 * distance * mean_rows / (mean_rows + 1.0);
+    shape += 0.5 * d;
+    mean_rows += 1.0;
+  }
+  return total / d;
+}
+
+/// The sum of the log Bayes factors of all splits, each times the power of its level.
+inline double total_log_bayes_factors(const RbhmcTree& tree, const std::vector<std::vector<double>>& features,
+                                      const RbhmcSettings& settings) {
+  const auto density_of = [&](std::size_t z) {
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < tree.rows; ++row)
+      if (tree.node_of(tree.nodes[z].level, row) == z) rows.push_back(row);
+    return log_node_density(features, rows);
+  };
+  double total = 0.0;
+  for (std::size_t z = 0; z < tree.nodes.size(); ++z) {
+    if (z > 0) total += settings.power(tree.nodes[z].level) * density_of(z);
+    if (tree.nodes[z].level < tree.depth) total -= settings.power(tree.nodes[z].level + 1) * density_of(z);
+  }
   return total;
 }
 
@@ -189,8 +241,10 @@ class RbhmcPosterior {
         data_(&rows),
         settings_(settings),
         rows_(rows.size()),
-        features_(settings.infomax ? gate_features(rows, rows)
-                                   : margin_features(family, rows, settings.intercept)) {
+        features_(settings.infomax || settings.evidence ? gate_features(rows, rows)
+                                                        : margin_features(family, rows, settings.intercept)) {
+    if (settings.evidence)  // which knows no constant
+      for (std::vector<double>& feature : features_) feature.pop_back();
     for (double n = 0.0, gamma = 1.0, gamma0 = 1.0; n <= static_cast<double>(rows_ * rows_); n += 1.0) {
       rising_gamma_.push_back(gamma);
       rising_gamma0_.push_back(gamma0);
@@ -230,7 +284,8 @@ class RbhmcPosterior {
     return given_tree_[tree][partition];
   }
   double hinge_of(const RbhmcTree& tree, const std::vector<std::vector<double>>& eta) const {
-    return settings_.infomax ? -0.5 * total_log_gates(tree, eta, features_)
+    if (settings_.evidence) return -0.5 * total_log_bayes_factors(tree, features_, settings_);
+    return settings_.infomax ? -0.5 * total_log_gates(tree, eta, features_, settings_)
                              : total_hinge(tree, eta, features_, settings_.margin, settings_.centered);
   }
   std::size_t feature_size() const { return features_.front().size(); }
@@ -264,10 +319,12 @@ class RbhmcPosterior {
   RbhmcState draw(Stream& stream) const {
     RbhmcState state;
     do {
-      state.tree = draw_categorical(stream, plain_);
+      // Evidence does not depend on discriminants.
+      state.tree = draw_categorical(stream, settings_.evidence ? probability_ : plain_);
       draw_eta(stream, trees_[state.tree], state.eta);
       state.hinge = hinge_of(trees_[state.tree], state.eta);
-    } while (!(std::log(draw_uniform(stream)) <= -2.0 * settings_.penalty * (state.hinge - least_hinge())));
+    } while (!settings_.evidence &&
+             !(std::log(draw_uniform(stream)) <= -2.0 * settings_.penalty * (state.hinge - least_hinge())));
     state.partition = draw_categorical(stream, given_tree_[state.tree]);
     const RbhmcTree& tree = trees_[state.tree];
     const std::size_t components = components_[state.partition];
@@ -330,8 +387,11 @@ class RbhmcPosterior {
 
   double least_hinge() const {
     // A row's gate is at most the size of the parent over that of the child.
-    if (settings_.infomax)
-      return -0.5 * static_cast<double>(settings_.levels * rows_) * std::log(static_cast<double>(rows_));
+    if (settings_.infomax) {
+      double most = 0.0;
+      for (std::size_t level = 1; level <= settings_.levels; ++level) most += settings_.power(level);
+      return -0.5 * most * static_cast<double>(rows_) * std::log(static_cast<double>(rows_));
+    }
     return settings_.centered ? -settings_.margin * static_cast<double>(settings_.levels * rows_) : 0.0;
   }
 
@@ -496,6 +556,12 @@ class RbhmcPosterior {
     std::vector<std::vector<double>> eta;
     for (std::size_t i = 0; i < trees_.size(); ++i) {
       if (!trees_[i].siblings_exist) continue;
+      if (settings_.evidence) {  // no discriminants, no error
+        const double hinge = hinge_of(trees_[i], {});
+        const double factor = std::exp(-2.0 * settings_.penalty * hinge);
+        moments_[i] = {factor, factor * hinge, 0.0, 0.0, 0.0};
+        continue;
+      }
       const double count = std::max(1000.0, std::floor(draws * plain_[i]));
       double e = 0.0, h = 0.0, ee = 0.0, eh = 0.0, hh = 0.0;
       for (double n = 0.0; n < count; n += 1.0) {

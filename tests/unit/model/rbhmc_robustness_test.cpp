@@ -41,7 +41,7 @@ std::vector<std::vector<std::string>> kernels() {
           {"learn=\"alpha,gamma,gamma0\"", "theta=\"drawn\"", "leaf-weights=\"drawn\""}};
 }
 
-const char* const kRegularizers[] = {"hinge", "centered", "own", "paper", "infomax"};
+const char* const kRegularizers[] = {"hinge", "centered", "own", "paper", "infomax", "evidence"};
 
 TEST(RbhmcRobustness, RandomSettings) {
   for (const std::uint64_t seed : test_seeds()) {
@@ -64,7 +64,7 @@ TEST(RbhmcRobustness, RandomSettings) {
                                                                   : scale * draw_normal(stream));
       }
       std::vector<std::string> settings = kernels()[draw_index(stream, kernels().size())];
-      settings.push_back(fmt::format("regularizer=\"{}\"", kRegularizers[draw_index(stream, 5)]));
+      settings.push_back(fmt::format("regularizer=\"{}\"", kRegularizers[draw_index(stream, 6)]));
       SCOPED_TRACE(
           fmt::format("seed {}, round {}: {} rows, levels {}, alpha {}, gamma {}, gamma0 {}, "
                       "penalty {}, margin {}, sd {}: {}",

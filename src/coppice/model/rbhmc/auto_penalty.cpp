@@ -136,7 +136,8 @@ std::vector<std::string> idle_without_penalty(const Settings& given, const Param
   std::vector<std::string> idle;
   if (given.contains("regularizer") && parameters.choice("regularizer") != "paper")
     idle.emplace_back("--regularizer");
-  for (const char* name : {"margin", "discriminant-sd", "intercept", "informed", "discriminant-update"})
+  for (const char* name :
+       {"margin", "discriminant-sd", "intercept", "informed", "discriminant-update", "level-powers"})
     if (given.contains(name)) idle.push_back(std::string("--") + name);
   return idle;
 }

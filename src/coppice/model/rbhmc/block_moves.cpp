@@ -30,7 +30,7 @@ double log_beta(double a, double b) { return log_gamma(a) + log_gamma(b) - log_g
 }  // namespace
 
 void BlockMoves::step(State& state, Stream& stream) {
-  if (state.margins().active() && !state.margins().gated()) return;
+  if (state.margins().active() && !state.margins().rewards_splits()) return;
   if (draw_uniform(stream) < 0.5)
     move_block(state, stream);
   else
@@ -64,11 +64,21 @@ void BlockMoves::list_places(const State& state) {
   prefix_.assign(tree.capacity(), 0.0);
   serves_.assign(tree.capacity(), 1.0);
   const auto components = static_cast<double>(state.components().clusters());
+  const Margins& margins = state.margins();
+  const SplitEvidence& evidence = margins.evidence();
+  const bool has_evidence = margins.active() && margins.by_evidence();
+  if (has_evidence) {
+    evidence.clear(group_);
+    for (const std::uint32_t row : tree.members(source_))
+      if (static_cast<std::size_t>(state.components().label(row)) == dish_)
+        evidence.add_row(group_, row, margins.feature_rows());
+  }
   // A new branch below a node of this level: everything under it is alone.
   const auto branch_below = [&](std::size_t level) {
     double total = 0.0;
     for (std::size_t below = level + 1; below <= tree.depth(); ++below)
       total += log_of_node(count_, below == tree.depth(), alpha, gamma);
+    if (has_evidence) total += margins.penalty() * evidence.power(level + 1) * evidence.log_density(group_);
     return total;
   };
   for (std::size_t level = 0; level <= tree.depth(); ++level) {
@@ -80,6 +90,8 @@ void BlockMoves::list_places(const State& state) {
       if (level > 0) {
         if (size == 0.0) continue;  // it is the block's own
         prefix_[node] = prefix_[tree.parent(node)] + log_of_joining(size, count_, is_leaf, alpha, gamma);
+        if (has_evidence)
+          prefix_[node] += margins.penalty() * evidence.weight(level) * evidence.growth(node, group_, holds);
         // A guess at the probability that a new table below the node gets the dish: as if every component
         // had one table there.
         const bool is_served = rows_below_[node] > (holds ? count_ : 0.0);
@@ -181,7 +193,7 @@ void BlockMoves::write_seats(State& state, bool after) {
   });
 }
 
-void BlockMoves::list_gated_parents(const State& state) {
+void BlockMoves::list_split_parents(const State& state) {
   parents_.clear();
   for_each_site([&](std::size_t level, std::size_t side) {
     const NodeId node = paths_[side][level].node;
@@ -220,7 +232,7 @@ void BlockMoves::apply(State& state, Stream& stream) {
     state.fit_nodes();
     state.clear_node(site.node);
     state.margins().draw_prior(stream, state.margins().eta(site.node));
-    if (state.margins().active()) state.margins().set_gate(site.node);
+    if (state.margins().active()) state.margins().set_node(site.node);
     if (branch_ == LevelTree::kNone) branch_ = site.node;
   }
   list_rows(state, stream);
@@ -238,20 +250,20 @@ bool BlockMoves::decide(State& state, double log_ratio, Stream& stream) {
     if (!(log_uniform < log_ratio)) return false;
     apply(state, stream);
   } else {
-    const auto between_children = [&] {
+    const auto rewards = [&] {
       double total = 0.0;
-      for (const NodeId parent : parents_) total += margins.gates().total(tree, parent);
+      for (const NodeId parent : parents_) total += margins.log_reward(tree, parent);
       return total;
     };
     const auto refresh = [&] {
-      for (const NodeId parent : parents_) margins.gates().refresh(tree, parent);
+      for (const NodeId parent : parents_) margins.refresh_split(tree, parent);
     };
-    list_gated_parents(state);
-    const double before = between_children();
+    list_split_parents(state);
+    const double before = rewards();
     apply(state, stream);
-    list_gated_parents(state);
+    list_split_parents(state);
     refresh();
-    log_ratio += margins.penalty() * (between_children() - before);
+    log_ratio += margins.penalty() * (rewards() - before);
     if (!(log_uniform < log_ratio)) {
       const NodeId target = paths_[1][tree.depth()].node;
       for (const std::uint32_t row : outgoing_) tree.move_row(row, source_);

@@ -6,8 +6,8 @@
 //
 // The place of a block is drawn from the nested Chinese restaurant process and the leaves' totals, and from a
 // guess at the dish's weight there, given the tree without the block, in which the present place is one among
-// the others. Tables of the dish on the two paths are drawn from the leaves up with guessed masses, as
-// ComponentMoves does.
+// the others; under a penalty by evidence, from that too, which makes the block's rows be added up. Tables of
+// the dish on the two paths are drawn from the leaves up with guessed masses, as ComponentMoves does.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ class BlockMoves {
   void apply(State& state, Stream& stream);
   void list_rows(const State& state, Stream& stream);
   void write_seats(State& state, bool after);
-  void list_gated_parents(const State& state);
+  void list_split_parents(const State& state);
 
   std::size_t dish_ = 0;
   NodeId source_ = LevelTree::kNone;
@@ -72,6 +72,7 @@ class BlockMoves {
   NodeId branch_ = LevelTree::kNone;  // the topmost node made for the block
   std::vector<NodeId> places_;
   std::vector<double> log_weights_, weights_, prefix_, serves_, rows_below_;
+  SplitEvidence::Group group_;  // the features of the block, under a penalty by evidence
   std::vector<std::uint32_t> pool_, outgoing_, incoming_;
   std::vector<NodeId> parents_;
   MoveCount blocks_, shares_;

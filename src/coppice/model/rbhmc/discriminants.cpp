@@ -158,6 +158,7 @@ void DiscriminantMoves::slice_gate(State& state, NodeId parent, std::size_t chil
     along_[i] = margins.score(margins.eta(node), rows_[i]);
     across_[i] = margins.score(nu_.data(), rows_[i]);
   }
+  const double power = margins.gates().power(level_);
   const auto log_target = [&](double cosine, double sine) {
     Lanes all{};
     const Lanes most = broadcast(Gates::kLargestScore);
@@ -168,13 +169,13 @@ void DiscriminantMoves::slice_gate(State& state, NodeId parent, std::size_t chil
       all += load_lanes(inside.data() + i) * score -
              log(load_lanes(others.data() + i) + load_lanes(rows_of_child.data() + i) * exp(score));
     }
-    return margins.penalty() * sum(all);
+    return margins.penalty() * power * sum(all);
   };
   double cosine = 0.0, sine = 0.0;
   if (!slice_ellipse(stream, log_target, cosine, sine)) return;
   double* eta = margins.eta(node);
   for (std::size_t i = 0; i < margins.dimension(); ++i) eta[i] = cosine * eta[i] + sine * nu_[i];
-  margins.set_gate(node);
+  margins.set_node(node);
 }
 
 void DiscriminantMoves::slice(State& state, Stream& stream) {
@@ -183,12 +184,13 @@ void DiscriminantMoves::slice(State& state, Stream& stream) {
   for (std::size_t level = 0; level < tree.depth(); ++level)
     for (const NodeId parent : tree.at_level(level)) {
       const std::span<const NodeId> children = tree.children(parent);
-      if (!margins.active() || children.size() < 2) {
+      if (!margins.has_discriminants() || children.size() < 2) {
         for (const NodeId child : children) margins.draw_prior(stream, margins.eta(child));
-        if (margins.active() && margins.gated()) {
-          margins.set_gate(children[0]);
+        if (!margins.has_discriminants()) continue;
+        if (margins.gated()) {
+          margins.set_node(children[0]);
           margins.gates().refresh(tree, parent);
-        } else if (margins.active()) {
+        } else {
           tree.for_each_row_below(parent, [&](std::uint32_t row) {
             margins.own(row)[level] = margins.score(margins.eta(children[0]), row);
           });
@@ -224,7 +226,8 @@ void DiscriminantMoves::update_sd(State& state, Stream& stream) {
 }
 
 void DiscriminantMoves::shift(State& state, Stream& stream) {
-  if (!state.margins().active()) return;  // every discriminant is a fresh draw from the prior already
+  if (!state.margins().has_discriminants())
+    return;  // every discriminant is a fresh draw from the prior already
   LevelTree& tree = state.tree();
   Margins& margins = state.margins();
   for (std::size_t level = 0; level < tree.depth(); ++level)
@@ -268,7 +271,7 @@ void DiscriminantMoves::shift_gates(State& state, NodeId parent) {
   if (!within) return;
   for (const NodeId child : tree.children(parent)) {
     for (std::size_t i = 0; i < margins.dimension(); ++i) margins.eta(child)[i] += eta_[i];
-    margins.set_gate(child);
+    margins.set_node(child);
   }
   margins.gates().refresh(tree, parent);
 }

@@ -35,8 +35,8 @@ double bounded_score(const double* eta, const double* feature, std::size_t strid
   return std::clamp(dot(eta, feature, stride), -Gates::kLargestScore, Gates::kLargestScore);
 }
 
-Gates::Gates(std::size_t rows, std::size_t depth)
-    : stride_((rows + kLanes - 1) / kLanes * kLanes), depth_(depth), sums_(stride_ * depth, 1.0) {}
+Gates::Gates(std::size_t rows, const std::vector<double>& powers)
+    : stride_((rows + kLanes - 1) / kLanes * kLanes), powers_(powers), sums_(stride_ * powers.size(), 1.0) {}
 
 void Gates::fit(std::size_t nodes) {
   if (scores_.size() >= nodes * stride_) return;
@@ -73,12 +73,12 @@ double Gates::total(const LevelTree& tree, NodeId parent) const {
       sums.multiply(sum(level, row));
     });
   const auto size = static_cast<double>(tree.size(parent));
-  return scores - sums.take() + size * std::log(size);
+  return power(level) * (scores - sums.take() + size * std::log(size));
 }
 
 double Gates::total(const LevelTree& tree) const {
   double total_of_all = 0.0;
-  for (std::size_t level = 0; level < depth_; ++level)
+  for (std::size_t level = 0; level < tree.depth(); ++level)
     for (const NodeId parent : tree.at_level(level)) total_of_all += total(tree, parent);
   return total_of_all;
 }
@@ -129,7 +129,7 @@ double Gates::gain_at(const LevelTree& tree, NodeId parent, std::size_t row, dou
       parent, [&](std::uint32_t other) { growth.multiply(1.0 + weight_of(other) / sum(level, other)); });
   double gain = score - std::log(own_sum) + std::log(before + 1.0) - growth.take();
   if (before > 0.0) gain += before * std::log((before + 1.0) / before);
-  return gain;
+  return power(level) * gain;
 }
 
 double Gates::gain(const LevelTree& tree, std::size_t row, NodeId node, const double* eta_new,

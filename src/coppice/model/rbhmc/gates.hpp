@@ -1,10 +1,10 @@
 // Gates, the regularizer of information maximization. A row below child v of node p has
 //   log g = s_v - log sum_u (n_u / n_p) exp(s_u),   s_u = eta_u'y, u over the children of p,
 // where n_u counts all rows below u, the row itself among them. The target is multiplied by the product over
-// rows and levels of g^C: an only child has g = 1, siblings that the discriminants do not separate have g
-// near 1, and a row that they place with certainty has n_p / n_v, what the nested Chinese restaurant process
-// charged for its path. A row that comes or goes changes the counts and so the gates of all rows below its
-// nodes; the sums under the logarithms are kept for every row and level.
+// rows and levels l of g^(C power_l): an only child has g = 1, siblings that the discriminants do not
+// separate have g near 1, and a row that they place with certainty has n_p / n_v, what the nested Chinese
+// restaurant process charged for its path. A row that comes or goes changes the counts and so the gates of
+// all rows below its nodes; the sums under the logarithms are kept for every row and level.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,9 @@ class Gates {
   /// Scores beyond it count as it, so that no sum overflows. It is part of the target.
   static constexpr double kLargestScore = 300.0;
 
-  Gates(std::size_t rows, std::size_t depth);
+  /// `powers` has one for each level, from level 1.
+  Gates(std::size_t rows, const std::vector<double>& powers);
+  double power(std::size_t level) const { return powers_[level - 1]; }
 
   /// Room for the tree's nodes.
   void fit(std::size_t nodes);
@@ -40,7 +42,8 @@ class Gates {
 
   /// The sums of the rows below a node, from the scores of its children.
   void refresh(const LevelTree& tree, NodeId parent);
-  /// Sum of the log gates of the rows below a node between its children, from the kept sums.
+  /// Sum of the log gates of the rows below a node between its children, from the kept sums, times the power
+  /// of their level.
   double total(const LevelTree& tree, NodeId parent) const;
   double total(const LevelTree& tree) const;
   /// The sum of a row at a level (from 1).
@@ -62,7 +65,8 @@ class Gates {
   double gain_at(const LevelTree& tree, NodeId parent, std::size_t row, double score,
                  const Weight& weight) const;
 
-  std::size_t stride_, depth_;
+  std::size_t stride_;
+  std::vector<double> powers_;
   AlignedVector scores_, weights_;  // node by node, for all rows
   AlignedVector sums_;              // level by level
 };

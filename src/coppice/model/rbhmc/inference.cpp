@@ -43,6 +43,11 @@ TraceTable<Figures> trace_table(const Options& options) {
                                      "sum of the log gates of all rows: nats that the discriminants know "
                                      "about the paths",
                                      [](const Figures& f) { return -2.0 * f.hinge; }}
+      : options.by_evidence()
+          ? TraceTable<Figures>::Row{"log_bayes_factors",
+                                     "sum over splits, each times the power of its level, of the log Bayes "
+                                     "factor of a Gaussian for each child against one for all",
+                                     [](const Figures& f) { return -2.0 * f.hinge; }}
           : TraceTable<Figures>::Row{"hinge",
                                      "sum of the hinge losses of all rows: how far siblings fall short of "
                                      "the margin",
@@ -193,6 +198,9 @@ class NestedMixtureSampler final : public Inference {
         family.draw_theta(from_prior_ ? empty.data() : components.stats(label), stream, thetas[slot].data());
     }
     Margins scorer = from.margins();
+    // Rows of one node share a Gaussian whose parameters are integrated out.
+    if (!from_prior_ && scorer.active() && scorer.by_evidence())
+      fail(ErrorCode::bug, "rbhmc: data cannot be drawn row by row under --regularizer evidence");
     // The feature of a missing cell is a mean over rows: rows would not be independent given the tree.
     if (!from_prior_ && scorer.active() && from.filled().any())
       fail(ErrorCode::bug, "rbhmc: data with missing cells cannot be drawn under a penalty");

@@ -22,7 +22,8 @@ InformedProposal::InformedProposal(const Margins& margins, const LevelTree& tree
   const std::size_t level = tree.level(parent);
   // Of hinges: margin and as much again. Of gates: a quarter is the curvature of a logistic function at zero,
   // and e^3 to 1 is nearly certain.
-  const double strength = (margins.gated() ? 0.25 : 0.5) * margins.penalty();
+  const double strength =
+      (margins.gated() ? 0.25 * margins.gates().power(level + 1) : 0.5) * margins.penalty();
   const double distance = margins.gated() ? 3.0 : 2.0 * margins.margin();
   // With very many rows, a fixed subset, chosen by their numbers alone, represents all.
   const auto looked_at = [](std::uint32_t row, std::uint64_t every) {

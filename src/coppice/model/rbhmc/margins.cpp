@@ -18,8 +18,11 @@ Margins::Margins(const Problem& problem, const Options& options)
       sd_(options.discriminant_sd),
       centered_(options.centered()),
       gated_(options.gated()),
-      intercept_(options.intercept || gated_),
-      gates_(gated_ ? problem.rows->size() : 0, options.levels),
+      by_evidence_(options.by_evidence()),
+      intercept_((options.intercept && !by_evidence_) || gated_),
+      level_powers_(options.level_powers),
+      gates_(gated_ ? problem.rows->size() : 0, level_powers_),
+      evidence_(0, 1, 0, {}),
       own_(problem.rows->size() * options.levels, 0.0),
       best_(problem.rows->size() * options.levels, kMinusInfinity),
       rival_(problem.rows->size() * options.levels, LevelTree::kNone),
@@ -30,16 +33,20 @@ Margins::Margins(const Problem& problem, const Options& options)
   stride_ = (dimension_ + kLanes - 1) / kLanes * kLanes;
   center_.assign(dimension_, 0.0);
   scale_.assign(dimension_, 1.0);
+  if (by_evidence_) evidence_ = SplitEvidence(problem.rows->size(), cells(), stride_, level_powers_);
   data_changed();
-  if (!gated_) return;
+  if (!rewards_splits()) return;
   standardize();
   data_changed();
 }
 
+/// Of a row's feature, without the constant.
+std::size_t Margins::cells() const { return dimension_ - (intercept_ ? 1 : 0); }
+
 /// From the first data, and the same ever after: what a row is given the others must not depend on them.
 void Margins::standardize() {
   std::size_t place = 0;
-  const auto cells = static_cast<double>(dimension_ - 1);
+  const auto count = static_cast<double>(cells());
   for (std::size_t cell = 0; cell < rows_->width; ++cell) {
     const std::size_t width = std::max<std::size_t>(category_levels_[cell], 1);
     for (std::size_t i = place; i < place + width; ++i) {
@@ -52,7 +59,7 @@ void Margins::standardize() {
         squares += off * (features_[row * stride_ + i] - mean);
       }
       center_[i] = mean;
-      scale_[i] = squares > 0.0 ? 1.0 / std::sqrt(squares / present * cells) : 0.0;
+      scale_[i] = squares > 0.0 ? 1.0 / std::sqrt(squares / present * count) : 0.0;
     }
     place += width;
   }
@@ -76,14 +83,15 @@ void Margins::row_changed(std::size_t row) {
     place += levels;
   }
   if (intercept_) features[place] = 1.0;
-  for (std::size_t i = 0; gated_ && i < dimension_; ++i) features[i] = (features[i] - center_[i]) * scale_[i];
+  for (std::size_t i = 0; rewards_splits() && i < dimension_; ++i)
+    features[i] = (features[i] - center_[i]) * scale_[i];
 }
 
 void Margins::data_changed() {
   const std::size_t rows = rows_->size();
   features_.assign(rows * stride_, 0.0);
   for (std::size_t row = 0; row < rows; ++row) row_changed(row);
-  if (gated_) return;
+  if (rewards_splits()) return;
   // Missing cells hold zeros so far; they get the mean of the present ones.
   std::size_t place = 0;
   for (std::size_t cell = 0; cell < rows_->width; ++cell) {
@@ -103,7 +111,45 @@ void Margins::data_changed() {
 
 void Margins::fit(const LevelTree& tree) {
   if (eta_.size() < tree.capacity() * stride_) eta_.resize(tree.capacity() * stride_, 0.0);
-  if (gated_ && active()) gates_.fit(tree.capacity());
+  if (!active()) return;
+  if (gated_) gates_.fit(tree.capacity());
+  if (by_evidence_) evidence_.fit(tree.capacity());
+}
+
+void Margins::clear() {
+  if (by_evidence_ && active()) evidence_.clear_node(LevelTree::kRoot);
+}
+
+void Margins::set_node(NodeId node) {
+  if (by_evidence_)
+    evidence_.clear_node(node);
+  else
+    gates_.set_node(node, eta(node), feature_rows());
+}
+
+void Margins::refresh_split(const LevelTree& tree, NodeId parent) {
+  if (by_evidence_)
+    evidence_.refresh(tree, parent, feature_rows());
+  else
+    gates_.refresh(tree, parent);
+}
+
+double Margins::log_reward(const LevelTree& tree, NodeId parent) const {
+  return by_evidence_ ? evidence_.total(tree, parent) : gates_.total(tree, parent);
+}
+
+void Margins::row_leaves(const LevelTree& tree, std::size_t row) {
+  if (by_evidence_)
+    evidence_.row_leaves(tree, row, feature_rows());
+  else
+    gates_.row_leaves(tree, row);
+}
+
+void Margins::row_came(const LevelTree& tree, std::size_t row) {
+  if (by_evidence_)
+    evidence_.row_came(tree, row, feature_rows());
+  else
+    gates_.row_came(tree, row);
 }
 
 void Margins::draw_prior(Stream& stream, double* eta) const {
@@ -173,10 +219,11 @@ void Margins::refresh_row(std::size_t row, const LevelTree& tree, std::size_t fi
 }
 
 void Margins::refresh_all(const LevelTree& tree) {
+  if (by_evidence_) return evidence_.refresh_all(tree, feature_rows());
   if (gated_) {
     gates_.fit(tree.capacity());
     for (std::size_t level = 1; level <= depth_; ++level)
-      for (const NodeId node : tree.at_level(level)) set_gate(node);
+      for (const NodeId node : tree.at_level(level)) set_node(node);
     for (std::size_t level = 0; level < depth_; ++level)
       for (const NodeId parent : tree.at_level(level)) gates_.refresh(tree, parent);
     return;
@@ -243,6 +290,7 @@ double Margins::child_removed(const LevelTree& tree, NodeId child) {
 double Margins::cost_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
                         bool counts_others, std::size_t above, LevelScores& scores) const {
   if (gated_) return -0.5 * gates_.gain(tree, row, node, eta_new, feature_rows(), above);
+  if (by_evidence_) return -0.5 * evidence_.gain(tree, row, node, eta_new != nullptr, feature_rows(), above);
   scores_at(row, tree, node, eta_new, scores);
   double cost = hinge(scores);
   if (counts_others && eta_new != nullptr) cost += increase(tree, node, eta_new);
@@ -258,13 +306,19 @@ Margins::RowGates Margins::row_gates(std::size_t row, const LevelTree& tree) con
     for (const NodeId child : tree.children(parent))
       log_sum = log_add_exp(log_sum, std::log(static_cast<double>(tree.size(child))) +
                                          bounded_score(eta(child), feature(row), stride_));
-    gates.total += bounded_score(eta(node), feature(row), stride_) - log_sum + log_size;
-    gates.bound += log_size - std::log(static_cast<double>(tree.size(node)));
+    const double power = gates_.power(tree.level(node));
+    gates.total += power * (bounded_score(eta(node), feature(row), stride_) - log_sum + log_size);
+    gates.bound += power * (log_size - std::log(static_cast<double>(tree.size(node))));
   }
   return gates;
 }
 
 double Margins::total_from_scratch(const LevelTree& tree) const {
+  if (by_evidence_) {
+    SplitEvidence fresh = evidence_;
+    fresh.refresh_all(tree, feature_rows());
+    return -0.5 * fresh.total(tree);
+  }
   double total = 0.0;
   for (std::size_t row = 0; row < tree.rows(); ++row) {
     if (gated_) {
@@ -279,6 +333,7 @@ double Margins::total_from_scratch(const LevelTree& tree) const {
 
 double Margins::total(const LevelTree& tree) const {
   if (gated_) return -0.5 * gates_.total(tree);
+  if (by_evidence_) return -0.5 * evidence_.total(tree);
   double total = 0.0;
   for (std::size_t row = 0; row < rows_->size(); ++row) total += hinge(row);
   return total;

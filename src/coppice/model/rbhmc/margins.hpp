@@ -7,7 +7,9 @@
 // each of its levels, a missing cell replaced by the mean of the present ones (it takes no side), and a
 // constant 1 behind it all with --intercept. With gates in place of hinges (gates.hpp) the cells are
 // standardized, divided by the root of their number so that the mean squared length is one, and always have
-// the constant: the target does not depend on the units of the columns.
+// the constant: the target does not depend on the units of the columns. With evidence (evidence.hpp) they are
+// standardized too, and there is no constant. What gates and evidence have in common is asked for under the
+// name of splits.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,7 @@
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/rng.hpp"
 #include "coppice/model/model.hpp"
+#include "coppice/model/rbhmc/evidence.hpp"
 #include "coppice/model/rbhmc/gates.hpp"
 #include "coppice/model/rbhmc/options.hpp"
 #include "coppice/shape/level_tree.hpp"
@@ -49,8 +52,24 @@ class Margins {
   bool gated() const { return gated_; }
   const Gates& gates() const { return gates_; }
   Gates& gates() { return gates_; }
-  /// The discriminant of a node is another one: its scores.
-  void set_gate(NodeId node) { gates_.set_node(node, eta(node), feature_rows()); }
+  /// Whether splits have evidence instead.
+  bool by_evidence() const { return by_evidence_; }
+  const SplitEvidence& evidence() const { return evidence_; }
+  /// Whether discriminants have a say in the target.
+  bool has_discriminants() const { return active() && !by_evidence_; }
+
+  // Rewards of splits, gates or evidence, which are kept by node.
+  bool rewards_splits() const { return gated_ || by_evidence_; }
+  /// A node has come, without rows, or its discriminant is another one.
+  void set_node(NodeId node);
+  /// What is kept about the children of a node, after rows or nodes have moved; where it is done for several
+  /// nodes, the lower ones come first.
+  void refresh_split(const LevelTree& tree, NodeId parent);
+  /// The log reward of a node's split, from what is kept; the penalty is its power.
+  double log_reward(const LevelTree& tree, NodeId parent) const;
+  /// To be called before the row is taken out of its leaf, and after it has been put into one.
+  void row_leaves(const LevelTree& tree, std::size_t row);
+  void row_came(const LevelTree& tree, std::size_t row);
   FeatureRows feature_rows() const { return {features_.data(), stride_, rows_->size()}; }
 
   /// Recomputes the features from the rows.
@@ -68,6 +87,8 @@ class Margins {
 
   /// Room for the tree's nodes.
   void fit(const LevelTree& tree);
+  /// The tree has no rows.
+  void clear();
   void draw_prior(Stream& stream, double* eta) const;
   double log_prior_ratio(const double* eta) const;  // log N(eta; 0, sd^2 I) without its constant
 
@@ -98,35 +119,38 @@ class Margins {
   double child_removed(const LevelTree& tree, NodeId child);
 
   /// What a row that is out of the tree would cost on the path of a node, or of a new child of it: its own
-  /// hinge and, where `counts_others`, what those of the other rows gain by a new child. With gates, minus
-  /// half of what the log gates of all rows gain below level `above`; above it they would gain the same
+  /// hinge and, where `counts_others`, what those of the other rows gain by a new child. Where splits are
+  /// rewarded, minus half of what all log rewards gain below level `above`; above it they would gain the same
   /// anywhere.
   double cost_at(std::size_t row, const LevelTree& tree, NodeId node, const double* eta_new,
                  bool counts_others, std::size_t above, LevelScores& scores) const;
 
-  /// The log gates of a row, all levels together, from features and discriminants alone; `bound` is what they
-  /// would be if the discriminants placed the row with certainty.
+  /// The log gates of a row, all levels together, each times its power, from features and discriminants
+  /// alone; `bound` is what they would be if the discriminants placed the row with certainty.
   struct RowGates {
     double total = 0.0, bound = 0.0;
   };
   RowGates row_gates(std::size_t row, const LevelTree& tree) const;
 
   /// What the regularizer is made of, exp(-2 penalty total): the sum of all hinges, or minus half the sum of
-  /// all log gates; from the discriminants alone.
+  /// all log rewards; from tree and discriminants alone.
   double total_from_scratch(const LevelTree& tree) const;
   /// The same from what is kept.
   double total(const LevelTree& tree) const;
 
  private:
+  std::size_t cells() const;
   void standardize();
   const Family* family_;
   const Rows* rows_;
   std::vector<std::size_t> category_levels_;
   std::size_t depth_, dimension_ = 0, stride_ = 0;
   double penalty_, margin_, sd_;
-  bool centered_, gated_, intercept_;
-  std::vector<double> center_, scale_;  // of the features, with gates
+  bool centered_, gated_, by_evidence_, intercept_;
+  std::vector<double> center_, scale_;  // of the features, where splits are rewarded
+  std::vector<double> level_powers_;
   Gates gates_;
+  SplitEvidence evidence_;
   AlignedVector features_, eta_;
   std::vector<double> own_, best_;
   std::vector<NodeId> rival_;

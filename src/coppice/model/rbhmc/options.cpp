@@ -20,7 +20,7 @@ Enum place_in(const std::vector<std::string>& names, const std::string& name) {
 }
 
 // In the order of the enumerations.
-const std::vector<std::string> kRegularizers{"hinge", "centered", "own", "paper", "infomax"};
+const std::vector<std::string> kRegularizers{"hinge", "centered", "own", "paper", "infomax", "evidence"};
 const std::vector<std::string> kPathUpdates{"metropolis", "gibbs", "prior"};
 const std::vector<std::string> kDiscriminantUpdates{"slice", "gauss"};
 const std::vector<std::string> kStarts{"sequential", "single-path", "each-alone", "prior", "dispersed"};
@@ -54,6 +54,17 @@ std::size_t number_or_by_rows(const ParameterValues& parameters, const char* nam
   return parameters.has(name) ? parameters.integer(name) : Options::kByRows;
 }
 
+/// One power for each level. Those left out are as the last one; without any, rewards are equal for gates,
+/// and for evidence, where equal ones would make the inner nodes cancel, each is half of the one above.
+std::vector<double> powers_of_levels(const ParameterValues& parameters, std::size_t levels,
+                                     bool by_evidence) {
+  std::vector<double> powers =
+      parameters.has("level-powers") ? parameters.numbers("level-powers") : std::vector<double>{1.0};
+  const double factor = by_evidence && !parameters.has("level-powers") ? 0.5 : 1.0;
+  while (powers.size() < levels) powers.push_back(factor * powers.back());
+  return powers;
+}
+
 }  // namespace
 
 Options::Options(const ParameterValues& parameters)
@@ -68,13 +79,15 @@ Options::Options(const ParameterValues& parameters)
       learns_discriminant_sd(coppice::learns(parameters, "discriminant-sd")),
       discriminant_precision(gamma_prior_of(parameters, "discriminant-sd-prior")),
       intercept(parameters.flag("intercept")),
+      level_powers(powers_of_levels(parameters, levels, by_evidence())),
       path_update(place_in<PathUpdate>(kPathUpdates, parameters.choice("path-update"))),
       auxiliary_branches(parameters.integer("auxiliary-branches")),
-      informed(parameters.flag("informed") && counts_others()),
+      informed(parameters.flag("informed") && counts_others() && !by_evidence()),
       // Gates have only one update; check_given refuses the other.
-      discriminant_update(gated() ? DiscriminantUpdate::slice
-                                  : place_in<DiscriminantUpdate>(kDiscriminantUpdates,
-                                                                 parameters.choice("discriminant-update"))),
+      discriminant_update(
+          rewards_splits()
+              ? DiscriminantUpdate::slice
+              : place_in<DiscriminantUpdate>(kDiscriminantUpdates, parameters.choice("discriminant-update"))),
       drawn_leaf_weights(parameters.choice("leaf-weights") == "drawn" || regularizer == Regularizer::paper),
       drawn_theta(parameters.choice("theta") == "drawn" || regularizer == Regularizer::paper),
       component_moves(parameters.integer("component-moves")),
@@ -119,6 +132,10 @@ std::vector<Parameter> parameter_table() {
        kNoLimit,
        false,
        {"auto"}},
+      {"level-powers", Type::numbers, "",
+       "factors of the penalty at level 1, 2, ..., with infomax and evidence; the last one is that of all "
+       "deeper levels [infomax: 1, evidence: 1, 1/2, 1/4, ...]",
+       0.0, kNoLimit},
       {"margin", Type::real, "1",
        "margin eps0 by which a node's score must beat its siblings'; from the data with --penalty auto", 0.0,
        kNoLimit},
@@ -126,9 +143,10 @@ std::vector<Parameter> parameter_table() {
       {"intercept", Type::flag, "false", "discriminants with an intercept"},
       choice_row(
           "regularizer", "hinge",
-          "hinge and centered are sampled exactly (--penalty auto may take either); so is infomax, which "
-          "rewards siblings that a linear gate separates; own and paper are the published procedures, "
-          "not exact",
+          "hinge and centered are sampled exactly (--penalty auto may take either); so are infomax, which "
+          "rewards siblings that a linear gate separates, and evidence, which rewards siblings whose rows "
+          "a Gaussian for each describes better than one for all; own and paper are the published "
+          "procedures, not exact",
           kRegularizers, {{"centred", "centered"}}),  // words: ok
       {"moves", Type::words, "paths,structure,discriminants,shift", "the moves of a sweep, in this order", 0,
        0, false, kMoves},
@@ -179,6 +197,14 @@ void check_given(const Settings& given) {
     for (const char* name : {"moves", "path-update", "discriminant-update", "leaf-weights", "theta"})
       if (given.contains(name))
         fail(ErrorCode::configuration, "--regularizer paper is one fixed procedure: leave out --{}", name);
+  if (regularizer == "evidence")
+    for (const char* name : {"margin", "intercept", "discriminant-sd", "discriminant-sd-prior",
+                             "discriminant-update", "informed"})
+      if (given.contains(name))
+        fail(ErrorCode::configuration,
+             "--{} does not apply to --regularizer evidence, which has no discriminants", name);
+  if (given.contains("level-powers") && regularizer != "infomax" && regularizer != "evidence")
+    fail(ErrorCode::configuration, "--level-powers needs --regularizer infomax or evidence");
   if (regularizer == "infomax") {
     if (text("discriminant-update") == "gauss")
       fail(ErrorCode::configuration, "--discriminant-update gauss is for hinges: leave it out with infomax");
@@ -194,6 +220,12 @@ void check_given(const Settings& given) {
   if ((regularizer == "own" || regularizer == "paper") && learns(values, "discriminant-sd"))
     fail(ErrorCode::configuration,
          "--learn discriminant-sd needs an exact target: it does not apply to --regularizer {}", regularizer);
+  if (regularizer == "evidence" && learns(values, "discriminant-sd"))
+    fail(ErrorCode::configuration,
+         "--learn discriminant-sd does not apply to --regularizer evidence, which has no discriminants");
+  if (values.has("level-powers") && values.numbers("level-powers").size() > values.integer("levels"))
+    fail(ErrorCode::configuration, "--level-powers has {} numbers for {} levels",
+         values.numbers("level-powers").size(), values.integer("levels"));
   for (const std::string& name : kLearned)
     if (given.contains(name + "-prior") && !learns(values, name))
       fail(ErrorCode::configuration, "--{}-prior needs --learn {}", name, name);

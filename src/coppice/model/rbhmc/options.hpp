@@ -11,9 +11,9 @@
 namespace coppice::rbhmc {
 
 /// What a tree pays for siblings that its discriminants do not separate, or gains by those that they do.
-/// `hinge`, `centered` and `infomax` are targets that are sampled exactly; `own` and `paper` are procedures
-/// without a target.
-enum class Regularizer { hinge, centered, own, paper, infomax };
+/// `hinge`, `centered`, `infomax` and `evidence` are targets that are sampled exactly; `own` and `paper` are
+/// procedures without a target.
+enum class Regularizer { hinge, centered, own, paper, infomax, evidence };
 enum class PathUpdate { metropolis, gibbs, prior };
 enum class DiscriminantUpdate { slice, gauss };
 enum class Start { sequential, single_path, each_alone, prior, dispersed };
@@ -37,8 +37,14 @@ struct Options {
   bool centered() const { return regularizer == Regularizer::centered; }
   /// Whether rows have gates instead of hinges.
   bool gated() const { return regularizer == Regularizer::infomax; }
+  /// Whether splits are judged by the evidence of their sides; then discriminants play no part.
+  bool by_evidence() const { return regularizer == Regularizer::evidence; }
+  /// Whether splits are rewarded: their sum is kept by node, not by row as hinges are.
+  bool rewards_splits() const { return gated() || by_evidence(); }
+  /// Powers of rewards by level, from level 1, as factors of the penalty.
+  std::vector<double> level_powers;
   /// Whether a move is judged by the hinges of all rows, as an exact sampler must.
-  bool counts_others() const { return regularizer == Regularizer::hinge || centered() || gated(); }
+  bool counts_others() const { return regularizer == Regularizer::hinge || centered() || rewards_splits(); }
 
   std::vector<Move> moves;
   PathUpdate path_update;

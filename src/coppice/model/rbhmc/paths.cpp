@@ -168,7 +168,7 @@ void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
   Margins& margins = state.margins();
   const Options& options = state.options();
   state.load_densities(row);
-  const double hinge_before = margins.active() && !margins.gated() ? margins.hinge(row) : 0.0;
+  const double hinge_before = margins.active() && !margins.rewards_splits() ? margins.hinge(row) : 0.0;
   const Detached was = state.detach(row);
   const bool by_prior = options.path_update == PathUpdate::prior;
   list_candidates(state, !by_prior);
@@ -201,7 +201,7 @@ void PathMoves::update(State& state, std::size_t row, PathStreams& streams) {
       const std::size_t above =
           state.tree().level(state.tree().common_ancestor(was.position.node, chosen.node));
       const double after = cost_at(state, row, chosen, eta_.data(), above);
-      const double before = margins.gated()
+      const double before = margins.rewards_splits()
                                 ? cost_at(state, row, was.position, state.old_eta(), above)
                                 : hinge_before + (options.counts_others() ? was.hinge_of_others : 0.0);
       log_ratio -= 2.0 * margins.penalty() * (after - before);

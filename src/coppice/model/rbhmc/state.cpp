@@ -98,6 +98,7 @@ void State::clear() {
   std::fill(counts_.begin(), counts_.end(), 0.0);
   std::fill(tables_.begin(), tables_.end(), 0.0);
   rest_[LevelTree::kRoot] = 1.0;
+  margins_.clear();
 }
 
 void State::fit_nodes() {
@@ -189,8 +190,8 @@ void State::draw_row(const double* parent, double parent_rest, const double* cou
 Position State::detach_from_tree(std::size_t row, Branch& branch) {
   const NodeId leaf = tree_.leaf(row);
   counts(leaf)[static_cast<std::size_t>(components_.label(row))] -= 1.0;
-  const bool has_gates = margins_.active() && margins_.gated();
-  if (has_gates) margins_.gates().row_leaves(tree_, row);
+  const bool has_rewards = margins_.active() && margins_.rewards_splits();
+  if (has_rewards) margins_.row_leaves(tree_, row);
   tree_.detach(row);
   NodeId top = LevelTree::kNone;
   std::size_t nodes = 0;
@@ -210,7 +211,7 @@ Position State::detach_from_tree(std::size_t row, Branch& branch) {
     branch.eta[i].assign(margins_.eta(node), margins_.eta(node) + margins_.stride());
   }
   const NodeId parent = tree_.parent(top);
-  if (margins_.active() && !has_gates) branch_hinge_ = margins_.child_removed(tree_, top);
+  if (margins_.active() && !has_rewards) branch_hinge_ = margins_.child_removed(tree_, top);
   tree_.remove(top);
   return {parent, true};
 }
@@ -237,7 +238,7 @@ void State::draw_branch(NodeId node, Label component, Stream& stream, Stream& di
 
 void State::attach_to_tree(std::size_t row, const Position& position, const Branch& branch) {
   NodeId leaf = position.node;
-  const bool has_gates = margins_.active() && margins_.gated();
+  const bool has_rewards = margins_.active() && margins_.rewards_splits();
   if (position.is_branch) {
     NodeId top = LevelTree::kNone;
     for (std::size_t i = 0; i < branch.nodes; ++i) {
@@ -247,15 +248,15 @@ void State::attach_to_tree(std::size_t row, const Position& position, const Bran
       std::copy(branch.weights[i].begin(), branch.weights[i].end(), weights(leaf));
       rest_[leaf] = branch.rest[i];
       std::copy(branch.eta[i].begin(), branch.eta[i].end(), margins_.eta(leaf));
-      if (has_gates) margins_.set_gate(leaf);
+      if (has_rewards) margins_.set_node(leaf);
       if (top == LevelTree::kNone) top = leaf;
     }
-    if (margins_.active() && !has_gates) margins_.child_added(tree_, top);
+    if (margins_.active() && !has_rewards) margins_.child_added(tree_, top);
   }
   counts(leaf)[static_cast<std::size_t>(components_.label(row))] += 1.0;
   tree_.attach(row, leaf);
-  if (has_gates)
-    margins_.gates().row_came(tree_, row);
+  if (has_rewards)
+    margins_.row_came(tree_, row);
   else if (margins_.active())
     margins_.refresh_row(row, tree_, 1, tree_.depth());
 }

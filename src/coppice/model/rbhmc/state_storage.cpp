@@ -140,8 +140,8 @@ void State::load(std::string_view bytes) {
 void State::rebuild() { load(save()); }
 
 std::string State::payload() const {
-  // Without a penalty discriminants are noise. A weight that is not zero stays so in single precision.
-  const std::size_t dimension = margins_.active() ? margins_.dimension() : 0;
+  // Discriminants without a say are noise. A weight that is not zero stays so in single precision.
+  const std::size_t dimension = margins_.has_discriminants() ? margins_.dimension() : 0;
   const auto narrow = [](double weight) {
     return weight > 0.0 ? std::max(static_cast<float>(weight), std::numeric_limits<float>::min()) : 0.0F;
   };
@@ -205,6 +205,18 @@ void State::audit() const {
       }
     }
   if (!margins_.active()) return;
+  if (margins_.by_evidence()) {
+    const SplitEvidence& evidence = margins_.evidence();
+    SplitEvidence::Group group;
+    for (std::size_t level = 0; level <= tree_.depth(); ++level)
+      for (const NodeId node : tree_.at_level(level)) {
+        evidence.clear(group);
+        tree_.for_each_row_below(
+            node, [&](std::uint32_t row) { evidence.add_row(group, row, margins_.feature_rows()); });
+        expect(evidence.is_near(node, group), "a node's sums are stale");
+      }
+    return;
+  }
   if (margins_.gated()) {
     for (std::size_t level = 0; level < tree_.depth(); ++level)
       for (const NodeId parent : tree_.at_level(level))

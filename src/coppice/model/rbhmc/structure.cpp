@@ -92,19 +92,24 @@ void StructureMoves::rows_of(const State& state, std::size_t level, std::span<co
   }
 }
 
-void StructureMoves::clear(Side& side, std::size_t slots) const {
-  side.customers.assign(slots, 0.0);
+void StructureMoves::clear(const State& state, Side& side) const {
+  side.customers.assign(state.slots(), 0.0);
   side.total = 0.0;
   side.rows = 0.0;
+  if (state.margins().by_evidence()) state.margins().evidence().clear(side.group);
 }
 
 void StructureMoves::add(const State& state, std::size_t level, std::uint32_t unit, Side& side) const {
+  const Margins& margins = state.margins();
+  const bool has_evidence = margins.active() && margins.by_evidence();
   if (level == state.tree().depth()) {
+    if (has_evidence) margins.evidence().add_row(side.group, unit, margins.feature_rows());
     side.customers[static_cast<std::size_t>(state.components().label(unit))] += 1.0;
     side.total += 1.0;
     side.rows += 1.0;
     return;
   }
+  if (has_evidence) margins.evidence().add_node(side.group, unit);
   const double* tables = state.tables(unit);
   for (std::size_t k = 0; k < side.customers.size(); ++k) {
     side.customers[k] += tables[k];
@@ -130,6 +135,16 @@ double StructureMoves::log_gain(const State& state, std::size_t level, std::uint
     customers += tables[k];
   }
   return total - log_rising(gamma + side.total, customers);
+}
+
+double StructureMoves::reward_gain(const State& state, std::size_t level, std::uint32_t unit,
+                                   const Side& side) const {
+  const Margins& margins = state.margins();
+  const SplitEvidence& evidence = margins.evidence();
+  const double growth = level == state.tree().depth()
+                            ? evidence.growth_by_row(side.group, unit, margins.feature_rows())
+                            : evidence.growth_by_node(side.group, unit);
+  return margins.penalty() * evidence.weight(level) * growth;
 }
 
 double StructureMoves::log_probability(const State& state, const Side& side) const {
@@ -175,16 +190,16 @@ void StructureMoves::undo_changes(State& state) const {
   }
 }
 
-double StructureMoves::gates_between_children(const State& state, std::span<const NodeId> parents) const {
+double StructureMoves::log_rewards(const State& state, std::span<const NodeId> parents) const {
   double total = 0.0;
   for (const NodeId parent : parents)
-    if (!state.tree().is_leaf(parent)) total += state.margins().gates().total(state.tree(), parent);
+    if (!state.tree().is_leaf(parent)) total += state.margins().log_reward(state.tree(), parent);
   return total;
 }
 
-void StructureMoves::refresh_gates(State& state, std::span<const NodeId> parents) const {
+void StructureMoves::refresh_splits(State& state, std::span<const NodeId> parents) const {
   for (const NodeId parent : parents)
-    if (!state.tree().is_leaf(parent)) state.margins().gates().refresh(state.tree(), parent);
+    if (!state.tree().is_leaf(parent)) state.margins().refresh_split(state.tree(), parent);
 }
 
 void StructureMoves::refresh_below(State& state, NodeId node, std::size_t first, std::size_t last) {
@@ -230,15 +245,20 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   std::erase_if(others_, [&](std::uint32_t unit) { return unit == units_[0] || unit == units_[1]; });
   shuffle(stream, others_);
   for (std::size_t side = 0; side < 2; ++side) {
-    clear(sides_[side], slots);
+    clear(state, sides_[side]);
     add(state, level, units_[side], sides_[side]);
   }
+  const bool has_evidence = margins.active() && margins.by_evidence();
   side_of_.resize(others_.size());
   double log_q = 0.0;
   for (std::size_t i = 0; i < others_.size(); ++i) {
     const std::uint32_t unit = others_[i];
-    const double zero = std::log(sides_[0].rows) + log_gain(state, level, unit, sides_[0]);
-    const double one = std::log(sides_[1].rows) + log_gain(state, level, unit, sides_[1]);
+    double zero = std::log(sides_[0].rows) + log_gain(state, level, unit, sides_[0]);
+    double one = std::log(sides_[1].rows) + log_gain(state, level, unit, sides_[1]);
+    if (has_evidence) {
+      zero += reward_gain(state, level, unit, sides_[0]);
+      one += reward_gain(state, level, unit, sides_[1]);
+    }
     const double log_zero = log_logistic(zero - one);
     const double log_one = log_logistic(one - zero);
     const bool to_one =
@@ -252,7 +272,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   const double rows_b = sides_[1].rows;
   const double alpha = state.alpha();
   Side& joint = joint_;
-  clear(joint, slots);
+  clear(state, joint);
   for (const Side& side : sides_) {
     for (std::size_t k = 0; k < slots; ++k) joint.customers[k] += side.customers[k];
     joint.total += side.total;
@@ -285,9 +305,9 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     }
     const double log_uniform = std::log(draw_uniform(stream));
     if (!margins.active() && !(log_uniform < log_ratio)) return;
-    const bool has_gates = margins.active() && margins.gated();
-    const NodeId joined[] = {parent_, first};
-    const double gates_before = has_gates ? gates_between_children(state, joined) : 0.0;
+    const bool has_rewards = margins.active() && margins.rewards_splits();
+    const NodeId joined[] = {first, parent_};
+    const double rewards_before = has_rewards ? log_rewards(state, joined) : 0.0;
     const NodeId fresh = tree.add_child(parent_);
     state.fit_nodes();
     state.clear_node(fresh);
@@ -295,11 +315,11 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, fresh);
     if (margins.active()) {
       begin_changes();
-      if (has_gates) {
-        const NodeId apart[] = {parent_, first, fresh};
-        margins.set_gate(fresh);
-        refresh_gates(state, apart);
-        change_ = -0.5 * (gates_between_children(state, apart) - gates_before);
+      if (has_rewards) {
+        const NodeId apart[] = {first, fresh, parent_};
+        margins.set_node(fresh);
+        refresh_splits(state, apart);
+        change_ = -0.5 * (log_rewards(state, apart) - rewards_before);
       } else {
         refresh_below(state, fresh, level, last_level);
         for (const NodeId sibling : tree.children(parent_))
@@ -311,7 +331,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
         for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
         tree.remove(fresh);
         undo_changes(state);
-        if (has_gates) refresh_gates(state, joined);
+        if (has_rewards) refresh_splits(state, joined);
         return;
       }
     }
@@ -328,18 +348,18 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
   }
   const double log_uniform = std::log(draw_uniform(stream));
   if (!margins.active() && !(log_uniform < log_merge)) return;
-  const bool has_gates = margins.active() && margins.gated();
-  const NodeId apart[] = {parent_, first, second};
-  const double gates_before = has_gates ? gates_between_children(state, apart) : 0.0;
+  const bool has_rewards = margins.active() && margins.rewards_splits();
+  const NodeId apart[] = {first, second, parent_};
+  const double rewards_before = has_rewards ? log_rewards(state, apart) : 0.0;
   if (margins.active()) std::copy_n(margins.eta(second), margins.stride(), eta_.data());
   for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, first);
   tree.remove(second);
   if (margins.active()) {
     begin_changes();
-    if (has_gates) {
-      const NodeId joined[] = {parent_, first};
-      refresh_gates(state, joined);
-      change_ = -0.5 * (gates_between_children(state, joined) - gates_before);
+    if (has_rewards) {
+      const NodeId joined[] = {first, parent_};
+      refresh_splits(state, joined);
+      change_ = -0.5 * (log_rewards(state, joined) - rewards_before);
     } else {
       refresh_below(state, first, level, last_level);
       for (const NodeId sibling : tree.children(parent_))
@@ -354,9 +374,9 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
       std::copy(eta_.begin(), eta_.end(), margins.eta(again));
       for (const std::uint32_t unit : sides_of_one_) move_unit(state, level, unit, again);
       undo_changes(state);
-      if (has_gates) {
-        margins.set_gate(again);
-        refresh_gates(state, apart);
+      if (has_rewards) {
+        margins.set_node(again);
+        refresh_splits(state, apart);
       }
       return;
     }
@@ -377,6 +397,12 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
   const double alpha = state.alpha();
   const std::size_t slots = state.slots();
   ++regrafts_.proposed;
+  const SplitEvidence& evidence = margins.evidence();
+  const bool has_evidence = margins.active() && margins.by_evidence();
+  if (has_evidence) {
+    evidence.clear(grafted_);
+    evidence.add_node(grafted_, node);
+  }
   std::vector<double>& log_weights = weights_;
   log_weights.assign(targets.size(), 0.0);
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -387,7 +413,11 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
       const bool holds = tree.ancestor(node, tree.level(above)) == above;
       const double others = static_cast<double>(tree.size(above)) - (holds ? size : 0.0);
       total -= log_rising(alpha + others, size);
-      if (above != LevelTree::kRoot) total += log_rising(others, size);
+      if (above == LevelTree::kRoot) continue;
+      total += log_rising(others, size);
+      if (has_evidence)
+        total +=
+            margins.penalty() * evidence.weight(tree.level(above)) * evidence.growth(above, grafted_, holds);
     }
     log_weights[i] = total;
   }
@@ -397,30 +427,32 @@ void StructureMoves::regraft(State& state, std::size_t level, Stream& stream) {
     return;
   }
   const NodeId common = tree.common_ancestor(parent, target);
-  const bool has_gates = margins.active() && margins.gated();
-  double gates_before = 0.0;
-  if (has_gates) {
-    changed_.assign(1, common);
+  const bool has_rewards = margins.active() && margins.rewards_splits();
+  double rewards_before = 0.0;
+  if (has_rewards) {
+    changed_.clear();
     for (const NodeId below : {parent, target})
       for (NodeId above = below; above != common; above = tree.parent(above)) changed_.push_back(above);
-    gates_before = gates_between_children(state, changed_);
+    changed_.push_back(common);
+    rewards_before = log_rewards(state, changed_);
   }
   tree.move_subtree(node, target);
   if (margins.active()) {
     begin_changes();
-    if (has_gates) {
-      refresh_gates(state, changed_);
-      change_ = -0.5 * (gates_between_children(state, changed_) - gates_before);
+    if (has_rewards) {
+      refresh_splits(state, changed_);
+      change_ = -0.5 * (log_rewards(state, changed_) - rewards_before);
     } else {
       refresh_below(state, node, tree.level(common) + 1, level);
       for (const NodeId sibling : tree.children(parent)) sibling_went(state, sibling, node);
       for (const NodeId sibling : tree.children(target))
         if (sibling != node) sibling_came(state, sibling, node);
     }
-    if (!(std::log(draw_uniform(stream)) < -2.0 * margins.penalty() * change_)) {
+    // Evidence has had its say in the choice.
+    if (!has_evidence && !(std::log(draw_uniform(stream)) < -2.0 * margins.penalty() * change_)) {
       tree.move_subtree(node, parent);
       undo_changes(state);
-      if (has_gates) refresh_gates(state, changed_);
+      if (has_rewards) refresh_splits(state, changed_);
       return;
     }
   }

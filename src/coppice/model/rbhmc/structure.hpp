@@ -33,6 +33,7 @@ class StructureMoves {
     std::vector<double> customers;
     double total = 0.0;  // customers
     double rows = 0.0;
+    SplitEvidence::Group group;  // of their features, under a penalty by evidence
   };
 
   void split_or_merge(State& state, std::size_t level, Stream& stream, Stream& discriminants);
@@ -40,10 +41,12 @@ class StructureMoves {
 
   bool choose_pair(const State& state, std::size_t level, Stream& stream);
   NodeId node_of_unit(const State& state, std::size_t level, std::uint32_t unit) const;
-  void clear(Side& side, std::size_t slots) const;
+  void clear(const State& state, Side& side) const;
   void add(const State& state, std::size_t level, std::uint32_t unit, Side& side) const;
   /// log of DM(side + unit) / DM(side).
   double log_gain(const State& state, std::size_t level, std::uint32_t unit, const Side& side) const;
+  /// By how much the log reward of a split into sides grows when the unit joins this one.
+  double reward_gain(const State& state, std::size_t level, std::uint32_t unit, const Side& side) const;
   double log_probability(const State& state, const Side& side) const;
   void units_of(const State& state, std::size_t level, NodeId node, std::vector<std::uint32_t>& units) const;
   void move_unit(State& state, std::size_t level, std::uint32_t unit, NodeId to) const;
@@ -54,10 +57,10 @@ class StructureMoves {
   template <typename Change>
   void change_row(State& state, std::uint32_t row, Change&& change);
   void undo_changes(State& state) const;
-  /// The same with gates, which are kept by node: those between the children of each of these nodes; leaves
-  /// have none.
-  double gates_between_children(const State& state, std::span<const NodeId> parents) const;
-  void refresh_gates(State& state, std::span<const NodeId> parents) const;
+  /// The same with rewards, which are kept by node: those of the splits of each of these nodes; leaves have
+  /// none.
+  double log_rewards(const State& state, std::span<const NodeId> parents) const;
+  void refresh_splits(State& state, std::span<const NodeId> parents) const;
   /// Rows below a node whose path or siblings at levels first .. last are others now.
   void refresh_below(State& state, NodeId node, std::size_t first, std::size_t last);
   /// Rows below a node that has gained or lost a sibling.
@@ -70,10 +73,11 @@ class StructureMoves {
   double change_ = 0.0;
   std::vector<std::uint8_t> side_of_;
   Side sides_[2], joint_;
+  SplitEvidence::Group grafted_;
   std::vector<double> kept_own_, kept_best_;
   std::vector<NodeId> kept_rival_;
   std::vector<double> weights_;
-  std::vector<NodeId> changed_;  // nodes between whose children a regraft changes gates
+  std::vector<NodeId> changed_;  // nodes whose splits a regraft changes
   AlignedVector eta_;
   MoveCount splits_, merges_, regrafts_;
 };
