@@ -6,15 +6,15 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #include "coppice/app/preflight.hpp"
 #include "coppice/base/close_names.hpp"
+#include "coppice/base/toml.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/expected_clusters.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
@@ -72,10 +72,8 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
     });
     if (!known && name == kExpectClusters)
       fail(ErrorCode::configuration,
-           "--{} is not for {}: it gives the prior of one learned concentration of the rows, which nrmm, "
-           "nhcm and "
-           "crosscat have",
-           name, model);
+           "--{} is not for {}: it gives the prior of one learned concentration of the rows, which {} have",
+           name, model, fmt::join(models_that(&ModelEntry::has_row_concentration), ", "));
     if (known) continue;
     std::vector<std::string> names;
     for (const std::vector<Parameter>* table : tables)

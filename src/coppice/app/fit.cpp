@@ -45,8 +45,8 @@ int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
         fmt::format("this is a sketch; for an answer to rely on, continue with: coppice resume {}", path));
   else if (end == FitEnd::budget_used)
     context.note(
-        fmt::format("{} are used and the run is not trusted yet (coppice diagnose {} says why); "
-                    "continue with: coppice resume {} --time-limit 10m",
+        fmt::format("{} are used and the run is not trusted yet; coppice summary {} says why, and whether "
+                    "more time (coppice resume {} --time-limit 10m) can help",
                     duration_words(fit.budget()), path, path));
   if (end == FitEnd::finished || end == FitEnd::budget_used) {
     if (at_the_end == AtTheEnd::say_where)

@@ -5,6 +5,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/model/registry.hpp"
 
 namespace coppice {
 
@@ -72,7 +73,7 @@ BlockAnswer PartOfTable::ask(std::string_view message, std::uint64_t slot, std::
     chain.inference = setup_->model->make_inference(setup_->problem);
     auto* in_blocks = dynamic_cast<UsesEngine*>(chain.inference.get());
     if (in_blocks == nullptr)
-      fail(ErrorCode::configuration, "a table in parts needs --sampler data-parallel of nrmm");
+      fail(ErrorCode::configuration, "a table in parts needs {}", samplers_in_blocks());
     chain.task = &in_blocks->task();
   }
   chain.task->receive(message);

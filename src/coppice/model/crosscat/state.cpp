@@ -233,7 +233,8 @@ double State::weigh_view(std::span<const std::size_t> cells, const Label* own, S
                          Allocation& made) {
   if (offer_ == nullptr) offer_ = std::make_unique<View>(*table_, *row_prior_, options_.split_merge);
   offer_->offer(cells);
-  offer_->allocate({row_order_, row_prior_->alpha(), own}, stream, made);
+  offer_->allocate({.order = row_order_, .alpha = row_prior_->alpha(), .given = own, .stop = stop_}, stream,
+                   made);
   return power_ * made.log_joint - made.log_q;
 }
 
