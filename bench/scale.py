@@ -10,9 +10,9 @@ Usage:
   bench/scale.py figure INPUT.json OUTPUT.svg  fits the cost model and draws it, with 10^9 rows on 100 machines
 
 The cost model of a sweep on W cores, whose answers come in P parts:
-  seconds = (a N K d^2 + b N) / W + rounds (latency + P per_part) + bytes / bandwidth
-a and b are fitted to the CPU seconds of sweeps. latency and per_part are those of rounds on Dask that do nothing; on MPI
-per_part is the merging of an answer by the driver.
+  seconds = (a N K d^2 + b N) / W + rounds (latency + P (per_part + bytes / bandwidth))
+a and b are fitted to the CPU seconds of sweeps. latency and per_part are those of rounds on Dask that do nothing, and the
+merging of an answer by the driver; on MPI only the latter, with an assumed latency.
 """
 
 import json
@@ -227,40 +227,42 @@ def figure(source, output):
     seconds = np.array([s["cpu_seconds"] for s in sweeps])
     relative = np.array([work(s) for s in sweeps]) / seconds[:, None]
     (per_cell, per_row), *_ = np.linalg.lstsq(relative, np.ones(len(sweeps)), rcond=None)
-    per_task, latency = np.polyfit(
-        [r["tasks"] for r in measured["rounds"]], [r["seconds"] for r in measured["rounds"]], 1
-    )
+    idle = measured.get("rounds", [])  # there are none without Dask
+    per_task, latency = np.polyfit([r["tasks"] for r in idle], [r["seconds"] for r in idle], 1) if idle else (0, 0)
     latency = max(latency, 0.0)
     fitted = np.array([work(s) for s in sweeps]) @ [per_cell, per_row]
     wide = [s for s in sweeps if s["columns"] == 10]
     slope = np.polyfit(np.log([s["rows"] for s in wide]), np.log([s["cpu_seconds"] for s in wide]), 1)[0]
     merge = TARGET["clusters"] * measured["merge_seconds"]
-    print(f"a = {per_cell:.3g} s, b = {per_row:.3g} s; Dask: latency {latency:.4f} s, {per_task:.5f} s a task")
+    print(f"a = {per_cell:.3g} s, b = {per_row:.3g} s")
+    if idle:
+        print(f"Dask: latency {latency:.4f} s, {per_task:.5f} s a task")
     print(f"largest error of the fit: {100 * np.max(np.abs(fitted / seconds - 1)):.0f} %; slope in N: {slope:.3f}")
     print(f"merging one answer of {TARGET['clusters']} clusters: {1e6 * merge:.1f} us")
 
     stats = TARGET["clusters"] * (TARGET["columns"] * (TARGET["columns"] + 3) // 2 + 5) * 8
 
-    def parts_of(rows, cores, of_core):
-        blocks, of_part = max(1, rows // 65_536), 1
+    def parts_of(rows, cores, of_core, block):
+        blocks, of_part = max(1, rows // block), 1
         while of_part < 16 and blocks / (2 * of_part) >= of_core * cores:
             of_part *= 2
         return -(-blocks // of_part)
 
-    def own_work(rows, cores):
-        busy = min(cores, max(1, rows // 65_536))  # a block is not divided
+    def own_work(rows, cores, block=65_536):
+        busy = min(cores, max(1, rows // block))  # a block is not divided
         return float(np.array([rows * TARGET["clusters"] * TARGET["columns"] ** 2, rows]) @ [per_cell, per_row]) / busy
 
     def on_dask_cluster(rows, cores):
-        parts = parts_of(rows, cores, 2)
-        return own_work(rows, cores) + ROUNDS * (latency + parts * (per_task + merge)) + parts * stats / BANDWIDTH
+        parts = parts_of(rows, cores, 2, 65_536)
+        return own_work(rows, cores) + ROUNDS * (latency + parts * (per_task + merge + stats / BANDWIDTH))
 
-    def on_mpi(rows, cores):
-        # Answers of all parts are merged by the driver: those of all clusters once in a sweep, those of the pairs'
-        # sides, about as many in all, in the other rounds.
-        parts = parts_of(rows, cores, 4)
+    def on_mpi(rows, cores, block=65_536):
+        # The first process gathers and merges the answers of all parts: of all clusters once in a sweep, of the sides
+        # of at most five pairs, half as much, in the other rounds.
+        parts = parts_of(rows, cores, 4, block)
         hops = ROUNDS * 2 * np.log2(2 * cores) * HOP
-        return own_work(rows, cores) + hops + 2 * parts * merge + ROUNDS * parts * stats / BANDWIDTH
+        answers = parts * (1 + (ROUNDS - 1) / 2)
+        return own_work(rows, cores, block) + hops + answers * (merge + stats / BANDWIDTH)
 
     if "engines" in measured:
         engines = measured["engines"]
@@ -273,11 +275,14 @@ def figure(source, output):
             )
     cores = TARGET["machines"] * TARGET["cores"]
     alone = own_work(TARGET["rows"], cores)
-    for name, model in (("MPI", on_mpi), ("Dask", on_dask_cluster)):
+    models = {"MPI": on_mpi, **({"Dask": on_dask_cluster} if idle else {})}
+    for name, model in models.items():
         predicted = model(TARGET["rows"], cores)
         print(
             f"10^9 rows x 10, 20 clusters, {cores} cores, {name}: {predicted:.2f} s a sweep, {alone:.2f} s of it work"
         )
+    large = TARGET["rows"] // cores
+    print(f"the same on MPI with blocks of {large} rows: {on_mpi(TARGET['rows'], cores, large):.2f} s a sweep")
     grid = np.logspace(4.8, 9, 80)
     figure, axes = plt.subplots(figsize=(6.4, 4))
     points = [s["rows"] for s in wide], [s["cpu_seconds"] for s in wide]
@@ -285,7 +290,8 @@ def figure(source, output):
     axes.loglog(grid, [own_work(int(n), 1) for n in grid], label="model, one core")
     axes.loglog(grid, [on_mpi(int(n), 32) for n in grid], label="model, MPI, 32 cores")
     axes.loglog(grid, [on_mpi(int(n), cores) for n in grid], label=f"model, MPI, {cores} cores")
-    axes.loglog(grid, [on_dask_cluster(int(n), cores) for n in grid], label=f"model, Dask, {cores} cores")
+    if idle:
+        axes.loglog(grid, [on_dask_cluster(int(n), cores) for n in grid], label=f"model, Dask, {cores} cores")
     axes.plot([TARGET["rows"]], [on_mpi(TARGET["rows"], cores)], "*", color="black", markersize=12)
     axes.set_xlabel("rows (10 columns, 20 clusters)")
     axes.set_ylabel("seconds of a sweep")

@@ -113,9 +113,7 @@ def test_label_files_of_threads_workers_and_processes_are_the_same(points, files
         length = ["--block-size", BLOCK, "--chains", 1, "--warmup", WARMUP, "--draws", DRAWS, "--seed", SEED]
         more = [] if threads is None else ["--threads", str(threads)]
         environment = {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"}  # processes that wait give way
-        subprocess.run(
-            [*fit, *map(str, length), *more], cwd=tmp_path, check=True, capture_output=True, env=environment
-        )
+        subprocess.run([*fit, *map(str, length), *more], cwd=tmp_path, check=True, capture_output=True, env=environment)
         labels = [BINARY, "export", f"{run}.coppice", "--what", "labels", "--draw", str(DRAWS - 1), "--to", "npy"]
         subprocess.run([*labels, "-o", f"{run}/"], cwd=tmp_path, check=True, capture_output=True)
         return contents(tmp_path / run)
@@ -257,7 +255,7 @@ def test_a_file_that_changes_is_an_error_that_names_it(cluster, files, what):
 
 
 def test_killed_workers_do_not_matter(points, files, tmp_path):
-    draws = 40 * KILLS
+    draws = max(150, 25 * KILLS)
     whole = fit(points, draws=draws)
     expected = labels(whole, tmp_path / "whole"), whole.run_.traces()
     with workers_of_their_own(2) as client:

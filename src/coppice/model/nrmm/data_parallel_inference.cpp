@@ -376,11 +376,11 @@ std::unique_ptr<Inference> make_data_parallel(const Problem& problem,
 }
 
 std::size_t data_parallel_bytes(const Problem& problem) {
-  // Labels, lists of rows in split-merge moves, two tables by size; 256 clusters are far more than most data
-  // ask for.
+  // Labels, lists of rows in split-merge moves, keys, two tables by size; 256 clusters are far more than most
+  // data ask for.
   const std::size_t rows = problem.rows->size();
   const Family& family = *problem.family;
-  return rows * (sizeof(Label) + 4 * sizeof(std::uint32_t) + 2 * sizeof(double)) +
+  return rows * (sizeof(Label) + 4 * sizeof(std::uint32_t) + 3 * sizeof(double)) +
          std::min<std::size_t>(rows, 256) * (family.stats_size() + family.theta_size()) * sizeof(double);
 }
 
