@@ -143,7 +143,7 @@ class Joint {
   double hinge_ = 0.0, leaves_ = 0.0;
 };
 
-std::vector<Variant> variants() {
+std::vector<Variant> rbhmc_variants() {
   const auto gaussian = [](const RbhmcSettings& settings, std::size_t rows) {
     return RbhmcCase{"gaussian",
                      std::vector<std::vector<double>>(rows, {1.0, 2.0}),
@@ -235,7 +235,7 @@ TEST_P(RbhmcGeweke, BothWaysHaveTheSameLaw) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samplers, RbhmcGeweke, ::testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(Samplers, RbhmcGeweke, ::testing::ValuesIn(rbhmc_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 class RbhmcCalibration : public ::testing::TestWithParam<bool> {};

@@ -36,6 +36,14 @@ struct LearnedCells {
     for (const Cell& cell : cells) total += size_of(cell);
     return total;
   }
+  /// Tables have a logarithm and a log-gamma for each entry, or a difference of log-gammas.
+  static std::size_t table_bytes(const std::vector<Cell>& cells) {
+    std::size_t total = 0;
+    if constexpr (kLearns)
+      for (const Cell& cell : cells)
+        if (cell.hyper_size() != 0) total += 2 * sizeof(double) * cell.hyper_table_size();
+    return total;
+  }
   static void get(const std::vector<Cell>& cells, double* values) {
     if constexpr (kLearns)
       for (const Cell& cell : cells) {

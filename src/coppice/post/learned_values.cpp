@@ -19,9 +19,9 @@ namespace coppice {
 namespace {
 
 /// A draw costs a pass over the cells: evenly spaced ones stand for all.
-constexpr std::size_t kMostCells = 20'000'000;
-constexpr std::size_t kLeastDraws = 20;
-constexpr std::size_t kMostDraws = 300;
+constexpr std::size_t kMostLearnedCells = 20'000'000;
+constexpr std::size_t kLeastLearnedDraws = 20;
+constexpr std::size_t kMostLearnedDraws = 300;
 /// For medians.
 constexpr std::size_t kFewDraws = 9;
 
@@ -101,22 +101,23 @@ std::vector<Numbers> of_joint_columns(const FamilyPlan::Block& block, const Gaus
 template <typename Visit>
 void for_each_learned(const SavedRun& run, std::size_t least, std::size_t most, Visit&& visit) {
   const std::size_t cells = std::max<std::size_t>(1, run.setup().rows.cells.size());
-  for_each_batch(run, std::clamp(kMostCells / cells, least, most), 1, [&](std::span<const TakenDraw> batch) {
-    for (const TakenDraw& draw : batch)
-      if (const auto* learned = dynamic_cast<const LearnedDraw*>(draw.predictor); learned != nullptr)
-        visit(learned->learned_values());
-  });
+  for_each_batch(
+      run, std::clamp(kMostLearnedCells / cells, least, most), 1, [&](std::span<const TakenDraw> batch) {
+        for (const TakenDraw& draw : batch)
+          if (const auto* learned = dynamic_cast<const LearnedDraw*>(draw.predictor); learned != nullptr)
+            visit(learned->learned_values());
+      });
 }
 
 /// What follows the last point of "column.parameter".
-std::string parameter_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+std::string name_without_column(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 }  // namespace
 
 std::vector<LearnedValue> learned_values(const SavedRun& run) {
   const ProblemSetup& setup = run.setup();
   const Family& family = *setup.plan.family;
-  if (run.model().abilities == nullptr || family.hyper_size() == 0) return {};
+  if (!run.model().adapts_family() || family.hyper_size() == 0) return {};
   const std::vector<std::string> names = family.hyper_names();
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), run.table());
@@ -151,10 +152,10 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
         for (const std::size_t column : block.columns) {
           of_columns.emplace_back();
           const std::string prefix = run.table().columns[column].name + ".";
-          for (; at < names.size() && names[at] == prefix + parameter_of(names[at]) &&
-                 !of_columns.back().contains(parameter_of(names[at]));
+          for (; at < names.size() && names[at] == prefix + name_without_column(names[at]) &&
+                 !of_columns.back().contains(name_without_column(names[at]));
                ++at)
-            of_columns.back().emplace(parameter_of(names[at]), values[at]);
+            of_columns.back().emplace(name_without_column(names[at]), values[at]);
         }
       }
       for (std::size_t i = 0; i < block.columns.size(); ++i) {
@@ -168,7 +169,7 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
       }
     }
   };
-  for_each_learned(run, kLeastDraws, kMostDraws, take);
+  for_each_learned(run, kLeastLearnedDraws, kMostLearnedDraws, take);
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::vector<std::vector<double>> chains{draws[i]};
     const auto count = static_cast<double>(draws[i].size());
@@ -185,7 +186,7 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
 std::unique_ptr<Family> family_as_learned(const SavedRun& run, const FamilyPlan& plan) {
   std::unique_ptr<Family> family = plan.family->clone();
   if (plan.has_copies) family = std::make_unique<TiedCopies>(std::move(family));
-  if (run.model().abilities == nullptr || family->hyper_size() == 0) return family;
+  if (!run.model().adapts_family() || family->hyper_size() == 0) return family;
   const std::vector<std::string> names = run.setup().plan.family->hyper_names();
   std::vector<std::vector<double>> draws(names.size());
   for_each_learned(run, 1, kFewDraws, [&](const std::vector<double>& values) {
