@@ -101,6 +101,23 @@ def test_default_settings_find_blobs_in_any_unit(coppice, seed):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("model", ["nrmm", "rbhmc", "nhcm", "bhc", "bhcc", "crosscat"])
+def test_numbers_far_from_one_have_the_same_clusters(coppice, model):
+    """Squares of these numbers are zero or infinite: they are scaled, or refused in words."""
+    points, labels = blobs(3, rows=40)
+    length = () if model.startswith("bhc") else ("--chains", 1, "--warmup", 50, "--draws", 60)
+    for scale in (1e-200, 1e-135, 1e135, 1e200):
+        lines = [",".join(f"{x * scale:.17g}" for x in row) + f",{label}" for row, label in zip(points, labels)]
+        coppice.write("far.csv", "\n".join(["x,y,truth", *lines]) + "\n")
+        fit = ("fit", model, "far.csv", "--truth", "truth", *length, "-o", "far.coppice", "--overwrite")
+        if scale in (1e-200, 1e200):
+            assert "squared; choose another unit" in coppice(*fit, code=65).stderr
+            continue
+        coppice(*fit, *(("--penalty", 0) if model == "rbhmc" else ()))
+        levels = coppice.json("score", "far.coppice")["scores"][0]["levels"]
+        assert max(level["ari"] for level in levels) > 0.8, (scale, levels)
+
+
 def test_offset_of_a_hundred_million_changes_nothing(coppice):
     # Whole multiples of 2^-20 keep all their digits at an offset of 1e8.
     points = np.round(blobs(9)[0] * 2**20) / 2**20

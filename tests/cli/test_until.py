@@ -1,5 +1,6 @@
 """Runs that last until they can be trusted: the default, its budget, its sketch, and what fixes the length instead."""
 
+import signal
 import time
 
 import pytest
@@ -50,6 +51,30 @@ def test_used_budget_is_an_answer_and_is_resumed_to_the_same_run(table):
     table("resume", "cut.coppice", "--time-limit", "10m", "--threads", 1)
     table(*fit, "-o", "whole.coppice", "--time-limit", "10m")
     assert labels_of(table, "cut.coppice") == labels_of(table, "whole.coppice")
+
+
+ENDLESS_SWEEP = ("--sampler", "split-merge", "--split-merge-moves", 2_000_000_000)
+
+
+def test_a_time_limit_ends_a_sweep_that_lasts(table):
+    fit = ("fit", "nrmm", "data.csv", "--truth", "truth", *ENDLESS_SWEEP)
+    for limit in ("--time-limit", "0.3s"), ("--time-limit", "0.3s", "--draws", 10):
+        begin = time.monotonic()
+        said = table(*fit, *limit, "-o", "long.coppice", "--overwrite", code=75).stderr
+        # A second when nothing else runs; without looking at the clock in the sweep it would be days.
+        assert time.monotonic() - begin < 300
+        assert "time limit reached" in said and "coppice resume long.coppice" in said
+        assert "coppice resume long.coppice" in table("export", "long.coppice", "--what", "labels", code=75).stderr
+
+
+def test_an_interrupt_ends_a_sweep_that_lasts(table):
+    process = table.start("fit", "nrmm", "data.csv", "--truth", "truth", *ENDLESS_SWEEP, "-o", "long.coppice")
+    while not (table.folder / "long.coppice-wal").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 75 and "stopped: " in errors
 
 
 def test_sketch_says_so_and_is_the_beginning_of_the_run(table):

@@ -1,11 +1,30 @@
-// Drawing an index from log weights, eight at a time.
+// Log weights, eight at a time: their sum, and drawing an index.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "coppice/base/lanes.hpp"
 
 namespace coppice {
+
+/// log of the sum of exp(values[i]); `count` is a multiple of kLanes, and values of minus infinity are
+/// allowed.
+inline double log_sum_exp_lanes(const double* values, std::size_t count) {
+  Lanes largest = load_lanes(values);
+  for (std::size_t i = kLanes; i < count; i += kLanes) largest = larger(largest, load_lanes(values + i));
+  const double top = maximum(largest);
+  if (top == -std::numeric_limits<double>::infinity()) return top;
+  Lanes total{};
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    const Lanes value = load_lanes(values + i) - top;
+    total += value > -700.0 ? exp(value) : Lanes{};
+  }
+  double sum = 0.0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) sum += total[lane];
+  return top + std::log(sum);
+}
 
 /// Draws index i with probability proportional to exp(log_weights[i]) from one uniform number in (0, 1).
 /// `count` is a multiple of kLanes; weights of minus infinity are allowed, but not all of them. Overwrites

@@ -2,6 +2,7 @@
 // rows made for it. What moves columns between partitions of the rows asks nothing else.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,6 +53,7 @@ struct AllocationRule {
   const std::int32_t* given = nullptr;  // labels that the choices must follow
   /// Making may end early once log_joint - log_q cannot but end below this.
   double log_stop = -1e300;
+  const std::atomic<bool>* stop = nullptr;  // making many columns' clusters may be broken off
 };
 
 /// Belongs to one chain.

@@ -125,6 +125,9 @@ class Family {
   // updates them given its clusters.
   /// A copy that one chain owns and may change.
   virtual std::unique_ptr<Family> clone() const = 0;
+  /// Memory of a copy, roughly, and of the tables that it has once its learned hyper-parameters change.
+  virtual std::size_t bytes() const { return 0; }
+  virtual std::size_t table_bytes() const { return 0; }
   /// Numbers of learned hyper-parameters; 0: none is learned.
   virtual std::size_t hyper_size() const { return 0; }
   /// As stored with a draw.

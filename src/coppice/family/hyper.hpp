@@ -5,10 +5,12 @@
 // A cell that learns has: hyper_names, hyper_size (0 if it does not learn), get_hyper, set_hyper,
 // log_hyper_prior (the density of the numbers that get_hyper writes), draw_hyper_prior, and update_hyper, a
 // slice update of every coordinate given the statistics of the clusters, whose likelihood counts to a power
-// (1 but in tempered replicas; the hyper-prior is as it is).
+// (1 but in tempered replicas; the hyper-prior is as it is). It may have hyper_slices, if an update does not
+// make hyper_size slices, and has_hyper (whether these are its numbers), if it may have more than eight.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -123,34 +125,29 @@ struct BetaHyperPrior {
 };
 
 /// A table of constants: shared by all columns with the same hyper-parameters, or a column's own, which it
-/// may change and which is copied with it.
+/// may change. Copies of a column share its table until one of them is changed.
 template <typename Table>
 class TableOf {
  public:
   TableOf() = default;
   TableOf(std::shared_ptr<const Table> shared) : shared_(std::move(shared)), table_(shared_.get()) {}
   explicit TableOf(std::unique_ptr<Table> own) : own_(std::move(own)), table_(own_.get()) {}
-  TableOf(const TableOf& other)
-      : shared_(other.shared_),
-        own_(other.own_ ? std::make_unique<Table>(*other.own_) : nullptr),
-        table_(own_ ? own_.get() : shared_.get()) {}
-  TableOf& operator=(const TableOf& other) {
-    TableOf copy(other);
-    return *this = std::move(copy);
-  }
-  TableOf(TableOf&&) noexcept = default;
-  TableOf& operator=(TableOf&&) noexcept = default;
-  ~TableOf() = default;
 
   const Table* operator->() const { return table_; }
   const Table& operator*() const { return *table_; }
   explicit operator bool() const { return table_ != nullptr; }
-  /// Only of a table that is the column's own.
-  Table& own() { return *own_; }
+  /// To be changed; only of a table that is the column's own.
+  Table& own() {
+    if (own_.use_count() != 1) own_ = std::make_shared<Table>(*own_);
+    // Whoever shared it in another thread has read it.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    table_ = own_.get();
+    return *own_;
+  }
 
  private:
   std::shared_ptr<const Table> shared_;
-  std::unique_ptr<Table> own_;
+  std::shared_ptr<Table> own_;
   const Table* table_ = nullptr;
 };
 

@@ -298,6 +298,14 @@ class IndependentColumns final : public Family, public RowBatches {
     for (const Place& at : active_) copy->active_.push_back(copy->all_[at.column]);
     return copy;
   }
+  std::size_t bytes() const override {
+    std::size_t total =
+        sizeof *this + cells_.size() * (sizeof(Cell) + sizeof(std::string) + 2 * sizeof(Place));
+    for (const std::string& name : column_names_)
+      if (name.size() >= sizeof(std::string) / 2) total += name.size();
+    return total;
+  }
+  std::size_t table_bytes() const override { return Learned::table_bytes(cells_); }
   std::size_t hyper_size() const override { return Learned::size(cells_); }
   void get_hyper(double* values) const override { Learned::get(cells_, values); }
   void set_hyper(const double* values) override { Learned::set(cells_, values, name_); }

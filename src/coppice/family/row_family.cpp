@@ -284,6 +284,18 @@ std::unique_ptr<Family> RowFamily::clone() const {
   return std::make_unique<RowFamily>(std::move(copies));
 }
 
+std::size_t RowFamily::bytes() const {
+  std::size_t total = sizeof *this;
+  for (const Block& block : blocks_) total += sizeof block + block.family->bytes();
+  return total;
+}
+
+std::size_t RowFamily::table_bytes() const {
+  std::size_t total = 0;
+  for (const Block& block : blocks_) total += block.family->table_bytes();
+  return total;
+}
+
 void RowFamily::get_hyper(double* values) const {
   for (const Block& block : blocks_) block.family->get_hyper(values + block.hyper);
 }

@@ -66,6 +66,8 @@ class RowFamily final : public Family, public RowBatches {
                                      std::size_t chunks, double* out) const override;
   void log_marginals_alone(const double* rows, std::size_t count, double* out) const override;
   std::unique_ptr<Family> clone() const override;
+  std::size_t bytes() const override;
+  std::size_t table_bytes() const override;
   std::size_t hyper_size() const override { return hyper_size_; }
   void get_hyper(double* values) const override;
   void set_hyper(const double* values) override;

@@ -28,7 +28,7 @@ constexpr double kSmallWork = 2e6;  // as long as no more was used, further star
 constexpr double kBoundWork = 8e9;  // row pairs read to exclude draws by their lower bound
 // A draw whose loss to that many representative draws is so many standard errors above the best one is not
 // compared with all of them, which would take time in proportion to the square of the number of draws.
-constexpr std::size_t kSampleSizes[] = {32, 128, 512, 2048};
+constexpr std::size_t kSampleSizes[] = {32, 128, 512, 1024, 2048, 4096};
 constexpr double kStandardErrors = 6.0;
 // With more draws starts are improved on so many of them, evenly spaced, and only the best one on all.
 constexpr std::size_t kManyDraws = 8192;
@@ -52,7 +52,9 @@ Candidate make_candidate(Labels labels, ExpectedLoss& loss) {
 /// that over all draws without bias, however unequal the weights are.
 class RepresentativeDraws {
  public:
-  RepresentativeDraws(const DrawSet& draws, std::size_t count) : count_(static_cast<double>(count)) {
+  RepresentativeDraws(const DrawSet& draws, std::size_t count)
+      : count_(static_cast<double>(count)),
+        left_out_(1.0 - count_ / static_cast<double>(draws.draws_used())) {
     double mass = 0.0;
     std::size_t t = 0;
     for (std::size_t d = 0; d < draws.size() && t < count; ++d) {
@@ -78,11 +80,12 @@ class RepresentativeDraws {
     }
     const double mean = sum / count_;
     const double variance = std::max(squares / count_ - mean * mean, 0.0);
-    return mean - kStandardErrors * std::sqrt(variance / count_) > limit;
+    return mean - kStandardErrors * std::sqrt(left_out_ * variance / count_) > limit;
   }
 
  private:
   double count_;
+  double left_out_;  // fraction of all draws: a mean over nearly all of them is nearly certain
   std::vector<std::pair<std::size_t, double>> chosen_;
 };
 
@@ -209,7 +212,7 @@ class Search {
     const Candidate found = best_;
     std::vector<RepresentativeDraws> samples;
     for (const std::size_t size : kSampleSizes)
-      if (draws_.size() > 2 * size) samples.emplace_back(draws_, size);
+      if (4 * draws_.size() > 5 * size) samples.emplace_back(draws_, size);
     for (const std::size_t d : draws_below_bound(draws_, counts_, given_.draws(), options_.loss, found.labels,
                                                  found.clusters, found.loss * (1.0 - 1e-9) - 1e-12)) {
       if (!is_allowed(draws_.clusters(d))) continue;

@@ -1,5 +1,6 @@
 // From log densities of encoded rows to those in the units of the table as it was read: what standardizing
-// and the log scale change. Principal components have no such units.
+// and the log scale change. As many principal components as there are columns are a rotation of them; of
+// fewer, densities are those of the components.
 #pragma once
 
 #include <vector>
@@ -18,6 +19,7 @@ class DensityUnits {
  private:
   const FamilyPlan* plan_;
   std::vector<double> log_deviations_;  // cell by cell
+  double log_rotated_ = 0.0;            // of the columns behind principal components
 };
 
 }  // namespace coppice

@@ -16,11 +16,11 @@ namespace {
 /// Training cells whose statistics are rebuilt in a few seconds, and the draws that are used whatever it
 /// takes.
 constexpr std::size_t kCellBudget = 500'000'000;
-constexpr std::size_t kLeastDraws = 100;
+constexpr std::size_t kLeastPredictingDraws = 100;
 constexpr std::size_t kRowsOfChunk = 32;
 constexpr std::size_t kTrainingRowsOfChunk = 1024;
 
-std::size_t count_groups(std::span<const Label> consensus, std::size_t rows) {
+std::size_t count_consensus_clusters(std::span<const Label> consensus, std::size_t rows) {
   if (consensus.size() != rows)
     fail(ErrorCode::usage, "there are {} consensus labels for {} rows", consensus.size(), rows);
   Label largest = -1;
@@ -123,32 +123,35 @@ void add_draw(const Predictor& predictor, std::size_t level, const Overlap& over
               std::span<double> weights, Prediction& prediction, RowSums& sums) {
   const std::size_t clusters = predictor.clusters(level);
   predictor.log_weights(row, level, weights);
-  const double total = log_sum_exp(weights);
-  if (!(total > kMinusInfinity)) return;
-  const RowSums::Weights weight = sums.add(total);
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  if (!(largest > kMinusInfinity)) return;
+  double total = 0.0;
+  for (double& value : weights) total += value = std::exp(value - largest);
+  const RowSums::Weights weight = sums.add(largest + std::log(total));
   if (weight.earlier != 1.0) {
     for (double& p : prediction.probabilities) p *= weight.earlier;
     prediction.new_probability *= weight.earlier;
   }
   for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
-    const double share = weight.own * std::exp(weights[cluster] - total) / overlap.size[cluster];
+    const double share = weight.own * weights[cluster] / (total * overlap.size[cluster]);
     for (const Overlap::Cell& cell : overlap.of(cluster))
       prediction.probabilities[cell.group] += share * cell.count;
   }
-  prediction.new_probability += weight.own * std::exp(weights[clusters] - total);
+  prediction.new_probability += weight.own * weights[clusters] / total;
 }
 
 /// The log of what the draws' weights of clusters sum to. One for each draw, except where the weights are
 /// those of a process whose latent variable was drawn (ngg): there they average to one. Dividing by what they
-/// sum to makes every density integrate to one. Families that need complete rows have no row without cells.
+/// sum to makes every density integrate to one. They are measured by a row that every cluster gives
+/// probability one: without cells, or, of families that need complete rows, without counts.
 class WeightsOfDraws {
  public:
-  explicit WeightsOfDraws(const SavedRun& run) : empty_row_(run.setup().rows.width, kMissing) {
+  explicit WeightsOfDraws(const SavedRun& run) {
     for (const FamilyPlan::Block& block : run.setup().plan.blocks)
-      measured_ = measured_ && family_by_name(block.family).gaps_in_new_rows;
+      empty_row_.insert(empty_row_.end(), block.columns.size(),
+                        family_by_name(block.family).gaps_in_new_rows ? kMissing : 0.0);
   }
   void add(const Predictor& predictor, std::size_t level) {
-    if (!measured_) return sum_.add(0.0);
     weights_.resize(predictor.clusters(level) + 1);
     predictor.log_weights(empty_row_.data(), level, weights_);
     sum_.add(log_sum_exp(weights_));
@@ -157,7 +160,6 @@ class WeightsOfDraws {
 
  private:
   std::vector<double> empty_row_, weights_;
-  bool measured_ = true;
   RunningLogSum sum_;
 };
 
@@ -202,14 +204,14 @@ double entropy_of(std::span<const double> probabilities, double rest) {
 std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws) {
   if (most_draws == 0) {
     const std::size_t cells = std::max<std::size_t>(1, run.rows() * run.setup().rows.width);
-    most_draws = std::max(kLeastDraws, kCellBudget / cells);
+    most_draws = std::max(kLeastPredictingDraws, kCellBudget / cells);
   }
   return evenly_spaced_draws(run, most_draws);
 }
 
 std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span<const Label> consensus,
                                 const PredictOptions& options) {
-  const std::size_t groups = count_groups(consensus, run.rows());
+  const std::size_t groups = count_consensus_clusters(consensus, run.rows());
   check_rows(run, rows);
   std::vector<Prediction> predictions(rows.size());
   for (Prediction& prediction : predictions) prediction.probabilities.assign(groups, 0.0);
@@ -245,7 +247,7 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
 
 void follow_paths(std::span<std::vector<Prediction>> levels, std::span<const Labels> consensus) {
   for (std::size_t l = 1; l < levels.size(); ++l) {
-    std::vector<Label> parent(count_groups(consensus[l], consensus[l].size()));
+    std::vector<Label> parent(count_consensus_clusters(consensus[l], consensus[l].size()));
     for (std::size_t i = 0; i < consensus[l].size(); ++i)
       parent[static_cast<std::size_t>(consensus[l][i])] = consensus[l - 1][i];
     for (std::size_t row = 0; row < levels[l].size(); ++row) {
@@ -266,7 +268,7 @@ std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Lab
                                    std::size_t threads) {
   if (draws.draws() == 0) fail(ErrorCode::usage, "membership: there are no draws");
   const std::size_t n = draws.rows;
-  const std::size_t groups = count_groups(consensus, n);
+  const std::size_t groups = count_consensus_clusters(consensus, n);
   std::vector<std::size_t> group_sizes(groups, 0);
   for (const Label label : consensus) ++group_sizes[static_cast<std::size_t>(label)];
   std::vector<Membership> result(n);

@@ -6,15 +6,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/parameter_draws.hpp"
-#include "coppice/run/partition_values.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/run/partition_draws.hpp"
+#include "coppice/run/watch.hpp"
 
 namespace coppice {
 namespace {
@@ -25,6 +25,8 @@ constexpr double kLeastSecondsBetweenCommits = 0.5;
 constexpr double kSecondsOfABlock = 0.5;
 // A large state is written the less often: this share of the time goes into it at most.
 constexpr double kShareOfCommits = 0.05;
+// Past a time limit that was asked for, a chain without a draw may still make its first one for so long.
+constexpr double kSecondsToFirstDraw = 0.5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -54,8 +56,8 @@ class Chain {
       auto* in_blocks = dynamic_cast<UsesEngine*>(inference_.get());
       if (in_blocks == nullptr)
         fail(ErrorCode::configuration,
-             "several processes can work on one run of nrmm --sampler data-parallel; start this one without "
-             "mpirun");
+             "several processes can work on one run of {}; start this one without mpirun",
+             samplers_in_blocks());
       in_blocks->use_engine(*options.engine);
     }
     if (setup.model->has_held_out_trace())
@@ -70,7 +72,8 @@ class Chain {
     }
   }
 
-  std::size_t sweep() const { return sweep_; }
+  /// May be asked from another thread.
+  std::size_t sweep() const { return sweep_.load(std::memory_order_relaxed); }
   bool finished() const { return sweep_ >= config_.total_sweeps(); }
   bool has_begun() const { return started_; }
   /// Whether a fit that runs once has moved since its state was kept; an interrupted step leaves none to
@@ -104,7 +107,7 @@ class Chain {
       return;
     }
     if (sweep_ % block_length_ == 0) inference_->rebuild();
-    status_.sweeps = std::max(status_.sweeps, sweep_);
+    status_.sweeps = std::max(status_.sweeps, sweep());
     status_.seconds += seconds_since(begin);
     status_.moves = inference_->moves();
     inference_->traces(values_);
@@ -172,43 +175,13 @@ class Chain {
   std::size_t held_out_trace_ = static_cast<std::size_t>(-1);
   std::unique_ptr<Inference> inference_;
   const ParameterDraws* parameter_draws_;  // null: draws are kept with their labels
-  std::size_t sweep_ = 0;
+  std::atomic<std::size_t> sweep_ = 0;
   bool started_ = false;
   bool unsaved_ = false;
   bool is_broken_off_ = false;
   DrawBlock draws_;
   ChainStatus status_;
   std::vector<double> values_;
-};
-
-/// Sets a flag when it is time to stop, also in the middle of a sweep, which looks at nothing but the flag.
-class Watch {
- public:
-  Watch(std::atomic<bool>& flag, std::function<bool()> is_time)
-      : thread_([this, &flag, is_time = std::move(is_time)] {
-          std::unique_lock lock(mutex_);
-          while (!is_over_) {
-            if (is_time()) flag = true;
-            ended_.wait_for(lock, kPulse);
-          }
-        }) {}
-  ~Watch() {
-    {
-      const std::scoped_lock lock(mutex_);
-      is_over_ = true;
-    }
-    ended_.notify_all();
-    thread_.join();
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
- private:
-  static constexpr std::chrono::milliseconds kPulse{20};
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool is_over_ = false;
-  std::thread thread_;  // the last one: it uses the others
 };
 
 /// Hands blocks of sweeps to threads, always of the chain that is furthest behind, and writes what comes
@@ -227,27 +200,24 @@ class Scheduler {
     halt_ = is_asked_to_stop();
     problem_.stop = &halt_;
     if (config_.is_until_trusted()) {
+      has_given_limit_ = options_.time_limit > 0.0;
       options_.time_limit = budget_of(options_);
+      first_draw_ = config_.length().sweep_of(0);
       has_ended_ = config_.end == kEndTrusted;
       if (!has_ended_ && !config_.end.empty()) file_.set_end(config_.end = "");  // there is more time
-    }
-    for (std::size_t index = 0; index < config_.chains; ++index) {
-      chains_.push_back(std::make_unique<Chain>(file, setup, problem_, config_, index, options));
-      busy_.push_back(false);
-      statuses_.push_back(chains_.back()->status());
-      progress_.push_back({chains_.back()->sweep()});
     }
   }
 
   FitEnd run() {
+    bool is_set_up = false;
     {
-      // The time of a run until trusted is looked at between sweeps: every chain is to have a draw.
-      const Watch watch(halt_, [this] {
-        return interrupted() || is_asked_to_stop() || (out_of_time() && !config_.is_until_trusted());
-      });
-      parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
-                   [this](std::size_t) { work(); });
+      const Watch watch(halt_, [this] { return is_time_to_halt(); });
+      is_set_up = set_up_chains();
+      if (is_set_up)
+        parallel_for(std::min(resolve_threads(options_.threads), chains_.size()), options_.threads,
+                     [this](std::size_t) { work(); });
     }
+    if (!is_set_up) return interrupted() || is_asked_to_stop() ? FitEnd::interrupted : FitEnd::out_of_time;
     if (!interrupted()) halt_ = false;  // a fit that runs once still makes its first state
     if (failure_) {
       if (can_write_) write();  // what the other chains drew
@@ -262,7 +232,7 @@ class Scheduler {
     write();
     if (config_.is_until_trusted() ? has_ended_ : all_finished()) return FitEnd::finished;
     if (interrupted()) return FitEnd::interrupted;
-    if (!config_.is_until_trusted()) return FitEnd::out_of_time;
+    if (!config_.is_until_trusted() || any_owes_draw()) return FitEnd::out_of_time;
     file_.set_end(options_.sketch ? kEndSketch : kEndBudget);
     return FitEnd::budget_used;
   }
@@ -280,14 +250,41 @@ class Scheduler {
     return interrupted() || is_asked_to_stop() || failed_.load(std::memory_order_relaxed);
   }
   /// A budget that is used leaves an answer: every chain has a draw, however long that takes.
-  bool owes_draw(const Chain& chain) const {
-    return config_.is_until_trusted() && chain.sweep() < config_.length().sweep_of(0);
+  bool owes_draw(const Chain& chain) const { return chain.sweep() < first_draw_; }
+  bool any_owes_draw() const {
+    return !are_set_up_ ||
+           std::any_of(chains_.begin(), chains_.end(), [&](const auto& chain) { return owes_draw(*chain); });
+  }
+  /// Asked by the watch, while chains are set up or draw. A budget that nobody asked for waits for the first
+  /// draw of every chain, a time limit hardly.
+  bool is_time_to_halt() const {
+    if (interrupted() || is_asked_to_stop()) return true;
+    if (!out_of_time()) return false;
+    if (first_draw_ == 0 || !any_owes_draw()) return true;
+    return has_given_limit_ && seconds_since(options_.begin) >= options_.time_limit + kSecondsToFirstDraw;
+  }
+
+  /// What a chain keeps beside its state may take long to make, too. False if it was stopped.
+  bool set_up_chains() {
+    try {
+      for (std::size_t index = 0; index < config_.chains; ++index) {
+        chains_.push_back(std::make_unique<Chain>(file_, setup_, problem_, config_, index, options_));
+        busy_.push_back(false);
+        statuses_.push_back(chains_.back()->status());
+        progress_.push_back({chains_.back()->sweep()});
+      }
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::stopped) throw;
+      return false;
+    }
+    are_set_up_ = true;
+    return true;
   }
   bool is_over_for(const Chain& chain) const { return is_cut() || (out_of_time() && !owes_draw(chain)); }
 
   void work() {
     std::unique_lock lock(mutex_);
-    while (!is_cut()) {
+    while (!is_cut() && !halt_) {
       const std::size_t chosen = furthest_behind();
       if (out_of_time() && (chosen == chains_.size() || !owes_draw(*chains_[chosen]))) return;
       if (chosen == chains_.size() && (!config_.is_until_trusted() || has_ended_))
@@ -347,7 +344,7 @@ class Scheduler {
     const LengthDecision decision = decide_length(
         config_.length(), file_.traces(setup_.traces.size()),
         length_limits(setup_.problem.table_rows(), setup_.levels),
-        [&](std::size_t first) { return partition_values(file_, setup_.levels, setup_.rows.size(), first); });
+        [&](std::size_t first) { return partition_values(file_, setup_, first); });
     file_.set_length(decision.length, decision.is_end ? kEndTrusted : "");
     config_.set_length(decision.length);
     has_ended_ = decision.is_end;
@@ -414,6 +411,9 @@ class Scheduler {
   Problem problem_;  // whose flag ends a sweep
   const std::atomic<bool>* asked_;
   std::atomic<bool> halt_{false};
+  bool has_given_limit_ = false;          // a time limit was asked for
+  std::size_t first_draw_ = 0;            // its sweep, of a run until trusted
+  std::atomic<bool> are_set_up_ = false;  // all chains
   double elapsed_before_;
   Clock::time_point started_ = Clock::now();
   Clock::time_point last_commit_;

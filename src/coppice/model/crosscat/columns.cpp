@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/stop.hpp"
 #include "coppice/family/registry.hpp"
 
 namespace coppice::crosscat {
 
-Columns::Columns(const Family& family, const Rows& rows) : family_(&family), rows_(&rows) {
+Columns::Columns(const Family& family, const Rows& rows, const std::atomic<bool>* stop)
+    : family_(&family), rows_(&rows), stop_(stop) {
   for (std::size_t column = 0; column < family.width(); ++column) {
+    throw_if_stopped(stop_);
     const std::size_t alone[] = {column};
     families_.push_back(family.of_cells(alone));
     if (families_.back() == nullptr)
@@ -29,6 +32,7 @@ Columns::Columns(const Family& family, const Rows& rows) : family_(&family), row
 void Columns::data_changed() {
   std::vector<double> cells(rows());
   for (std::size_t column = 0; column < columns_.size(); ++column) {
+    throw_if_stopped(stop_);
     for (std::size_t row = 0; row < cells.size(); ++row) cells[row] = (*rows_)[row][column];
     columns_[column] = families_[column]->make_column(cells);
   }

@@ -2,6 +2,7 @@
 // data.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -16,8 +17,9 @@ namespace coppice::crosscat {
 
 class Columns {
  public:
-  /// Throws Error{configuration} if columns depend on each other within a cluster.
-  Columns(const Family& family, const Rows& rows);
+  /// Throws Error{configuration} if columns depend on each other within a cluster, and Error{stopped} if the
+  /// flag is set meanwhile.
+  Columns(const Family& family, const Rows& rows, const std::atomic<bool>* stop = nullptr);
 
   std::size_t count() const { return columns_.size(); }
   std::size_t rows() const { return rows_->size(); }
@@ -42,6 +44,7 @@ class Columns {
  private:
   const Family* family_;
   const Rows* rows_;
+  const std::atomic<bool>* stop_;
   std::vector<std::unique_ptr<Family>> families_;
   std::vector<std::unique_ptr<CellColumn>> columns_;
   std::vector<double> hyper_;

@@ -53,14 +53,18 @@ class CrossSampler final : public Inference {
       : options_(problem.parameters),
         family_(problem.family),
         rows_(problem.rows),
-        relatives_(*family_, *rows_, options_.alpha_rows.start()),
+        relatives_(*family_, *rows_, options_.alpha_rows.start(), problem.stop),
         ladder_(options_.temperatures),
         traces_(trace_table(problem.parameters)) {
     for (std::size_t r = 0; r < ladder_.size(); ++r) {
-      columns_.push_back(std::make_unique<Columns>(*family_, *rows_));
+      columns_.push_back(std::make_unique<Columns>(*family_, *rows_, problem.stop));
       replicas_.emplace_back(*columns_.back(), options_, ladder_.power(r), problem.stop);
     }
     begin_single();
+  }
+
+  void use_threads(std::size_t threads) override {
+    for (State& replica : replicas_) replica.use_threads(threads);
   }
 
   void init(const StreamName& name) override {
@@ -241,12 +245,26 @@ std::unique_ptr<Inference> make_inference(const Problem& problem) {
 
 std::size_t chain_bytes(const Problem& problem) {
   const Options options(problem.parameters);
-  const std::size_t cells = problem.rows->size() * problem.family->width() * sizeof(double);
-  // For each replica the columns one by one with the log density of every cell, and the statistics of its
-  // views, each of which has room for all columns.
-  constexpr std::size_t kViews = 8;
-  return options.temperatures.size() *
-         (2 * cells + kViews * Clusters::bytes(*problem.family, problem.rows->size(), 16));
+  const Family& family = *problem.family;
+  const std::size_t rows = problem.rows->size();
+  const std::size_t columns = family.width();
+  // A column by itself: the family of its cell, and its cells with the log density of each and room for those
+  // of a cluster.
+  constexpr std::size_t kObjectsOfColumn = 1000;
+  constexpr std::size_t kRowsOfColumn = 3;
+  const std::size_t of_columns =
+      2 * family.bytes() + columns * (kObjectsOfColumn + kRowsOfColumn * rows * sizeof(double));
+  // Tables are a column's own as soon as it learns: in these two, in its view, and in views that it has left.
+  constexpr std::size_t kCopiesOfTables = 4;
+  // As many views as the prior expects, one that ended, and one that is offered; each has room for all
+  // columns. Many columns tell nearly all rows apart.
+  const std::size_t slots = std::max<std::size_t>(16, std::min(2 * rows / 3, columns / 16));
+  const double alpha = options.alpha_columns.start();
+  const auto views = static_cast<std::size_t>(3.0 + alpha * std::log1p(static_cast<double>(columns) / alpha));
+  const std::size_t of_view =
+      family.bytes() + 2 * family.hyper_size() * sizeof(double) + Clusters::bytes(family, rows, slots);
+  const std::size_t of_replica = of_columns + kCopiesOfTables * family.table_bytes() + views * of_view;
+  return options.temperatures.size() * of_replica + of_columns + Relatives::bytes(columns);
 }
 
 Views views_of(const Problem& problem, std::string_view payload) {

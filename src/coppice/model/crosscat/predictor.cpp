@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/cluster/draw_weights.hpp"
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/cluster/predictive_cache.hpp"
 #include "coppice/model/crosscat/inference.hpp"
@@ -48,10 +50,11 @@ class ViewsPredictor final : public Predictor,
       alpha_columns_ = traces[alpha_columns_trace_];
     }
     views_ = views_of(*problem_, payload);
+    largest_ = views_.largest();
+    parts_.clear();  // they share the tables that are to be changed
     if (own_family_) own_family_->set_hyper(hyper_of(*problem_, payload).data());
-    if (!std::equal(labels.begin(), labels.end(), views_.rows[views_.largest()].begin()))
+    if (!std::equal(labels.begin(), labels.end(), views_.rows[largest_].begin()))
       fail(ErrorCode::bad_data, "the run file is damaged: the clusters of a draw are not those of its views");
-    parts_.clear();
     parts_.resize(views_.count());
     for (std::size_t cell = 0; cell < place_of_.size(); ++cell) {
       std::vector<std::size_t>& cells = parts_[static_cast<std::size_t>(views_.columns[cell])].cells;
@@ -71,19 +74,20 @@ class ViewsPredictor final : public Predictor,
     return values;
   }
 
-  std::size_t clusters(std::size_t) const override { return parts_[views_.largest()].clusters; }
+  std::size_t clusters(std::size_t) const override { return parts_[largest_].clusters; }
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
-    std::vector<double> terms;
+    Room room;
     double others = 0.0;
-    for (std::size_t view = 0; view < views_.count(); ++view) {
-      parts_[view].weigh_clusters(row, terms);
-      if (view == views_.largest())
-        std::copy(terms.begin(), terms.end(), out.begin());
-      else
-        others += log_sum_exp(terms);
+    for (std::size_t view = 0; view < parts_.size(); ++view) {
+      if (view == largest_) continue;
+      parts_[view].weigh_clusters(row, room);
+      others += log_sum_exp_lanes(room.terms.data(), room.terms.size());
     }
-    for (double& weight : out.subspan(0, clusters(1) + 1)) weight += others;
+    const Part& part = parts_[largest_];
+    part.weigh_clusters(row, room);
+    for (std::size_t cluster = 0; cluster <= part.clusters; ++cluster)
+      out[cluster] = room.terms[cluster] + others;
   }
 
   void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {
@@ -93,11 +97,11 @@ class ViewsPredictor final : public Predictor,
   double condition_cells(const double* row, std::span<const std::size_t> cells,
                          std::vector<std::vector<CellComponent>>& mixtures) const override {
     std::vector<std::vector<CellComponent>> of_view(views_.count());
-    std::vector<double> terms;
+    Room room;
     double log_density = 0.0;
     for (std::size_t view = 0; view < views_.count(); ++view) {
-      parts_[view].weigh_clusters(row, terms);
-      log_density += make_mixture(terms, first_[view], of_view[view]);
+      parts_[view].weigh_clusters(row, room);
+      log_density += make_mixture(parts_[view].without_pads(room), first_[view], of_view[view]);
       for (CellComponent& part : of_view[view])
         if (part.component == first_[view + 1]) part.component = first_.back();
     }
@@ -115,7 +119,7 @@ class ViewsPredictor final : public Predictor,
   bool pair_densities(const CellValues& a, const CellValues& b, std::span<double> out) const override {
     std::vector<double> of_a = densities_of(a);
     std::vector<double> of_b = densities_of(b);
-    const std::vector<double>& log_prior = parts_[view_of(a.cell)].log_prior;
+    const std::span<const double> log_prior = parts_[view_of(a.cell)].prior_of_clusters();
     if (view_of(a.cell) == view_of(b.cell)) {
       mix_pairs(log_prior, of_a, of_b, out);
       return true;
@@ -131,7 +135,7 @@ class ViewsPredictor final : public Predictor,
       return sums;
     };
     std::vector<double> all_of_a = marginal(log_prior, of_a);
-    std::vector<double> all_of_b = marginal(parts_[view_of(b.cell)].log_prior, of_b);
+    std::vector<double> all_of_b = marginal(parts_[view_of(b.cell)].prior_of_clusters(), of_b);
     constexpr double kWhole[] = {0.0};
     mix_pairs(kWhole, all_of_a, all_of_b, out);
     return true;
@@ -151,7 +155,7 @@ class ViewsPredictor final : public Predictor,
     std::vector<double> terms;
     for (const Part& part : parts_) {
       drawn.resize(part.cells.size());
-      terms = part.log_prior;
+      terms.assign(part.prior_of_clusters().begin(), part.prior_of_clusters().end());
       draw_member(*part.family, part.stats_of(draw_from_logs(stream, terms)), stream, drawn.data());
       for (std::size_t place = 0; place < drawn.size(); ++place) row[part.cells[place]] = drawn[place];
     }
@@ -166,18 +170,27 @@ class ViewsPredictor final : public Predictor,
   }
 
  private:
+  /// Room for the weights of one row, eight at a time.
+  struct Room {
+    std::vector<double> chosen;  // cells of the row in a view
+    AlignedVector terms;         // log weights of its clusters, a new one, and pads of minus infinity
+  };
+
   /// One view of the draw.
   struct Part {
     std::vector<std::size_t> cells;  // ascending
     std::unique_ptr<Family> family;  // of these
     std::size_t clusters = 0;
-    std::vector<double> stats;      // of the clusters and, behind them, of a new one
-    std::vector<double> log_prior;  // of the same
+    std::vector<double> stats;  // of the clusters and, behind them, of a new one
+    AlignedVector log_prior;    // of the same, and pads of minus infinity
     PredictiveCache cache;
 
     const double* stats_of(std::size_t cluster) const {
       return stats.data() + cluster * family->stats_size();
     }
+
+    std::span<const double> prior_of_clusters() const { return {log_prior.data(), clusters + 1}; }
+    std::span<double> without_pads(Room& room) const { return {room.terms.data(), clusters + 1}; }
 
     void set(const Family& of_table, const Rows& rows, const Labels& labels, double alpha) {
       family = of_table.of_cells(cells);
@@ -197,10 +210,12 @@ class ViewsPredictor final : public Predictor,
       for (const std::size_t members : sizes)
         log_prior.push_back(std::log(static_cast<double>(members)) - log_all);
       log_prior.push_back(std::log(alpha) - log_all);
+      log_prior.resize((clusters + kLanes) / kLanes * kLanes, kMinusInfinity);
       cache.fill(*family, clusters + 1, [this](std::size_t cluster) { return stats_of(cluster); });
     }
 
     void choose(const double* row, std::vector<double>& chosen) const {
+      chosen.resize(cells.size());
       for (std::size_t place = 0; place < cells.size(); ++place) chosen[place] = row[cells[place]];
     }
 
@@ -223,7 +238,7 @@ class ViewsPredictor final : public Predictor,
       own_cache.fill(*family, 1, [&](std::size_t) { return others.data(); });
       const auto left = static_cast<double>(rows.size()) - 1.0;
       const double shift = std::log(left + 1.0 + alpha) - std::log(left + alpha);
-      std::vector<double> terms;
+      Room room;
       AlignedVector own_predictive;
       std::vector<double> first;  // cells of the first variant, whose answer serves all that have the same
       double log_density = 0.0;
@@ -235,12 +250,12 @@ class ViewsPredictor final : public Predictor,
           out[k] += log_density;
           continue;
         }
-        weigh_clusters(variant, terms);
+        weigh_clusters(variant, room);
         own_cache.log_predictives(chosen.data(), own_predictive);
         const double members = count_of(others.data());
-        terms[own] = members > 0.5 ? std::log(members) - std::log(left + 1.0 + alpha) + own_predictive[0]
-                                   : kMinusInfinity;
-        const double own_density = log_sum_exp(terms) + shift;
+        room.terms[own] = members > 0.5 ? std::log(members) - std::log(left + 1.0 + alpha) + own_predictive[0]
+                                        : kMinusInfinity;
+        const double own_density = log_sum_exp_lanes(room.terms.data(), room.terms.size()) + shift;
         out[k] += own_density;
         if (k > 0) continue;
         first = chosen;
@@ -250,14 +265,12 @@ class ViewsPredictor final : public Predictor,
     static bool same_cell(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
     /// Log weights of the clusters and of a new one, for the row's cells in the view.
-    void weigh_clusters(const double* row, std::vector<double>& terms) const {
-      std::vector<double> chosen(cells.size());
-      choose(row, chosen);
-      AlignedVector log_predictive;
-      cache.log_predictives(chosen.data(), log_predictive);
-      terms = log_prior;
-      for (std::size_t cluster = 0; cluster < terms.size(); ++cluster)
-        terms[cluster] += log_predictive[cluster];
+    void weigh_clusters(const double* row, Room& room) const {
+      choose(row, room.chosen);
+      cache.log_predictives(room.chosen.data(), room.terms);
+      for (std::size_t i = 0; i < room.terms.size(); i += kLanes)
+        store_lanes(room.terms.data() + i,
+                    load_lanes(room.terms.data() + i) + load_lanes(log_prior.data() + i));
     }
   };
 
@@ -289,6 +302,7 @@ class ViewsPredictor final : public Predictor,
   double alpha_rows_, alpha_columns_;                           // of the draw
   std::size_t alpha_rows_trace_ = 0, alpha_columns_trace_ = 0;  // their places
   Views views_;
+  std::size_t largest_ = 0;            // view
   std::vector<Part> parts_;            // by view
   std::vector<std::size_t> first_;     // component of each view
   std::vector<std::size_t> place_of_;  // of each cell in its view

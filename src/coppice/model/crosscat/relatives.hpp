@@ -4,7 +4,9 @@
 // seed and the chain, so it need not be stored, and moves may be chosen by it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,17 +18,21 @@ namespace coppice::crosscat {
 
 class Relatives {
  public:
-  /// Both must outlive it.
-  Relatives(const Family& family, const Rows& rows, double alpha);
+  /// All must outlive it.
+  Relatives(const Family& family, const Rows& rows, double alpha, const std::atomic<bool>* stop = nullptr);
 
   /// For every column, how much more likely its cells are given those of `column` than by themselves (log;
-  /// minus infinity for the column itself). Computed when a column is first asked for; seed and chain of the
-  /// name count, its sweep does not.
+  /// minus infinity for the column itself). Seed and chain of the name count, its sweep does not. Valid until
+  /// two other columns were asked for; throws Error{stopped} if the flag is set meanwhile.
   std::span<const double> gains(std::size_t column, const StreamName& name);
   /// The cells of the table are other ones now.
   void data_changed();
+  /// What they may take beside the columns.
+  static std::size_t bytes(std::size_t columns);
 
  private:
+  /// Each column by itself.
+  void begin(const StreamName& name);
   /// Clusters made for one column, into made_; their weights as estimates of log p(cells of the column) into
   /// log_weights_.
   void make_clusters(std::size_t column, const StreamName& name);
@@ -34,10 +40,12 @@ class Relatives {
   const Family* family_;
   const Rows* rows_;
   double alpha_;
+  const std::atomic<bool>* stop_;
   std::unique_ptr<Columns> columns_;  // once they are asked for
   StreamName name_;
-  std::vector<std::vector<double>> gains_;
-  std::vector<double> log_alone_;  // log p(cells of the column by itself)
+  std::vector<std::vector<double>> gains_;  // by column; empty if they are not kept
+  std::deque<std::size_t> kept_;            // whose, the oldest first
+  std::vector<double> log_alone_;           // log p(cells of the column by itself)
   std::vector<Allocation> made_;
   std::vector<double> log_weights_;
 };

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/stop.hpp"
 
 namespace coppice::crosscat {
 namespace {
@@ -146,6 +147,7 @@ void View::allocate(const AllocationRule& rule, Stream& stream, Allocation& made
   double log_q = 0.0;
   double seen = 0.0;
   for (const std::uint32_t row : rule.order) {
+    throw_if_stopped(rule.stop);
     const std::size_t slots = clusters_.sizes().size();
     if (const std::size_t needed = clusters_.weights_size() + 1; weights_.size() < needed)
       weights_.resize(2 * needed);
