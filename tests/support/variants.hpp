@@ -137,7 +137,7 @@ inline std::vector<Variant> mixture_variants() {
           {"auto",
            "nrmm",
            {"split-merge-moves=1", "neighbor-moves=1", "block-moves=2", "guided-split-moves=1"}},
-          {"auto_adapting", "nrmm", {}}};
+          {"auto_adapting", "nrmm", {"move-share=30"}}};
 }
 
 /// The data-parallel sampler in blocks of a few rows: one pair at a time, many pairs whose launches leave

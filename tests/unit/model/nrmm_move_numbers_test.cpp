@@ -31,12 +31,12 @@ void sweep(MoveNumbers& numbers, std::uint64_t number) {
 }
 
 TEST(MoveNumbers, AreSharesOfAScan) {
-  MoveNumbers numbers = numbers_with({});
+  MoveNumbers numbers = numbers_with({"move-share=30"});
   for (std::uint64_t number = 1; number < 50; ++number) sweep(numbers, number);
   EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::block), 5u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 1u);
-  MoveNumbers resumed = numbers_with({});
+  MoveNumbers resumed = numbers_with({"move-share=30"});
   resumed.set_state(numbers.state());
   for (MoveNumbers* each : {&numbers, &resumed}) {
     sweep(*each, 50);
@@ -52,11 +52,16 @@ TEST(MoveNumbers, AreSharesOfAScan) {
 }
 
 TEST(MoveNumbers, ThoseThatAreGivenStay) {
-  MoveNumbers numbers = numbers_with({"neighbor-moves=2", "guided-split-moves=0"});
+  MoveNumbers numbers = numbers_with({"move-share=30", "neighbor-moves=2", "guided-split-moves=0"});
   for (std::uint64_t number = 1; number <= 60; ++number) sweep(numbers, number);
   EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 2u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::block), 1u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 0u);
+  MoveNumbers plain = numbers_with({});
+  for (std::uint64_t number = 1; number <= 60; ++number) sweep(plain, number);
+  EXPECT_EQ(plain.in_sweep(GroupMove::neighbor), 0u);
+  EXPECT_EQ(plain.in_sweep(GroupMove::block), 5u);
+  EXPECT_EQ(plain.in_sweep(GroupMove::guided), 1u);
   MoveNumbers guided = numbers_with({"sampler=\"tree-guided\""});
   for (std::uint64_t number = 1; number <= 60; ++number) sweep(guided, number);
   EXPECT_EQ(guided.in_sweep(GroupMove::neighbor), 0u);

@@ -9,14 +9,13 @@ namespace {
 
 constexpr std::uint64_t kFirstMeasured = 26;
 constexpr std::uint64_t kLastMeasured = 50;
-/// Of the work of a scan that the moves of a kind may cost, in percent: neighbor, block, guided.
-constexpr std::array<Work, 3> kShares{30, 10, 30};
 constexpr std::uint64_t kMostMoves = 200;
 
 }  // namespace
 
 MoveNumbers::MoveNumbers(const Options& options)
     : first_numbers_{options.neighbor_moves, options.block_moves, options.guided_split_moves},
+      shares_{options.move_share, options.move_share / 3, options.move_share},
       is_free_{options.adapts_neighbor_moves, options.adapts_block_moves, options.adapts_guided_split_moves} {
   reset();
 }
@@ -37,7 +36,7 @@ void MoveNumbers::end_sweep(std::uint64_t sweep) {
     if (!is_free_[kind] || state_.made[kind] == 0) continue;
     const Work work = std::max<Work>(state_.work[kind], 1);
     state_.numbers[kind] =
-        std::clamp<std::uint64_t>(kShares[kind] * scan * state_.made[kind] / (100 * work), 1, kMostMoves);
+        std::clamp<std::uint64_t>(shares_[kind] * scan * state_.made[kind] / (100 * work), 1, kMostMoves);
   }
 }
 

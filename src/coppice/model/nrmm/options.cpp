@@ -37,11 +37,12 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
   if (sampler == "split-merge" || sampler == "auto")
     split_merge_moves = parameters.integer("split-merge-moves");
   if (sampler == "split-merge" || sampler == "auto") {
+    if (sampler == "auto") move_share = parameters.integer("move-share");
+    adapts_neighbor_moves = move_share != 0 && !parameters.has("neighbor-moves");
     neighbor_moves = parameters.has("neighbor-moves") ? parameters.integer("neighbor-moves")
-                     : sampler == "auto"              ? 1
+                     : adapts_neighbor_moves          ? 1
                                                       : 0;
     neighbor_scans = parameters.integer("neighbor-scans");
-    adapts_neighbor_moves = sampler == "auto" && !parameters.has("neighbor-moves");
   }
   if (guided) {
     const auto count = [&](const char* name, std::size_t alone, std::size_t mixed) {
@@ -50,8 +51,8 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
     block_moves = count("block-moves", 20, 5);
     guided_split_moves = count("guided-split-moves", 4, 1);
     guided_split_scans = parameters.integer("guided-split-scans");
-    adapts_block_moves = sampler == "auto" && !parameters.has("block-moves");
-    adapts_guided_split_moves = sampler == "auto" && !parameters.has("guided-split-moves");
+    adapts_block_moves = move_share != 0 && !parameters.has("block-moves");
+    adapts_guided_split_moves = move_share != 0 && !parameters.has("guided-split-moves");
     multiway_moves = parameters.integer("multiway-moves");
     row_updates = parameters.has("row-updates") ? parameters.integer("row-updates")
                                                 : std::max<std::size_t>(20, rows / 20);
@@ -120,7 +121,12 @@ std::vector<Parameter> parameter_table() {
                  {"sequential", "random"}),
       count_row("neighbor-moves", "",
                 "proposals in a sweep to split a cluster, to merge it with a neighbor or to divide the two "
-                "again [0; auto: by their work]"),
+                "again [0]"),
+      count_row("move-share", "0",
+                "percent of the work of a Gibbs scan that neighbor moves and guided moves may cost each, and "
+                "block moves a third of that: their numbers follow from the first 50 sweeps of auto; 0: they "
+                "are fixed",
+                0.0, 1000.0),
       count_row("neighbor-scans", "0", "restricted Gibbs scans between launch and proposal of these", 0.0,
                 1000.0),
       choice_row(
@@ -129,9 +135,8 @@ std::vector<Parameter> parameter_table() {
           "only clustered",
           kGuides),
       count_row("block-moves", "",
-                "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: by their work]"),
-      count_row("guided-split-moves", "",
-                "split-merge proposals from the guide in a sweep [4; auto: by their work]"),
+                "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: 5]"),
+      count_row("guided-split-moves", "", "split-merge proposals from the guide in a sweep [4; auto: 1]"),
       count_row("guided-split-scans", "1",
                 "restricted Gibbs scans between the guide's division and the proposal", 0.0, 1000.0),
       count_row("multiway-moves", "0",
@@ -198,6 +203,7 @@ void check_given(const Settings& given) {
   if (!guided)
     refuse({"block-moves", "guided-split-moves", "guided-split-scans", "multiway-moves", "row-updates"});
   if (!guided && sampler != "split-merge") refuse({"scan-every"});
+  if (sampler != "auto") refuse({"move-share"});
   if (!guided && text("init", "auto") != "guide") refuse({"guide"});
   if (sampler != "tree-guided-published") refuse({"published-moves", "published-depth"});
   if (sampler != "data-parallel" && sampler != "auto")
@@ -224,7 +230,8 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
   const Options options(problem.parameters, rows);
   // Whoever says how rows are to be moved one by one wants that.
   constexpr const char* kOfOthers[] = {
-      "split-merge-moves",  "split-merge-scans",  "split-merge-launch", "neighbor-moves", "neighbor-scans",
+      "split-merge-moves",  "split-merge-scans",  "split-merge-launch", "neighbor-moves",
+      "neighbor-scans",     "move-share",
       "guide",              "block-moves",        "guided-split-moves", "guided-split-scans",
       "multiway-moves",     "row-updates",        "scan-every"};
   const bool is_free = std::none_of(std::begin(kOfOthers), std::end(kOfOthers),
@@ -234,17 +241,14 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
             {fmt::format("sampler auto: data-parallel, because there are {} rows; a sweep is {} split-merge "
                          "proposals, then a draw of all rows' clusters at once",
                          rows, options.data_parallel.pairs)}};
-  const auto count = [](std::size_t number, bool adapts) {
-    return adapts ? std::string("some") : fmt::format("{}", number);
-  };
-  const bool adapts =
-      options.adapts_neighbor_moves || options.adapts_block_moves || options.adapts_guided_split_moves;
-  const std::string moves = fmt::format(
-      "{} split-merge, {} neighbor, {} block and {} guided split-merge moves{}", options.split_merge_moves,
-      count(options.neighbor_moves, options.adapts_neighbor_moves),
-      count(options.block_moves, options.adapts_block_moves),
-      count(options.guided_split_moves, options.adapts_guided_split_moves),
-      adapts ? " (some: as many as cost a share of a scan)" : "");
+  std::string moves = fmt::format("{} split-merge, ", options.split_merge_moves);
+  if (options.move_share != 0)
+    moves += "and neighbor, block and guided split-merge moves by their work";
+  else if (options.neighbor_moves != 0)
+    moves += fmt::format("{} neighbor, ", options.neighbor_moves);
+  if (options.move_share == 0)
+    moves += fmt::format("{} block and {} guided split-merge moves", options.block_moves,
+                         options.guided_split_moves);
   std::string scans = fmt::format("a Gibbs scan of the {} rows", rows);
   if (options.scan_every != 1)
     scans = fmt::format("Gibbs updates of {} of {} rows", options.row_updates, rows);
