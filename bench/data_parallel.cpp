@@ -1,10 +1,13 @@
 // Speed of the data-parallel sampler. Usage:
-//   bench_data_parallel [ROWS]        CPU seconds of a sweep on one thread, by kernel, for ROWS x 10 with 20
-//                                     clusters and full covariance, and 100 sweeps of ROWS x 2 with 6
+//   bench_data_parallel [ROWS]        CPU seconds of a sweep on one thread for ROWS x 10 with 20 clusters and
+//   full
+//                                     covariance, and, up to 10^6 rows, 100 sweeps of ROWS x 2 with 6
+//   bench_data_parallel narrow ROWS   only the latter
 //   bench_data_parallel threads ROWS  wall-clock seconds of a sweep on one thread and on two
 //   bench_data_parallel slope         seconds of a sweep from 10^5 to 10^7 rows
 //   bench_data_parallel start ROWS    time from a cold start to an ARI of 0.95
-//   bench_data_parallel against ROWS  beside the samplers that move rows one by one, by time
+//   bench_data_parallel merge         seconds to merge the statistics of two blocks, for one cluster of 10
+//   columns bench_data_parallel against ROWS  beside the samplers that move rows one by one, by time
 #include <fmt/format.h>
 
 #include <chrono>
@@ -119,6 +122,21 @@ void measure_threads(std::size_t n) {
   fmt::print("two threads are {:.2f} times as fast as one\n", seconds[0] / seconds[1]);
 }
 
+void measure_merge() {
+  const Workload work(10'000, 10, 20, 6.0);
+  const Family& family = *work.plan.family;
+  std::vector<double> all(family.stats_size()), more(family.stats_size());
+  family.clear(all.data());
+  family.clear(more.data());
+  for (std::size_t row = 0; row < work.rows.size(); ++row)
+    family.add(row % 2 == 0 ? all.data() : more.data(), work.rows[row]);
+  constexpr std::size_t kMerges = 200'000;
+  const double begin = cpu_time();
+  for (std::size_t i = 0; i < kMerges; ++i) family.merge(all.data(), more.data());
+  fmt::print("{:.3g} s to merge the statistics of a cluster of 10 columns\n",
+             (cpu_time() - begin) / static_cast<double>(kMerges));
+}
+
 void measure_start(std::size_t n) {
   const Workload work(n, 10, 20, 6.0);
   const std::unique_ptr<Inference> sampler = work.sampler("data-parallel");
@@ -161,19 +179,23 @@ void measure_against(std::size_t n, double box, double limit) {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "1000000";
   const std::size_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1'000'000;
-  if (what == "threads") {
+  if (what == "narrow") {
+    measure_sweeps(rows, 2, 6, 6.0, 100);
+  } else if (what == "threads") {
     measure_threads(rows);
   } else if (what == "slope") {
     for (const std::size_t n : {100'000UL, 1'000'000UL, 10'000'000UL}) measure_sweeps(n, 10, 20, 6.0, 10);
   } else if (what == "start") {
     measure_start(rows);
+  } else if (what == "merge") {
+    measure_merge();
   } else if (what == "against") {
     const double limit = argc > 3 ? std::strtod(argv[3], nullptr) : 20.0;
     measure_against(rows, 3.0, limit);
   } else {
     const std::size_t n = std::strtoull(what.c_str(), nullptr, 10);
-    measure_sweeps(n, 10, 20, 6.0, 20);
-    measure_sweeps(n, 2, 6, 6.0, 100);
+    measure_sweeps(n, 10, 20, 6.0, n > 1'000'000 ? 6 : 20);
+    if (n <= 1'000'000) measure_sweeps(n, 2, 6, 6.0, 100);
   }
   return 0;
 }

@@ -11,7 +11,6 @@
 
 #include "bench/cpu_time.hpp"
 #include "coppice/data/read.hpp"
-#include "coppice/model/bnmc/bnmc.hpp"
 #include "coppice/model/bnmc/label_experts.hpp"
 
 namespace {

@@ -21,7 +21,7 @@
 #include "coppice/data/read.hpp"
 #include "coppice/family/cell_column.hpp"
 #include "coppice/family/plan.hpp"
-#include "coppice/model/crosscat/crosscat.hpp"
+#include "coppice/model/registry.hpp"
 
 namespace {
 std::atomic<std::size_t> allocations{0};
@@ -66,7 +66,7 @@ class Forecast {
   Forecast(const FamilyPlan& plan, const Problem& problem, const std::vector<HeldOut>& cells,
            std::size_t values)
       : family_(*plan.family),
-        predictor_(crosscat_entry().make_predictor(problem)),
+        predictor_(model_by_name("crosscat").make_predictor(problem)),
         cells_(cells),
         values_(values),
         sums_(cells.size() * values) {}
@@ -134,7 +134,7 @@ int held_out(const std::string& data, const std::string& full, const std::string
       values = std::max(values, static_cast<std::size_t>(truth[row][cell]) + 1);
       if (is_missing(rows[row][cell])) cells.push_back({row, cell, truth[row][cell]});
     }
-  const ModelEntry model = crosscat_entry();
+  const ModelEntry model = model_by_name("crosscat");
   const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings_of(texts))};
   const std::size_t sweeps = 600;
   const double goal = values == 2 ? 0.855 : 0.56;
@@ -278,7 +278,7 @@ void mixed(std::size_t rows_of_table) {
   const Table table = mixed_table(rows_of_table);
   const FamilyPlan plan = plan_family(table, {}, "auto", {}, true);
   const Rows rows = encode(plan, table);
-  const ModelEntry model = crosscat_entry();
+  const ModelEntry model = model_by_name("crosscat");
   const auto sampler_with = [&](const std::vector<std::string>& texts, auto&& use) {
     const Problem problem{plan.family.get(), &rows, ParameterValues(model.parameters, settings_of(texts))};
     const std::unique_ptr<Inference> sampler = model.make_inference(problem);

@@ -4,7 +4,7 @@ First the held-out log density of a row in original units, on paired splits: wha
 answer on the whole table: agreement with known labels, number of clusters, worst R-hat, seconds; labels are looked at last, nothing is chosen by them.
 
 usage: real-tables.py [--splits N] [--only density|mixed|answers] [--methods 'NAME; ...'] [TABLE...]
-A method "fit: OPTIONS" is nrmm with these options. Fits of splits have the fixed length of 4 x 1,500 sweeps, so that the clock has no influence.
+A method "fit: OPTIONS" is nrmm with these options, "MODEL: OPTIONS" another model. Fits of splits have the fixed length of 4 x 1,500 sweeps, so that the clock has no influence.
 Writes build/experiments/real-tables.json and prints Markdown. mclust takes part where R and its package are installed, lace where its package is."""
 
 import argparse
@@ -136,7 +136,8 @@ def log_density(method, folder, header, rows, kept, held):
     train, test = f"{folder}/train.csv", f"{folder}/test.csv"
     common.write_table(train, header, [rows[i] for i in kept])
     common.write_table(test, header, [rows[i] for i in held])
-    ours = ("nrmm", *method[4:].split()) if method.startswith("fit:") else OURS.get(method)
+    model, colon, options = method.partition(":")
+    ours = ("nrmm" if model == "fit" else model, *options.split()) if colon else OURS.get(method)
     if ours is not None:
         # Kinds are those of the whole table, for every method.
         book = f"{folder}/codebook.toml"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails where an include points the wrong way: from a folder of src/coppice to one below it in the list, from anywhere
-but its own folder and the registry to a model, in a circle between files of src/coppice (x.hpp and x.cpp are one file
-here), or from python/ and r/ to the command line."""
+but its own folder to a model, in a circle between files of src/coppice (x.hpp and x.cpp are one file here), or from
+python/ and r/ to the command line. Also where the folder of a model lacks one of the files that all models have."""
 
 import pathlib
 import re
@@ -11,13 +11,11 @@ LAYERS = ["base", "data", "family", "shape", "prior", "cluster", "model", "run",
 GENERATED = {"version.hpp", "instruction_set.hpp"}
 PUBLIC = "coppice.hpp"  # of the whole library, so it may include every layer but the command line
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+MODEL_FILES = ("{}.cpp", "options.cpp", "inference.cpp", "predictor.cpp", "NOTES.md")
 
 
-REGISTRY = "model/registry.cpp"  # the one list of models
-
-
-def fault(here, name, root, target):
-    """Why the file `name` in the folders `here` may not include `target`, or None."""
+def fault(here, root, target):
+    """Why a file in the folders `here` may not include `target`, or None."""
     if ".." in target or (not target.startswith("coppice/") and (root / "/".join(here) / target).exists()):
         return "write the path from src/"
     there = target.split("/")[1:]
@@ -27,7 +25,7 @@ def fault(here, name, root, target):
         return f"{there[0]} is not a layer"
     if LAYERS.index(there[0]) > LAYERS.index(here[0]):
         return f"{here[0]} is above {there[0]}"
-    if there[0] == "model" and len(there) > 2 and here[:2] != ("model", there[1]) and name != REGISTRY:
+    if there[0] == "model" and len(there) > 2 and here[:2] != ("model", there[1]):
         return f"{'/'.join(here[:2])} may not know model/{there[1]}"
     return None
 
@@ -71,13 +69,16 @@ def main(top):
         for match in INCLUDE.finditer(text):
             if is_ours:
                 graph.setdefault(unit, set()).update({match[1].rsplit(".", 1)[0]} - {unit})
-                why = fault(here, path.relative_to(root).as_posix(), root, match[1])
+                why = fault(here, root, match[1])
             else:
                 package = path.relative_to(top).parts[0]
                 why = f"{package} may not know app" if match[1].startswith("coppice/app/") else None
             if why:
                 line = text.count("\n", 0, match.start(1)) + 1
                 faults.append(f"{path}:{line}: includes {match[1]}: {why}")
+    for folder in sorted(path for path in (root / "model").glob("*") if path.is_dir()):
+        wanted = [folder / name.format(folder.name) for name in MODEL_FILES]
+        faults += [f"{path}: every model has such a file" for path in wanted if not path.is_file()]
     faults += [f"{root}: files include each other: {' -> '.join(circle)}" for circle in circles(graph)]
     print("\n".join(faults + [f"layers: {count} files, {len(faults)} offenders"]))
     return 1 if faults else 0

@@ -416,8 +416,8 @@ class Run:
     def learned_values(self) -> list[dict[str, Any]]:
         """The learned hyper-parameters of each column, or of a joint block of columns (column is then empty): mean, sd and
         a 90 % interval (q05 to q95) over the draws. prior_mean is where clusters are expected and cluster_sd how wide
-        they are expected to be, in the units of the data (on the log scale if transform is "log"). Empty if nothing was
-        learned."""
+        they are expected to be, in the units of the data (on the log scale if transform is "log"). Entries with a level
+        are its probability in a cluster. Empty if nothing was learned."""
         return self._once("learned_values", lambda: json.loads(self._native.learned_values()))
 
     def diagnostics(self) -> dict[str, Any]:

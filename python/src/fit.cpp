@@ -4,6 +4,8 @@
 #include "attend.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/fit_service.hpp"
+#include "coppice/run/in_memory.hpp"
+#include "coppice/run/table_parts.hpp"
 #include "parts.hpp"
 
 namespace coppice::python {
@@ -127,9 +129,15 @@ std::string fit(const std::string& model_name, const Frame& frame, const Frame* 
     FitRequest::Parts in_parts;
     in_parts.all_rows = nb::cast<std::size_t>(parts.attr("all_rows"));
     in_parts.numbers = nb::cast<std::vector<std::uint64_t>>(parts.attr("numbers"));
-    in_parts.rows = nb::cast<const Frame&>(parts.attr("kept"));
+    in_parts.rows = [kept = nb::cast<const Frame&>(parts.attr("kept"))](const RunContents& contents) {
+      Table rows = rows_like(kept, contents);
+      rows.row_ids = kept.row_ids;
+      return rows;
+    };
     in_parts.source = nb::cast<std::string>(parts.attr("source"));
-    in_parts.on_description = [&](const std::string& text) { connection.describe(text, nullptr); };
+    in_parts.on_planned = [&](const RunContents& contents) {
+      connection.describe(describe_problem(contents), nullptr);
+    };
     request.parts = std::move(in_parts);
   }
   return run_fit(
@@ -155,8 +163,8 @@ std::string resume(const std::string& path, const std::optional<std::size_t>& dr
         ResumeRequest request{.path = path, .running = running};
         request.running.engine = connection.engine();
         if (connection.is_there())
-          request.on_description = [&](const std::string& text, const std::string& source) {
-            connection.describe(text, &source);
+          request.on_planned = [&](const RunContents& contents) {
+            connection.describe(describe_problem(contents), &contents.source);
           };
         if (draws) request.draws = DrawTarget{*draws};
         return Fit::resume(request);

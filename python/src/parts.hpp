@@ -15,6 +15,8 @@ class PythonEngine final : public Engine {
  public:
   /// `ask` must outlive it.
   explicit PythonEngine(const nb::object& ask) : ask_(&ask) {}
+  /// Dask knows.
+  std::size_t workers() const override { return 1; }
   std::vector<BlockAnswer> ask(BlockTask& task, std::size_t blocks, std::string_view message) override;
 
  private:

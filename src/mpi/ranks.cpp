@@ -57,6 +57,12 @@ class MpiRanks final : public Ranks, public Engine {
     return answers;
   }
 
+  std::size_t workers() const override { return static_cast<std::size_t>(size_); }
+
+  std::pair<std::size_t, std::size_t> own_blocks(std::size_t blocks) const override {
+    return {first_block(rank_, blocks), first_block(rank_ + 1, blocks)};
+  }
+
   void serve(const std::function<BlockTask&(const std::string& run)>& open) override {
     const std::string run = broadcast("");
     if (run.empty()) {
@@ -95,8 +101,7 @@ class MpiRanks final : public Ranks, public Engine {
   /// All answers at the first process, nothing at the others.
   std::vector<BlockAnswer> round(BlockTask& task, std::size_t blocks, std::string_view message) const {
     task.receive(message);
-    const std::size_t begin = first_block(rank_, blocks);
-    const std::size_t end = first_block(rank_ + 1, blocks);
+    const auto [begin, end] = own_blocks(blocks);
     std::vector<std::uint64_t> sizes;
     std::vector<double> values;
     for (std::size_t block = begin; block < end; ++block) {

@@ -142,14 +142,15 @@ MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none
 
 
 def mpirun(coppice, ranks, *arguments):
-    environment = {**os.environ, "OMPI_MCA_btl_base_warn_component_unused": "0"}
+    # Processes that wait give way: on a busy machine they share a core.
+    waiting = {"OMPI_MCA_btl_base_warn_component_unused": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
     return subprocess.Popen(
         [*MPIRUN, "-n", str(ranks), BINARY, *map(str, arguments)],
         cwd=coppice.folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env={**os.environ, **waiting},
     )
 
 

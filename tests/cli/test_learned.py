@@ -12,7 +12,7 @@ SHORT = ("--chains", 2, "--warmup", 40)
 
 def table_text(rows, gaps, numbers_only):
     rng = np.random.default_rng(5)
-    lines = ["length,width,events,color" if not numbers_only else "length,width"]
+    lines = ["length,width,events,color,shape" if not numbers_only else "length,width"]
     for i in range(rows):
         group = i % 2
         numbers = [20.0 + 40.0 * group + 3.0 * rng.normal(), 3.0 + 4.0 * group + rng.normal()]
@@ -21,6 +21,7 @@ def table_text(rows, gaps, numbers_only):
             cells[i % 24 // 12] = ""
         if not numbers_only:
             cells += [str(rng.poisson(1 + 11 * group)), "red" if rng.random() < 0.2 + 0.7 * group else "blue"]
+            cells.append(("round", "square", "flat")[rng.choice(3, p=(0.1, 0.1 + 0.7 * group, 0.8 - 0.7 * group))])
         lines.append(",".join(cells))
     return "\n".join(lines) + "\n"
 
@@ -61,7 +62,13 @@ def test_summary_and_predictions_are_those_of_learned_values(coppice, model):
     learned = coppice.json("summary", "learned.coppice")["learned"]
     sds = {entry["column"]: entry for entry in learned if entry["parameter"] == "cluster_sd"}
     assert 1.0 < sds["length"]["mean"] < 12.0 and sds["length"]["q05"] <= sds["length"]["q95"]
-    assert "cluster_sd" in coppice("summary", "learned.coppice").stdout
+    text = coppice("summary", "learned.coppice").stdout
+    assert "cluster_sd" in text
+    if model != "nhcm":
+        levels = {entry["level"]: entry["mean"] for entry in learned if entry["column"] == "shape" and entry["level"]}
+        assert set(levels) == {"round", "square", "flat"} and sum(levels.values()) == pytest.approx(1)
+        (line,) = [line for line in text.splitlines() if line.startswith("shape: ")]
+        assert line.count("%") == 3 and line.endswith(f"round {100 * levels['round']:.0f} %")
     assert coppice.json("summary", "fixed.coppice")["learned"] == []
     of_learned = densities(coppice, "learned.coppice", "complete.csv")
     of_fixed = densities(coppice, "fixed.coppice", "complete.csv")

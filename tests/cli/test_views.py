@@ -261,3 +261,20 @@ def test_cells_of_new_rows_are_predicted_given_the_columns_they_are_joined_with(
     coppice.write("new.csv", "x,y\n1,\n")
     answer = coppice("impute", "run.coppice", "new.csv").stdout.splitlines()
     assert answer[0].startswith("row,column,mean") and len(answer) == 2
+
+
+def test_threads_do_not_change_a_draw(coppice):
+    """Rows of different views are updated at once, each view with numbers of its own."""
+    text, _, _ = two_views(seed=6, rows=2400)
+    coppice.write("long.csv", text)
+    said = {}
+    for threads in (1, 2):
+        run = f"t{threads}.coppice"
+        coppice(
+            *("fit", "crosscat", "long.csv", "-o", run, "--chains", 1, "--warmup", 4, "--draws", 4, "--seed", 4),
+            *("--temperatures", "1,0.9", "--threads", threads),
+        )
+        exports = [coppice("export", run, "--what", what, "-q").stdout for what in ("labels", "trace", "columns")]
+        said[threads] = [*exports, coppice.json("views", run)["views"]]
+    assert said[1] == said[2]
+    assert len(said[1][3]) > 1

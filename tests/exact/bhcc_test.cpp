@@ -16,20 +16,22 @@ namespace {
 constexpr double kAlphaRows = 0.7;
 constexpr double kAlphaColumns = 1.3;
 
-std::vector<std::string> with(std::vector<std::string> more) {
+std::vector<std::string> with_cross_settings(std::vector<std::string> more) {
   more.insert(more.begin(), {"alpha-rows=0.7", "alpha-columns=1.3"});
   return more;
 }
 
-std::vector<std::vector<std::string>> all_settings() {
+std::vector<std::vector<std::string>> all_cross_settings() {
   const std::vector<std::string> small{"randomized=true", "threshold=2", "subset=2", "rows-divided-from=2"};
   const auto and_also = [](std::vector<std::string> base, const std::vector<std::string>& more) {
     base.insert(base.end(), more.begin(), more.end());
     return base;
   };
-  return {with({"inner=\"full\""}), with({"inner=\"reuse\""}), with(small),
-          with(and_also(small, {"inner=\"reuse\"", "filter=\"published\""})),
-          with(and_also(small, {"filter-levels=1", "row-filter-levels=1", "consolidate=\"off\""}))};
+  return {with_cross_settings({"inner=\"full\""}), with_cross_settings({"inner=\"reuse\""}),
+          with_cross_settings(small),
+          with_cross_settings(and_also(small, {"inner=\"reuse\"", "filter=\"published\""})),
+          with_cross_settings(
+              and_also(small, {"filter-levels=1", "row-filter-levels=1", "consolidate=\"off\""}))};
 }
 
 LawCase mixed_case() {
@@ -58,7 +60,8 @@ TEST_P(BhccTrees, MergesTheBestOfAllPairs) {
     const Family& family = fixture.family();
     for (const bool reuse : {false, true}) {
       const CrossTree tree =
-          BhccFit(family, fixture.rows, with({reuse ? "inner=\"reuse\"" : "inner=\"full\""})).tree();
+          BhccFit(family, fixture.rows, with_cross_settings({reuse ? "inner=\"reuse\"" : "inner=\"full\""}))
+              .tree();
       const std::vector<PlainViewMerge> merges =
           merge_views_plainly(family, fixture.rows, kAlphaRows, kAlphaColumns, reuse, tree);
       ASSERT_EQ(tree.columns.nodes(), 2 * family.width() - 1);
@@ -79,7 +82,7 @@ TEST_P(BhccTrees, MergesTheBestOfAllPairs) {
 TEST_P(BhccTrees, BoundIsASumOverViewsAndClustersBelowTheEvidence) {
   const Fixture fixture(GetParam(), 2, 6);
   const double evidence = log_crosscat_evidence(fixture.family(), fixture.rows, kAlphaRows, kAlphaColumns);
-  for (const std::vector<std::string>& settings : all_settings())
+  for (const std::vector<std::string>& settings : all_cross_settings())
     for (const std::size_t steps : {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{1000}}) {
       const BhccFit fit(fixture.family(), fixture.rows, settings, steps);
       const CrossTree tree = fit.tree();
@@ -102,7 +105,7 @@ TEST_P(BhccTrees, BoundIsTheEvidenceOfTwoRowsAndTwoColumns) {
   Rows rows = two.rows;
   rows.cells.resize(2 * rows.width);
   for (const char* inner : {"full", "reuse"})
-    EXPECT_NEAR(BhccFit(*two.family, rows, with({fmt::format("inner=\"{}\"", inner)})).bound(),
+    EXPECT_NEAR(BhccFit(*two.family, rows, with_cross_settings({fmt::format("inner=\"{}\"", inner)})).bound(),
                 log_crosscat_evidence(*two.family, rows, kAlphaRows, kAlphaColumns), 1e-8);
 }
 
@@ -112,7 +115,7 @@ TEST_P(BhccTrees, PredictivesAreAveragesOverViewsAndClusters) {
   const Fixture fixture(GetParam(), 4, kRows);
   const Fixture others(GetParam(), 5, 3);
   const Family& family = fixture.family();
-  for (const std::vector<std::string>& settings : all_settings()) {
+  for (const std::vector<std::string>& settings : all_cross_settings()) {
     const BhccFit fit(family, fixture.rows, settings);
     const CrossTree tree = fit.tree();
     const BhccCuts cuts(tree, family, fixture.rows, kAlphaRows, kAlphaColumns);
@@ -208,7 +211,7 @@ TEST_P(BhccTrees, PredictivesAreAveragesOverViewsAndClusters) {
 TEST_P(BhccTrees, ConditionalsAreRatios) {
   const Fixture fixture(GetParam(), 6, 8);
   const Fixture others(GetParam(), 7, 3);
-  for (const std::vector<std::string>& settings : all_settings()) {
+  for (const std::vector<std::string>& settings : all_cross_settings()) {
     const bhcc::CrossPredictive predictive = BhccFit(fixture.family(), fixture.rows, settings).predictive();
     for (std::size_t i = 0; i < others.rows.size(); ++i)
       for (std::size_t cell = 0; cell < fixture.family().width(); ++cell) {
@@ -239,7 +242,7 @@ LawCase binary_case(std::size_t columns, double missing = 0.1) {
 
 TEST(BhccSums, RowsSumToOneAndColumnsToLess) {
   const Fixture fixture(binary_case(4), 1, 6);
-  for (const std::vector<std::string>& settings : all_settings()) {
+  for (const std::vector<std::string>& settings : all_cross_settings()) {
     const BhccFit fit(fixture.family(), fixture.rows, settings);
     const std::unique_ptr<Predictor> predictor = fit.predictor();
     double rows = 0.0;
@@ -287,7 +290,8 @@ TEST(BhccSums, DensitiesOfNumbersIntegrateToOne) {
   const Fixture fixture(mixed_case(), 2, 8);
   const std::size_t real = static_cast<std::size_t>(
       std::find(fixture.plan.order.begin(), fixture.plan.order.end(), 1u) - fixture.plan.order.begin());
-  const std::unique_ptr<Predictor> predictor = BhccFit(fixture.family(), fixture.rows, with({})).predictor();
+  const std::unique_ptr<Predictor> predictor =
+      BhccFit(fixture.family(), fixture.rows, with_cross_settings({})).predictor();
   boost::math::quadrature::sinh_sinh<double> integrator;
   EXPECT_NEAR(integrator.integrate([&](double x) {
     return std::abs(x) > 1e100 ? 0.0 : std::exp(log_missing_cell(*predictor, 3, real, x));
@@ -332,7 +336,7 @@ TEST(BhccInvariance, RowsAndColumnsInAnotherOrderGiveTheSameTrees) {
   for (std::size_t i = 0; i < 30; ++i) std::copy_n(fixture.rows[rows[i]], 8, permuted[i]);
   permuted = columns_in_order(permuted, columns);
   for (const char* inner : {"full", "reuse"}) {
-    const std::vector<std::string> settings = with({fmt::format("inner=\"{}\"", inner)});
+    const std::vector<std::string> settings = with_cross_settings({fmt::format("inner=\"{}\"", inner)});
     const BhccFit one(fixture.family(), fixture.rows, settings);
     const BhccFit other(fixture.family(), permuted, settings);
     EXPECT_NEAR(one.bound(), other.bound(), relative(1e-10, one.bound()));
@@ -361,16 +365,16 @@ TEST(BhccInvariance, AColumnWithoutACellAddsNoEvidence) {
   const FamilyPlan plan = plan_family(wider, {}, "gaussian-diagonal",
                                       parse_all({"prior_mean=4", "mean_strength=0.1", "shape=2", "rate=2"}));
   const Rows rows = encode(plan, wider);
-  const BhccFit fit(*plan.family, rows, with({}));
+  const BhccFit fit(*plan.family, rows, with_cross_settings({}));
   const CrossTree tree = fit.tree();
-  EXPECT_LE(fit.bound(), BhccFit(fixture.family(), fixture.rows, with({})).bound() + 1e-9);
+  EXPECT_LE(fit.bound(), BhccFit(fixture.family(), fixture.rows, with_cross_settings({})).bound() + 1e-9);
   EXPECT_NEAR(shape_view_bound(*plan.family, rows, {0, 3}, *tree.rows[0], kAlphaRows),
               shape_view_bound(*plan.family, rows, {0}, *tree.rows[0], kAlphaRows), 1e-9);
 }
 
 TEST(BhccThreads, DoNotChangeABit) {
   const Fixture fixture = crossing(40, 24, 7);
-  for (const std::vector<std::string>& settings : all_settings()) {
+  for (const std::vector<std::string>& settings : all_cross_settings()) {
     const BhccFit one(fixture.family(), fixture.rows, settings, 100000, 1, 1);
     for (const std::size_t threads : {2U, 8U})
       EXPECT_EQ(BhccFit(fixture.family(), fixture.rows, settings, 100000, 1, threads).payload(),
@@ -380,7 +384,7 @@ TEST(BhccThreads, DoNotChangeABit) {
 
 TEST(BhccLimits, OneColumnIsATreeOfItsRows) {
   const Fixture fixture(real_case(1), 9, 25);
-  const BhccFit cross(fixture.family(), fixture.rows, with({}));
+  const BhccFit cross(fixture.family(), fixture.rows, with_cross_settings({}));
   const TreeFit plain(fixture.family(), fixture.rows, {"alpha-rows=0.7"});
   EXPECT_NEAR(cross.bound(), plain.bound(), 1e-9);
   EXPECT_EQ(cross.labels(), plain.labels());
@@ -410,9 +414,10 @@ TEST(BhccRandomized, WithALargeThresholdIsTheExactOne) {
   const Fixture fixture = crossing(20, 9, 12);
   for (const char* inner : {"full", "reuse"}) {
     const std::string how = fmt::format("inner=\"{}\"", inner);
-    const BhccFit exact(fixture.family(), fixture.rows, with({how}));
-    const BhccFit divided(fixture.family(), fixture.rows,
-                          with({how, "randomized=true", "threshold=9", "subset=4", "consolidate=\"off\""}));
+    const BhccFit exact(fixture.family(), fixture.rows, with_cross_settings({how}));
+    const BhccFit divided(
+        fixture.family(), fixture.rows,
+        with_cross_settings({how, "randomized=true", "threshold=9", "subset=4", "consolidate=\"off\""}));
     EXPECT_EQ(exact.payload(), divided.payload());
   }
 }
@@ -422,17 +427,20 @@ TEST(BhccRandomized, ColumnsGoWhereTheHalvesSay) {
   const Fixture fixture = crossing(9, 7, 14);
   for (const bool published : {false, true}) {
     std::map<std::uint32_t, std::pair<double, double>> heard;
-    const BhccFit divided(fixture.family(), fixture.rows,
-                          with({"inner=\"full\"", "randomized=true", "threshold=4", "subset=4",
-                                "filter-levels=1", published ? "filter=\"published\"" : "filter=\"size\""}),
-                          [&](bhcc::Options& options) {
-                            options.division.priority = {0, 1, 2, 3, 9, 9, 9};
-                            options.division.on_filter = [&](std::uint32_t column, double left,
-                                                             double right) { heard[column] = {left, right}; };
-                          });
+    const BhccFit divided(
+        fixture.family(), fixture.rows,
+        with_cross_settings({"inner=\"full\"", "randomized=true", "threshold=4", "subset=4",
+                             "filter-levels=1", published ? "filter=\"published\"" : "filter=\"size\""}),
+        [&](bhcc::Options& options) {
+          options.division.priority = {0, 1, 2, 3, 9, 9, 9};
+          options.division.on_filter = [&](std::uint32_t column, double left, double right) {
+            heard[column] = {left, right};
+          };
+        });
     ASSERT_EQ(heard.size(), 3u);
     const SomeColumns chosen(fixture.family(), fixture.rows, {0, 1, 2, 3});
-    const CrossTree tree = BhccFit(*chosen.family, chosen.rows, with({"inner=\"full\""})).tree();
+    const CrossTree tree =
+        BhccFit(*chosen.family, chosen.rows, with_cross_settings({"inner=\"full\""})).tree();
     const Dendrogram& columns = tree.columns;
     std::vector<double> log_all(columns.nodes());
     const auto log_one = [&](Dendrogram::Node node) {

@@ -11,14 +11,14 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kSweeps = 50'000;
+constexpr std::size_t kEnumeratedSweeps = 50'000;
 
 MixtureLaw alpha_law(bool learned) {
   if (learned) return {std::nullopt, 2.0, 1.5};
   return {0.9};
 }
 
-struct Chosen {
+struct EnumeratedCase {
   std::size_t law_case;
   std::size_t variant;
   bool learned;
@@ -26,18 +26,18 @@ struct Chosen {
 
 /// Every family with every sampler; concentrations fixed and learned in turn, so that every family and every
 /// sampler has both: the concentration is drawn given the number of clusters, whatever they are made of.
-std::vector<Chosen> all_chosen() {
-  std::vector<Chosen> list;
+std::vector<EnumeratedCase> all_enumerated() {
+  std::vector<EnumeratedCase> list;
   for (std::size_t law_case = 0; law_case < narrow_cases().size(); ++law_case)
     for (std::size_t variant = 0; variant < mixture_variants().size(); ++variant)
       list.push_back({law_case, variant, (law_case + variant) % 2 == 0});
   return list;
 }
 
-class NrmmEnumeration : public ::testing::TestWithParam<Chosen> {};
+class NrmmEnumeration : public ::testing::TestWithParam<EnumeratedCase> {};
 
 TEST_P(NrmmEnumeration, FrequenciesAreThePosterior) {
-  const Chosen& chosen = GetParam();
+  const EnumeratedCase& chosen = GetParam();
   const LawCase law_case = narrow_cases()[chosen.law_case];
   const Variant variant = mixture_variants()[chosen.variant];
   Settings settings = settings_from(variant.settings);
@@ -46,13 +46,13 @@ TEST_P(NrmmEnumeration, FrequenciesAreThePosterior) {
     const Fixture fixture(law_case, seed, 5 + chosen.law_case % 3);
     const ExactPosterior exact(fixture.family(), fixture.rows, alpha_law(chosen.learned));
     SamplerChain chain(model_by_name(variant.model), fixture.family(), fixture.rows, settings);
-    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kSweeps));
+    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kEnumeratedSweeps));
     EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, NrmmEnumeration, ::testing::ValuesIn(all_chosen()),
-                         [](const ::testing::TestParamInfo<Chosen>& info) {
+INSTANTIATE_TEST_SUITE_P(Families, NrmmEnumeration, ::testing::ValuesIn(all_enumerated()),
+                         [](const ::testing::TestParamInfo<EnumeratedCase>& info) {
                            return narrow_cases()[info.param.law_case].name + "_" +
                                   mixture_variants()[info.param.variant].name +
                                   (info.param.learned ? "_alpha_learned" : "_alpha_fixed");
@@ -86,7 +86,7 @@ TEST_P(NrmmNggEnumeration, FrequenciesAreThePosterior) {
     const Fixture fixture(law_case, seed, 6);
     const ExactPosterior exact(fixture.family(), fixture.rows, law);
     SamplerChain chain(model_by_name(variant.model), fixture.family(), fixture.rows, settings);
-    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kSweeps));
+    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kEnumeratedSweeps));
     EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
   }
 }
@@ -116,7 +116,7 @@ TEST_P(NrmmMistakes, AreNoticed) {
     const ExactPosterior exact(fixture.family(), fixture.rows, law);
     BrokenChain chain(fixture.family(), fixture.rows, law, mistake);
     // Not scaled down: the power to notice is what is tested.
-    const Agreement agreement = compare_chain(exact, chain, seed, kSweeps);
+    const Agreement agreement = compare_chain(exact, chain, seed, kEnumeratedSweeps);
     EXPECT_EQ(agreement.holds(), is_correct(mistake)) << "seed " << seed << ": " << agreement;
     print_mistake(mistake, agreement);
   }

@@ -16,7 +16,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kSweeps = 200'000;
+constexpr std::size_t kPublishedSweeps = 200'000;
 /// One global move between Gibbs scans does so little harm (a total variation of 0.017 in the nearest case)
 /// that it takes more to see it: half of that is six errors after so many sweeps.
 constexpr std::size_t kScannedSweeps = 500'000;
@@ -70,7 +70,7 @@ TEST_P(NrmmPublished, StationaryLawIsTheKnownWrongOne) {
   ASSERT_TRUE(scan || moves == 10 || text.starts_with("one local move")) << "an unknown kind of sweep";
 
   const ExactPosterior partitions(problem.family(), problem.rows, problem.law);
-  const std::size_t sweeps = scaled(scan ? kScannedSweeps : kSweeps);
+  const std::size_t sweeps = scaled(scan ? kScannedSweeps : kPublishedSweeps);
   for (const std::uint64_t seed : test_seeds()) {
     nrmm::PublishedMoves published(problem.family(), problem.rows, *law, moves, 2);
     Clusters clusters(problem.family(), problem.rows, law->log_join_table());

@@ -11,7 +11,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kSweeps = 40'000;
+constexpr std::size_t kReferenceSweeps = 40'000;
 
 class NrmmReference : public ::testing::TestWithParam<std::string> {
  protected:
@@ -109,7 +109,7 @@ TEST_P(NrmmReference, SamplersAgree) {
     settings.insert(problem_->model_settings.begin(), problem_->model_settings.end());
     for (const std::uint64_t seed : test_seeds()) {
       SamplerChain chain(model_by_name("nrmm"), problem_->family(), problem_->rows, settings);
-      const Agreement agreement = compare_chain(*exact_, chain, seed, scaled(kSweeps));
+      const Agreement agreement = compare_chain(*exact_, chain, seed, scaled(kReferenceSweeps));
       EXPECT_TRUE(agreement.holds()) << variant.name << ", seed " << seed << ": " << agreement;
     }
   }

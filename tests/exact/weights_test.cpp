@@ -14,8 +14,8 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kSweeps = 50'000;
-constexpr double kAlpha = 0.9;
+constexpr std::size_t kWeightedSweeps = 50'000;
+constexpr double kWeightedAlpha = 0.9;
 constexpr std::size_t kCounts[] = {1, 3, 1, 2};  // 7 copies of 4 rows: 877 partitions, 15 of them with ties
 
 std::string name_of(const ::testing::TestParamInfo<LawCase>& info) { return info.param.name; }
@@ -26,9 +26,9 @@ TEST_P(Weights, ThePosteriorIsThatOfRepeatedRowsThatStayTogether) {
   for (const std::uint64_t seed : test_seeds()) {
     const Fixture fixture(GetParam(), seed, 4);
     const CopiedRows rows(fixture, kCounts);
-    const ExactPosterior repeated(fixture.family(), rows.repeated, {kAlpha}, rows.copies);
+    const ExactPosterior repeated(fixture.family(), rows.repeated, {kWeightedAlpha}, rows.copies);
     // With the concentration fixed, the number of rows changes all probabilities by one factor.
-    const ExactPosterior weighted(rows.family, rows.weighted, {kAlpha});
+    const ExactPosterior weighted(rows.family, rows.weighted, {kWeightedAlpha});
     ASSERT_EQ(repeated.size(), weighted.size());
     for (std::size_t i = 0; i < repeated.size(); ++i)
       ASSERT_NEAR(weighted.probability(weighted.index(repeated.partition(i))), repeated.probability(i), 1e-9);
@@ -39,7 +39,7 @@ TEST_P(Weights, TreesAreThoseOfBlocksOfCopies) {
   for (const std::uint64_t seed : test_seeds()) {
     const Fixture fixture(GetParam(), seed, 10);
     const CopiedRows rows(fixture, kCounts);
-    const Crp prior(kAlpha, rows.repeated.size());
+    const Crp prior(kWeightedAlpha, rows.repeated.size());
     MergeTree blocks(fixture.family(), rows.repeated, prior);
     const TreeFit fit(rows.family, rows.weighted, {"alpha-rows=0.9"});
     const Dendrogram tree = fit.tree();
@@ -51,8 +51,8 @@ TEST_P(Weights, TreesAreThoseOfBlocksOfCopies) {
       const double truth = -blocks.log_d(nodes.back());
       ASSERT_NEAR(tree.log_odds(node), truth, 1e-8 * std::max(1.0, std::abs(truth)));
     }
-    const double bound = blocks.log_phi(nodes.back()) + log_gamma(kAlpha) -
-                         log_gamma(kAlpha + static_cast<double>(rows.repeated.size()));
+    const double bound = blocks.log_phi(nodes.back()) + log_gamma(kWeightedAlpha) -
+                         log_gamma(kWeightedAlpha + static_cast<double>(rows.repeated.size()));
     EXPECT_NEAR(fit.bound(), bound, 1e-9 * std::abs(bound));
   }
 }
@@ -60,7 +60,7 @@ TEST_P(Weights, TreesAreThoseOfBlocksOfCopies) {
 TEST_P(Weights, EveryMergeIsTheBestOfAllPairsOfBlocks) {
   const Fixture fixture(GetParam(), 1, 10);
   const CopiedRows rows(fixture, kCounts);
-  const Crp prior(kAlpha, rows.repeated.size());
+  const Crp prior(kWeightedAlpha, rows.repeated.size());
   MergeTree blocks(fixture.family(), rows.repeated, prior);
   const Dendrogram tree = TreeFit(rows.family, rows.weighted, {"alpha-rows=0.9"}).tree();
   std::vector<MergeTree::Node> nodes, roots;
@@ -109,7 +109,7 @@ TEST_P(Weights, MixturesPredictAsFromRepeatedRows) {
   const Problem weighted{&rows.family, &rows.weighted, parameters};
   const Problem repeated{&fixture.family(), &rows.repeated, parameters};
   const Labels labels{0, 1, 0, 2, 1, 1, 0, 2, 3, 3, 0, 1};
-  std::vector<double> traces(model.trace_names(parameters).size(), kAlpha);
+  std::vector<double> traces(model.trace_names(parameters).size(), kWeightedAlpha);
   const auto of_weighted = model.make_predictor(weighted);
   const auto of_repeated = model.make_predictor(repeated);
   of_weighted->set_draw(labels, traces, "");
@@ -134,33 +134,33 @@ TEST_P(Weights, TreesPredictAsFromBlocksOfCopies) {
   for (const std::vector<Dendrogram::Node>& cut : cuts) {
     double weight = 0.0;
     Stats none(fixture.family());
-    std::vector<double> terms{std::log(kAlpha) + none.log_predictive(fixture.rows[5])};
+    std::vector<double> terms{std::log(kWeightedAlpha) + none.log_predictive(fixture.rows[5])};
     for (const Dendrogram::Node node : cut) {
       Stats stats(fixture.family());
       for (const std::uint32_t copy : rows.copies_of(items_of(tree, node))) stats.add(rows.repeated[copy]);
-      weight += std::log(kAlpha) + log_gamma(count_of(stats.data())) + stats.log_marginal();
+      weight += std::log(kWeightedAlpha) + log_gamma(count_of(stats.data())) + stats.log_marginal();
       terms.push_back(std::log(count_of(stats.data())) + stats.log_predictive(fixture.rows[5]));
     }
     log_cut.push_back(weight);
     log_density.push_back(weight + log_sum_exp(terms));
   }
   const double truth = log_sum_exp(log_density) - log_sum_exp(log_cut) -
-                       std::log(kAlpha + static_cast<double>(rows.repeated.size()));
+                       std::log(kWeightedAlpha + static_cast<double>(rows.repeated.size()));
   const std::vector<double> found = log_weights(*predictor, added.data());
   EXPECT_NEAR(log_sum_exp(found), truth, 1e-7 * std::max(1.0, std::abs(truth)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Weights, ::testing::ValuesIn(narrow_cases()), name_of);
 
-struct Chosen {
+struct WeightedCase {
   std::size_t law_case;
   std::size_t variant;
   bool learned;
 };
 
 /// Samplers that take weights, each with one of the families.
-std::vector<Chosen> all_chosen() {
-  std::vector<Chosen> list;
+std::vector<WeightedCase> all_weighted() {
+  std::vector<WeightedCase> list;
   for (std::size_t variant = 0; variant < mixture_variants().size(); ++variant) {
     const Variant chosen = mixture_variants()[variant];
     const ModelEntry& model = model_by_name(chosen.model);
@@ -172,27 +172,27 @@ std::vector<Chosen> all_chosen() {
   return list;
 }
 
-class WeightedSamplers : public ::testing::TestWithParam<Chosen> {};
+class WeightedSamplers : public ::testing::TestWithParam<WeightedCase> {};
 
 TEST_P(WeightedSamplers, FrequenciesAreThePosteriorOfRepeatedRowsThatStayTogether) {
-  const Chosen& chosen = GetParam();
+  const WeightedCase& chosen = GetParam();
   const Variant variant = mixture_variants()[chosen.variant];
   Settings settings = settings_from(variant.settings);
   parse_assignment(chosen.learned ? "alpha-prior=[2, 1.5]" : "alpha=0.9", settings);
-  MixtureLaw law{kAlpha};
+  MixtureLaw law{kWeightedAlpha};
   if (chosen.learned) law = {std::nullopt, 2.0, 1.5};
   for (const std::uint64_t seed : test_seeds()) {
     const Fixture fixture(narrow_cases()[chosen.law_case], seed, 5);
     const CopiedRows rows(fixture, kCounts);
     const ExactPosterior exact(fixture.family(), rows.repeated, law, rows.copies);
     SamplerChain chain(model_by_name(variant.model), rows.family, rows.weighted, settings);
-    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kSweeps));
+    const Agreement agreement = compare_chain(exact, chain, seed, scaled(kWeightedSweeps));
     EXPECT_TRUE(agreement.holds()) << "seed " << seed << ": " << agreement;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samplers, WeightedSamplers, ::testing::ValuesIn(all_chosen()),
-                         [](const ::testing::TestParamInfo<Chosen>& info) {
+INSTANTIATE_TEST_SUITE_P(Samplers, WeightedSamplers, ::testing::ValuesIn(all_weighted()),
+                         [](const ::testing::TestParamInfo<WeightedCase>& info) {
                            return mixture_variants()[info.param.variant].name +
                                   (info.param.learned ? "_alpha_learned" : "_alpha_fixed");
                          });

@@ -11,14 +11,14 @@
 #include "coppice/base/math.hpp"
 #include "coppice/family/gaussian.hpp"
 #include "coppice/model/learned_payload.hpp"
-#include "coppice/model/nrmm/nrmm.hpp"
+#include "coppice/model/registry.hpp"
 #include "support/chains.hpp"
 #include "support/nrmm_enumeration.hpp"
 
 namespace coppice::test {
 
 inline const ModelEntry& mixture() {
-  static const ModelEntry entry = nrmm_entry();
+  static const ModelEntry& entry = model_by_name("nrmm");
   return entry;
 }
 

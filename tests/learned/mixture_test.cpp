@@ -8,7 +8,9 @@
 #include "coppice/cluster/filled_rows.hpp"
 #include "learned/geweke_chain.hpp"
 #include "learned/learned_case.hpp"
+#include "coppice/family/plan.hpp"
 #include "learned/seen.hpp"
+#include "support/level_grid.hpp"
 
 namespace coppice::test {
 namespace {
@@ -113,6 +115,57 @@ TEST_P(LearnedMixture, AgreesWithEnumerationAndAGridOfHyperParameters) {
   const Problem problem = problem_of(block, rows, settings);
   const Agreement agreement =
       compare_partitions(exact, problem, 1, scaled(100'000), [](const Inference&, const Labels&) {});
+  EXPECT_TRUE(agreement.holds()) << agreement;
+}
+
+/// A column of three levels in these rows.
+Table levels_table(const std::vector<double>& cells) {
+  Table table;
+  table.columns.push_back({"level", Kind::category, cells, {"a", "b", "c"}});
+  for (std::size_t i = 0; i < cells.size(); ++i) table.row_ids.push_back(std::to_string(i + 1));
+  return table;
+}
+
+TEST_P(LearnedMixture, LevelsAgreeWithEnumerationAndAGridOfConcentrations) {
+  const std::vector<double> cells{0.0, 0.0, 1.0, 0.0, kMissing, 2.0};
+  const LevelGrid grid(32, 32);
+  std::vector<double> means;  // of the first level's share, given a partition
+  const Enumeration exact(cells.size(), 1.3, [&](std::span<const Label> labels, std::size_t clusters) {
+    std::vector<std::vector<double>> of_cluster(clusters);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (!is_missing(cells[i])) of_cluster[static_cast<std::size_t>(labels[i])].push_back(cells[i]);
+    std::vector<double> logs;
+    for (const LevelGrid::Point& point : grid.points()) {
+      double total = point.log_weight;
+      for (const std::vector<double>& own : of_cluster)
+        total += LevelGrid::log_marginal(own, point.concentration);
+      logs.push_back(total);
+    }
+    const double total = log_sum_exp(logs);
+    double mean = 0.0;
+    for (std::size_t p = 0; p < logs.size(); ++p) {
+      const std::array<double, 3>& c = grid.points()[p].concentration;
+      mean += std::exp(logs[p] - total) * c[0] / (c[0] + c[1] + c[2]);
+    }
+    means.push_back(mean);
+    return total;
+  });
+  double mean = 0.0;
+  for (std::size_t i = 0; i < exact.size(); ++i) mean += exact.probability(i) * means[i];
+  const Table table = levels_table(cells);
+  const FamilyPlan plan = plan_family(table, {}, "auto", {}, false, {.learns_hyper = true});
+  ASSERT_EQ(plan.family->hyper_size(), 3U);
+  const Rows rows = encode(plan, table);
+  std::vector<std::string> settings = samplers()[GetParam()];
+  settings.push_back("alpha=1.3");
+  const Problem problem = problem_of(*plan.family, rows, settings);
+  std::vector<double> shares;
+  Agreement agreement =
+      compare_partitions(exact, problem, 1, scaled(100'000), [&](const Inference& chain, const Labels&) {
+        const std::vector<double> c = read_learned(chain.payload(), 3, 0).hyper;
+        shares.push_back(c[0] / (c[0] + c[1] + c[2]));
+      });
+  agreement.check("the share of the first level", batch_estimate(shares), mean);
   EXPECT_TRUE(agreement.holds()) << agreement;
 }
 

@@ -1,5 +1,6 @@
 """Tables in parts on Dask workers: the same draws as on threads and MPI, and what happens when workers or files go."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -87,41 +88,61 @@ def assert_same(model, alone, tmp_path, **again):
         np.testing.assert_array_equal(model.run_.traces()[name], values, err_msg=name)
 
 
-def test_labels_of_the_command_line_and_of_mpi_are_the_same(points, alone, tmp_path):
+@contextlib.contextmanager
+def workers_of_their_own(count):
+    with (
+        distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_label_files_of_threads_workers_and_processes_are_the_same(points, files, alone, tmp_path):
+    """One seed on 1 and 2 threads, 1, 2 and 4 Dask workers, and 1, 2 and 4 MPI processes, from one file and several."""
     # Names as those of the array: they say where values of a rounded column go.
-    pd.DataFrame(points, columns=[f"x{j}" for j in range(3)]).to_csv(tmp_path / "points.csv", index=False)
+    names = [f"x{j}" for j in range(3)]
+    pd.DataFrame(points, columns=names).to_csv(tmp_path / "points.csv", index=False)
+    parts = [f"part-{i}.csv" for i in range(len(files))]
+    for part, path in zip(parts, files):
+        pd.DataFrame(np.load(path), columns=names).to_csv(tmp_path / part, index=False)
 
-    def run(name, *launcher):
-        fit = [BINARY, "fit", "nrmm", "points.csv", "-o", f"{name}.coppice", "--sampler", "data-parallel"]
+    def export(run, data, *launcher, threads=None):
+        fit = [*launcher, BINARY, "fit", "nrmm", *data, "-o", f"{run}.coppice", "--sampler", "data-parallel"]
         length = ["--block-size", BLOCK, "--chains", 1, "--warmup", WARMUP, "--draws", DRAWS, "--seed", SEED]
-        more = [] if launcher else ["--threads", name]
-        subprocess.run([*launcher, *fit, *map(str, length), *more], cwd=tmp_path, check=True, capture_output=True)
-        export = [BINARY, "export", f"{name}.coppice", "--what", "labels", "--draw", str(DRAWS - 1), "--to", "npy"]
-        subprocess.run([*export, "-o", f"{name}/"], cwd=tmp_path, check=True, capture_output=True)
-        return np.concatenate([np.load(path) for path in sorted((tmp_path / name).iterdir())])
+        more = [] if threads is None else ["--threads", str(threads)]
+        environment = {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"}  # processes that wait give way
+        subprocess.run(
+            [*fit, *map(str, length), *more], cwd=tmp_path, check=True, capture_output=True, env=environment
+        )
+        labels = [BINARY, "export", f"{run}.coppice", "--what", "labels", "--draw", str(DRAWS - 1), "--to", "npy"]
+        subprocess.run([*labels, "-o", f"{run}/"], cwd=tmp_path, check=True, capture_output=True)
+        return contents(tmp_path / run)
 
-    for threads in ("1", "2"):
-        np.testing.assert_array_equal(run(threads), alone[0])
+    def contents(folder):
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+    expected = export("threads-1", ["points.csv"], threads=1)
+    assert list(expected) == ["labels-00000.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "threads-1" / "labels-00000.npy"), alone[0])
+    assert export("threads-2", ["points.csv"], threads=2) == expected
+    assert export("files-2", parts, threads=2) == expected
+    for workers in (1, 2, 4):
+        with workers_of_their_own(workers) as client:
+            model = fit(files, client=client)
+            assert_same(model, alone, tmp_path / f"workers-{workers}", client=client)
+            assert contents(tmp_path / f"workers-{workers}" / "labels") == expected
     if not (pathlib.Path(BINARY).parent / "libcoppice_mpi.so").exists() or shutil.which("mpirun") is None:
-        pytest.skip("this build has no MPI, or there is no mpirun: only threads were compared")
+        pytest.skip("this build has no MPI, or there is no mpirun: only threads and Dask were compared")
     for ranks in (1, 2, 4):
         launcher = ("mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", str(ranks))
-        np.testing.assert_array_equal(run(f"ranks-{ranks}", *launcher), alone[0])
+        assert export(f"ranks-{ranks}", ["points.csv"], *launcher) == expected
+        assert export(f"files-of-ranks-{ranks}", parts, *launcher) == expected
 
 
 def test_two_threads_are_the_same(points, alone, tmp_path):
     assert_same(fit(points, n_jobs=2), alone, tmp_path)
-
-
-@pytest.mark.parametrize("workers", [1, 4])
-def test_workers_do_not_matter(points, files, alone, tmp_path, workers):
-    with (
-        distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        assert_same(fit(files, client=client), alone, tmp_path, client=client)
 
 
 def test_files_frames_and_arrays_are_the_same(cluster, points, files, alone, tmp_path):
@@ -236,15 +257,11 @@ def test_a_file_that_changes_is_an_error_that_names_it(cluster, files, what):
 
 
 def test_killed_workers_do_not_matter(points, files, tmp_path):
-    draws = 150
+    draws = 40 * KILLS
     whole = fit(points, draws=draws)
     expected = labels(whole, tmp_path / "whole"), whole.run_.traces()
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with workers_of_their_own(2) as client:
+        cluster = client.cluster
         thread, results = in_the_background(lambda: fit(files, draws=draws, client=client))
         killed = []
         while len(killed) < KILLS and thread.is_alive():

@@ -8,8 +8,8 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kRows = 6;
-constexpr std::size_t kDraws = 40'000;
+constexpr std::size_t kNhcmRows = 6;
+constexpr std::size_t kNhcmDraws = 40'000;
 
 const std::vector<std::string> kFunctionals{"clusters",
                                             "sub-clusters",
@@ -36,10 +36,10 @@ struct NhcmGewekeChain {
         sampler(model.make_inference(problem)) {}
 
   std::vector<double> observe(const Rows& rows) const {
-    Labels both(2 * kRows);
+    Labels both(2 * kNhcmRows);
     sampler->labels(both);
-    const Labels clusters(both.begin(), both.begin() + kRows);
-    const Labels subs(both.begin() + kRows, both.end());
+    const Labels clusters(both.begin(), both.begin() + kNhcmRows);
+    const Labels subs(both.begin() + kNhcmRows, both.end());
     const auto largest = [](const Labels& labels) {
       const std::vector<std::size_t> sizes = cluster_sizes(labels);
       return static_cast<double>(*std::max_element(sizes.begin(), sizes.end()));
@@ -86,7 +86,7 @@ struct NhcmGewekeChain {
 class NhcmGeweke : public ::testing::TestWithParam<bool> {};
 
 TEST_P(NhcmGeweke, BothWaysHaveTheSameLaw) {
-  const NhcmProblem problem(small_nhcm_model(kRows, 2, GetParam()));
+  const NhcmProblem problem(small_nhcm_model(kNhcmRows, 2, GetParam()));
   const std::vector<std::string> settings{std::string("nesting=\"") + (GetParam() ? "nested\"" : "global\""),
                                           "learn=\"alpha-clusters,alpha-subclusters,spread\"",
                                           "alpha-clusters-prior=[3, 2]",
@@ -96,7 +96,7 @@ TEST_P(NhcmGeweke, BothWaysHaveTheSameLaw) {
                                           "cluster-moves=1"};
   for (const std::uint64_t seed : test_seeds()) {
     Rows data = problem.rows;
-    const std::size_t draws = scaled(kDraws);
+    const std::size_t draws = scaled(kNhcmDraws);
     std::vector<std::vector<double>> fresh(kFunctionals.size()), successive(kFunctionals.size());
     const auto record = [&](std::vector<std::vector<double>>& columns, const NhcmGewekeChain& chain) {
       const std::vector<double> values = chain.observe(data);

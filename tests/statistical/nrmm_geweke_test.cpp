@@ -17,8 +17,8 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kRows = 8;
-constexpr std::size_t kDraws = 20'000;
+constexpr std::size_t kNrmmRows = 8;
+constexpr std::size_t kNrmmDraws = 20'000;
 
 double z_limit() { return bonferroni_limit(4.0, 950.0); }
 
@@ -143,7 +143,7 @@ LawCase complete_case(std::size_t index) {
   return law_case;
 }
 
-std::vector<Variant> variants() {
+std::vector<Variant> nrmm_variants() {
   std::vector<Variant> list;
   for (Variant& variant : mixture_variants())
     if (variant.name == "gibbs" || variant.name == "sequential_1_gibbs" || variant.name == "random_2_alone" ||
@@ -156,16 +156,17 @@ std::vector<Variant> variants() {
 std::vector<Chosen> all_chosen() {
   std::vector<Chosen> list;
   for (std::size_t law_case = 0; law_case < narrow_cases().size(); ++law_case)
-    for (std::size_t variant = 0; variant < variants().size(); ++variant) list.push_back({law_case, variant});
+    for (std::size_t variant = 0; variant < nrmm_variants().size(); ++variant)
+      list.push_back({law_case, variant});
   return list;
 }
 
 void expect_same_law(const Chosen& chosen, const std::vector<std::string>& prior, std::size_t draws) {
-  const Variant variant = variants()[chosen.variant];
+  const Variant variant = nrmm_variants()[chosen.variant];
   Settings settings = settings_from(variant.settings);
   for (const std::string& setting : prior) parse_assignment(setting, settings);
   for (const std::uint64_t seed : test_seeds()) {
-    Fixture fixture(complete_case(chosen.law_case), seed, kRows);
+    Fixture fixture(complete_case(chosen.law_case), seed, kNrmmRows);
     const auto make_chain = [&]() -> std::unique_ptr<TestChain> {
       return std::make_unique<SamplerChain>(model_by_name(variant.model), fixture.family(), fixture.rows,
                                             settings);
@@ -177,32 +178,36 @@ void expect_same_law(const Chosen& chosen, const std::vector<std::string>& prior
 
 class NrmmGeweke : public ::testing::TestWithParam<Chosen> {};
 
-TEST_P(NrmmGeweke, BothWaysHaveTheSameLaw) { expect_same_law(GetParam(), {"alpha-prior=[2, 1.5]"}, kDraws); }
+TEST_P(NrmmGeweke, BothWaysHaveTheSameLaw) {
+  expect_same_law(GetParam(), {"alpha-prior=[2, 1.5]"}, kNrmmDraws);
+}
 
 INSTANTIATE_TEST_SUITE_P(Families, NrmmGeweke, ::testing::ValuesIn(all_chosen()),
                          [](const ::testing::TestParamInfo<Chosen>& info) {
                            return narrow_cases()[info.param.law_case].name + "_" +
-                                  variants()[info.param.variant].name;
+                                  nrmm_variants()[info.param.variant].name;
                          });
 
 /// What the processes do differently has nothing to do with families: every sampler on three of them.
 std::vector<Chosen> ngg_chosen() {
   std::vector<Chosen> list;
   for (std::size_t law_case = 0; law_case < narrow_cases().size(); law_case += 5)
-    for (std::size_t variant = 0; variant < variants().size(); ++variant) list.push_back({law_case, variant});
+    for (std::size_t variant = 0; variant < nrmm_variants().size(); ++variant)
+      list.push_back({law_case, variant});
   return list;
 }
 
 class NrmmNggGeweke : public ::testing::TestWithParam<Chosen> {};
 
 TEST_P(NrmmNggGeweke, BothWaysHaveTheSameLaw) {
-  expect_same_law(GetParam(), {"process=\"ngg\"", "alpha-prior=[2, 1.5]", "sigma-prior=[2, 3]"}, kDraws / 2);
+  expect_same_law(GetParam(), {"process=\"ngg\"", "alpha-prior=[2, 1.5]", "sigma-prior=[2, 3]"},
+                  kNrmmDraws / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, NrmmNggGeweke, ::testing::ValuesIn(ngg_chosen()),
                          [](const ::testing::TestParamInfo<Chosen>& info) {
                            return narrow_cases()[info.param.law_case].name + "_" +
-                                  variants()[info.param.variant].name;
+                                  nrmm_variants()[info.param.variant].name;
                          });
 
 class NrmmGewekeMistakes : public ::testing::TestWithParam<Mistake> {};
@@ -210,14 +215,14 @@ class NrmmGewekeMistakes : public ::testing::TestWithParam<Mistake> {};
 TEST_P(NrmmGewekeMistakes, AreNoticed) {
   const Mistake mistake = GetParam();
   for (const std::uint64_t seed : test_seeds()) {
-    Fixture fixture({"mistakes", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, 1, kRows);
+    Fixture fixture({"mistakes", "gaussian-diagonal", {{Kind::real}, {Kind::real}}}, 1, kNrmmRows);
     const auto make_chain = [&]() -> std::unique_ptr<TestChain> {
       return std::make_unique<BrokenChain>(fixture.family(), fixture.rows, MixtureLaw{std::nullopt, 2.0, 1.5},
                                            mistake);
     };
     // Not scaled down: the power to notice is what is tested. Ten per cent is the hardest and gets more
     // draws.
-    const std::size_t draws = mistake == Mistake::new_cluster_10_percent ? 5 * kDraws : kDraws;
+    const std::size_t draws = mistake == Mistake::new_cluster_10_percent ? 5 * kNrmmDraws : kNrmmDraws;
     const Agreement agreement = geweke(make_chain, fixture.rows, seed, draws);
     EXPECT_EQ(agreement.worst < z_limit(), is_correct(mistake)) << "seed " << seed << ": " << agreement;
     print_mistake(mistake, agreement);

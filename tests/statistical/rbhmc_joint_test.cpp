@@ -143,7 +143,7 @@ class Joint {
   double hinge_ = 0.0, leaves_ = 0.0;
 };
 
-std::vector<Variant> variants() {
+std::vector<Variant> rbhmc_variants() {
   const auto gaussian = [](const RbhmcSettings& settings, std::size_t rows) {
     return RbhmcCase{"gaussian",
                      std::vector<std::vector<double>>(rows, {1.0, 2.0}),
@@ -186,6 +186,7 @@ std::vector<Variant> variants() {
       {"prior_bernoulli_drawn_theta",
        with_learned_prior(centered_bernoulli, "bernoulli"),
        {gibbs, drawn_theta}},
+      {"prior_categorical", with_learned_prior(bernoulli, "categorical"), {learn}},
       {"prior_gaussian_diagonal",
        with_learned_prior(gaussian({2, 0.8, 1.2, 1.0, 0.0, 0.5, 1.0}, 5), "gaussian-diagonal"),
        {learn}},
@@ -234,7 +235,7 @@ TEST_P(RbhmcGeweke, BothWaysHaveTheSameLaw) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samplers, RbhmcGeweke, ::testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(Samplers, RbhmcGeweke, ::testing::ValuesIn(rbhmc_variants()),
                          [](const ::testing::TestParamInfo<Variant>& info) { return info.param.name; });
 
 class RbhmcCalibration : public ::testing::TestWithParam<bool> {};

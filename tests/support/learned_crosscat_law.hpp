@@ -16,6 +16,7 @@
 #include "coppice/family/inputs.hpp"
 #include "coppice/model/crosscat/inference.hpp"
 #include "support/crosscat_law.hpp"
+#include "support/level_grid.hpp"
 
 namespace coppice::test {
 
@@ -39,10 +40,10 @@ class LearnedCrosscatLaw {
         const double strength = std::exp(log_strength);
         add(0, {mean * strength, (1.0 - mean) * strength}, normal(log_strength));
       }
-    // Three levels: log of the sum of the concentrations ~ N(log 1.5, 1).
-    for (double j = 0.5; j < 16.0 * steps; j += 1.0) {
-      const double z = -6.0 + 12.0 * j / (16.0 * steps);
-      add(1, {1.5 * std::exp(z) / 3.0}, normal(z));
+    const LevelGrid levels(2 * fineness, 2 * fineness);
+    for (const LevelGrid::Point& point : levels.points()) {
+      const std::array<double, 3>& c = point.concentration;
+      add(1, {c[0], c[1], c[2]}, point.log_weight);
     }
     // Real: m0 ~ N(0, s^2) from the origin, log k0 ~ N(log 0.1, 1), log(2 a0) ~ N(log 8, 1.5^2) above log 2,
     // log(b0 / a0) ~ N(log(s^2 / 4), 1.5^2).
@@ -93,7 +94,11 @@ class LearnedCrosscatLaw {
     if (column == 0)
       return {values[0] / (values[0] + values[1]), std::log(values[0] + values[1]),
               std::pow(std::log(values[0] + values[1]), 2.0)};
-    if (column == 1) return {std::log(values[0]), std::pow(std::log(values[0]), 2.0)};
+    if (column == 1) {
+      const double sum = values[0] + values[1] + values[2];
+      return {std::log(sum), std::pow(std::log(sum), 2.0), values[0] / sum, values[1] / sum,
+              values[0] * values[2] / (sum * sum)};
+    }
     const double dof = std::log(2.0 * values[2]);
     const double variance = std::log(values[3] / values[2]);
     return {values[0], values[0] * values[0], std::log(values[1]), dof, variance,
@@ -137,19 +142,9 @@ class LearnedCrosscatLaw {
     const auto n = static_cast<double>(cells.size());
     if (cells.empty()) return 0.0;
     const std::array<double, 4>& v = point.values;
-    if (column < 2) {
-      // Cells one after the other: (own weight + own cells so far) / (all weights + cells so far).
-      std::vector<double> seen(3, 0.0);
-      double all = column == 0 ? v[0] + v[1] : 3.0 * v[0];
-      double total = 1.0;
-      for (const double x : cells) {
-        const double weight = column == 1 ? v[0] : x != 0.0 ? v[0] : v[1];
-        total *= (weight + seen[static_cast<std::size_t>(x)]) / all;
-        seen[static_cast<std::size_t>(x)] += 1.0;
-        all += 1.0;
-      }
-      return std::log(total);
-    }
+    // Yes and no are levels of which there are but two.
+    if (column == 0) return LevelGrid::log_marginal(cells, {v[1], v[0], 0.0});
+    if (column == 1) return LevelGrid::log_marginal(cells, {v[0], v[1], v[2]});
     double sum = 0.0, squares = 0.0;
     for (const double x : cells) sum += x;
     for (const double x : cells) squares += (x - sum / n) * (x - sum / n);
@@ -173,10 +168,10 @@ class LearnedCrosscatVisits {
   LearnedCrosscatVisits(const LearnedCrosscatLaw& law, const Family& family, std::size_t draws)
       : law_(law), origin_(family.origin(2)), frequencies_(law.law(), draws) {}
 
-  /// `hyper`: two values of the binary column, one of the three-level column, four of the real one.
+  /// `hyper`: two values of the binary column, three of the three-level column, four of the real one.
   void add(const Views& views, const double* hyper) {
     frequencies_.add(views);
-    const double real[] = {hyper[3] - origin_, hyper[4], hyper[5], hyper[6]};
+    const double real[] = {hyper[5] - origin_, hyper[6], hyper[7], hyper[8]};
     const double* values[] = {hyper, hyper + 2, real};
     for (std::size_t column = 0; column < 3; ++column) {
       const std::vector<double> found = LearnedCrosscatLaw::functionals(column, values[column]);

@@ -3,7 +3,8 @@
 // are jointly t with row covariance C + 1 / k0, where C = I + q (same sub-cluster).
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <cmath>
 #include <map>
 #include <memory>

@@ -3,7 +3,7 @@
 // code with the model.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <cmath>
 #include <map>
 #include <string>

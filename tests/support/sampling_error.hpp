@@ -7,16 +7,17 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <numbers>
 #include <ostream>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "coppice/base/special_functions.hpp"
 #include "support/seeds.hpp"
 
 namespace coppice::test {
@@ -38,7 +39,7 @@ inline double bonferroni_limit(double fixed, double checks) {
   const char* text = std::getenv("COPPICE_TEST_SEEDS");
   if (text == nullptr || *text == '\0') return fixed;
   const double tail = 0.5 * 0.01 / (checks * static_cast<double>(test_seeds().size()));
-  return boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
+  return std::numbers::sqrt2 * inverse_erfc(2.0 * tail);
 }
 
 inline double error_limit() {

@@ -94,7 +94,8 @@ inline std::vector<Variant> sampler_variants() {
 /// The samplers of the flat mixture: Gibbs, split-merge between Gibbs scans, split-merge alone (which is
 /// irreducible: any partition is reached by merging everything and splitting it again), everything that a
 /// guide tree leads, and each of its moves alone (the multiway move with single rows, because it cannot reach
-/// every partition), and the default mix.
+/// every partition), moves between neighbors alone, and the default mix, with given numbers of moves and with
+/// those that follow from their work.
 inline std::vector<Variant> mixture_variants() {
   const auto split_merge = [](const std::string& name, const std::string& launch, int scans, bool gibbs) {
     return Variant{
@@ -113,6 +114,12 @@ inline std::vector<Variant> mixture_variants() {
          "multiway-moves=" + std::to_string(multiway), "row-updates=" + std::to_string(rows),
          "scan-every=0"}};
   };
+  const auto neighbors = [](const std::string& name, int scans) {
+    return Variant{name,
+                   "nrmm",
+                   {"sampler=\"split-merge\"", "split-merge-moves=0", "neighbor-moves=2",
+                    "neighbor-scans=" + std::to_string(scans), "scan-every=0"}};
+  };
   return {{"gibbs", "nrmm", {"sampler=\"gibbs\""}},
           split_merge("sequential_1_gibbs", "sequential", 1, true),
           split_merge("random_1_gibbs", "random", 1, true),
@@ -120,12 +127,17 @@ inline std::vector<Variant> mixture_variants() {
           split_merge("sequential_2_alone", "sequential", 2, false),
           split_merge("random_0_alone", "random", 0, false),
           split_merge("random_2_alone", "random", 2, false),
+          neighbors("neighbors_0_alone", 0),
+          neighbors("neighbors_1_alone", 1),
           guided("tree_guided", 2, 1, 1, 1, 2),
           guided("blocks_alone", 3, 0, 0, 0, 0),
           guided("guided_splits_alone", 0, 2, 0, 0, 0),
           guided("guided_splits_1_alone", 0, 2, 1, 0, 0),
           guided("multiway_and_rows", 0, 0, 0, 2, 1),
-          {"auto", "nrmm", {"split-merge-moves=1", "block-moves=2", "guided-split-moves=1"}}};
+          {"auto",
+           "nrmm",
+           {"split-merge-moves=1", "neighbor-moves=1", "block-moves=2", "guided-split-moves=1"}},
+          {"auto_adapting", "nrmm", {}}};
 }
 
 /// The data-parallel sampler in blocks of a few rows: one pair at a time, many pairs whose launches leave

@@ -95,12 +95,14 @@ export interface Separation {
   between: number;
 }
 
-// A learned hyper-parameter of a column, or of all columns of a family (the column is then empty).
+// A learned hyper-parameter of a column, or of all columns of a family (the column is then empty); or how probable a
+// level of a column is in a cluster.
 export interface LearnedValue {
   column: string;
   family: string;
   parameter: string;
   transform: string;
+  level: string;
   mean: number;
   sd: number;
   q05: number;

@@ -6,15 +6,15 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #include "coppice/app/preflight.hpp"
 #include "coppice/base/close_names.hpp"
+#include "coppice/base/toml.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/load.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/expected_clusters.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/post/row_order.hpp"
 
 namespace coppice::app {
@@ -72,10 +72,8 @@ void ParameterFlags::check_all_known(std::span<const std::vector<Parameter>* con
     });
     if (!known && name == kExpectClusters)
       fail(ErrorCode::configuration,
-           "--{} is not for {}: it gives the prior of one learned concentration of the rows, which nrmm, "
-           "nhcm and "
-           "crosscat have",
-           name, model);
+           "--{} is not for {}: it gives the prior of one learned concentration of the rows, which {} have",
+           name, model, fmt::join(models_that(&ModelEntry::has_row_concentration), ", "));
     if (known) continue;
     std::vector<std::string> names;
     for (const std::vector<Parameter>* table : tables)
@@ -176,15 +174,11 @@ Dataset DataFlags::read(const std::string& path, std::vector<std::string>& lines
   return data;
 }
 
-Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
-  if (bytes.starts_with("SQLite format 3"))
-    fail(ErrorCode::bad_data, "{}: this is a run, not a table; look at it with: coppice summary {}", name,
-         name);
+ReadOptions DataFlags::options(Codebook& book, bool learns_labels) const {
   if (!learns_labels && !(labels.empty() && labels_file.empty()))
     fail(ErrorCode::configuration, "--labels and --labels-file belong to models that learn labels");
   if (!labels.empty() && !labels_file.empty())
     fail(ErrorCode::configuration, "--labels and --labels-file exclude each other");
-  Codebook book;
   ReadOptions options;
   options.id = id;
   options.weights = weights;
@@ -205,6 +199,15 @@ Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name
     book = parse_codebook(read_text(codebook), codebook);
     options.codebook = &book;
   }
+  return options;
+}
+
+Dataset DataFlags::read_silently(std::string_view bytes, const std::string& name, bool learns_labels) const {
+  if (bytes.starts_with("SQLite format 3"))
+    fail(ErrorCode::bad_data, "{}: this is a run, not a table; look at it with: coppice summary {}", name,
+         name);
+  Codebook book;
+  const ReadOptions options = this->options(book, learns_labels);
   Dataset data = read_dataset_bytes(bytes, name, options);
   if (data.table.columns.empty())
     fail(ErrorCode::bad_data, "{}: every column is a label; leave at least one feature", name);

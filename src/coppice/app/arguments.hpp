@@ -46,6 +46,8 @@ struct DataFlags {
   std::string header = "auto";
 
   void add_to(CLI::App& command);
+  /// What the flags say to the reader; `book` gets the codebook, to which the options refer.
+  ReadOptions options(Codebook& book, bool learns_labels) const;
   /// Reads the data with these flags; tells the user in a few lines what it takes the columns for. For a
   /// model that learns labels, a format that has labels of its own needs no --labels.
   Dataset read(const std::string& path, const Context& context, bool learns_labels = false) const;

@@ -7,6 +7,7 @@
 #include "coppice/app/exporting.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/inference_data.hpp"
+#include "coppice/run/file_parts.hpp"
 
 namespace coppice::app {
 namespace {
@@ -17,41 +18,80 @@ bool is_folder(const std::string& output) {
   return output.ends_with('/') || (!output.empty() && std::filesystem::is_directory(output));
 }
 
-/// Labels of one draw: one row of the table after the other, in one file or, if the output is a folder, in
-/// one for each block of rows.
-void export_labels_of_draw(const ExportArguments& arguments, const SavedRun& run) {
-  constexpr std::size_t kRowsOfShard = 65'536;
-  if (arguments.to == "json")
-    fail(ErrorCode::usage, "--draw: labels of one draw can be written as csv or npy, not as json");
-  if (run.is_in_parts())
-    fail(ErrorCode::configuration,
-         "the rows of this run are not in its file: labels of all rows come from Python, where the data are: "
-         "write_labels()");
-  const std::size_t level = arguments.level == 0 ? run.levels() : arguments.level;
-  run.check_level(level);
-  const bool in_shards = is_folder(arguments.output);
-  if (in_shards) std::filesystem::create_directories(arguments.output);
-  run.visit_draw(arguments.chain, *arguments.draw, [&](const SavedDraw& saved) {
-    const std::span<const Label> labels = saved.labels.subspan((level - 1) * run.rows(), run.rows());
-    const std::size_t step = in_shards ? kRowsOfShard : std::max<std::size_t>(run.rows(), 1);
-    for (std::size_t begin = 0; begin < labels.size(); begin += step) {
-      const std::span<const Label> part = labels.subspan(begin, std::min(step, labels.size() - begin));
-      ExportArguments shard = arguments;
-      if (in_shards)
-        shard.output = (std::filesystem::path(arguments.output) /
-                        fmt::format("labels-{:05}.{}", begin / step, arguments.to))
-                           .string();
-      if (arguments.to == "npy") {
-        const std::vector<std::int32_t> values(part.begin(), part.end());
-        write_array<std::int32_t>(shard, values, {values.size()});
-        continue;
-      }
+/// Labels of rows, one after the other as they come: to one file or, if the output is a folder, to one for
+/// each block of rows.
+class LabelFiles {
+ public:
+  /// Without names rows are numbered from 1 on.
+  LabelFiles(const ExportArguments& arguments, const std::vector<std::string>* names)
+      : arguments_(arguments), names_(names), in_shards_(is_folder(arguments.output)) {
+    if (in_shards_) std::filesystem::create_directories(arguments.output);
+  }
+
+  void add(std::span<const Label> labels) {
+    for (const Label label : labels) {
+      waiting_.push_back(label);
+      if (in_shards_ && waiting_.size() == kRowsOfShard) write();
+    }
+  }
+  void close() {
+    if (!waiting_.empty() || written_ == 0) write();
+  }
+
+ private:
+  static constexpr std::size_t kRowsOfShard = 65'536;
+
+  void write() {
+    ExportArguments shard = arguments_;
+    if (in_shards_)
+      shard.output = (std::filesystem::path(arguments_.output) /
+                      fmt::format("labels-{:05}.{}", written_ / kRowsOfShard, arguments_.to))
+                         .string();
+    if (arguments_.to == "npy") {
+      write_array<std::int32_t>(shard, waiting_, {waiting_.size()});
+    } else {
       const std::unique_ptr<CsvWriter> writer = csv_to(shard);
       writer->cell("row").cell("cluster").end_row();
-      for (std::size_t i = 0; i < part.size(); ++i)
-        writer->cell(run.table().row_ids[begin + i]).cell(part[i]).end_row();
+      for (std::size_t i = 0; i < waiting_.size(); ++i)
+        writer->cell(names_ != nullptr ? (*names_)[written_ + i] : std::to_string(written_ + i + 1))
+            .cell(waiting_[i])
+            .end_row();
       writer->close();
     }
+    written_ += waiting_.size();
+    waiting_.clear();
+  }
+
+  const ExportArguments& arguments_;
+  const std::vector<std::string>* names_;
+  bool in_shards_;
+  std::vector<std::int32_t> waiting_;
+  std::size_t written_ = 0;
+};
+
+void export_labels_of_draw(const ExportArguments& arguments, const SavedRun& run) {
+  if (arguments.to == "json")
+    fail(ErrorCode::usage, "--draw: labels of one draw can be written as csv or npy, not as json");
+  const std::size_t level = arguments.level == 0 ? run.levels() : arguments.level;
+  run.check_level(level);
+  if (run.is_in_parts()) {
+    const std::optional<TableFiles> files = TableFiles::of_run(run.contents().source);
+    if (!files)
+      fail(ErrorCode::configuration,
+           "the rows of this run are not in its file: labels of all rows come from Python, where the data "
+           "are: "
+           "write_labels()");
+    const std::string question = run.label_question(arguments.chain, *arguments.draw);
+    LabelFiles output(arguments, nullptr);
+    FileParts(*files, run.contents(), 1).visit_labels(question, 0, [&](std::span<const Label> labels) {
+      output.add(labels);
+    });
+    return output.close();
+  }
+  run.visit_draw(arguments.chain, *arguments.draw, [&](const SavedDraw& saved) {
+    LabelFiles output(arguments, &run.table().row_ids);
+    output.add(saved.labels.subspan((level - 1) * run.rows(), run.rows()));
+    output.close();
   });
 }
 

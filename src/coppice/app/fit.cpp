@@ -1,14 +1,18 @@
 // coppice fit and resume: from a table to a run file.
+#include <optional>
 #include <utility>
 
 #include "coppice/app/arguments.hpp"
 #include "coppice/app/fit_words.hpp"
 #include "coppice/app/output_files.hpp"
+#include "coppice/app/preflight.hpp"
 #include "coppice/app/progress.hpp"
 #include "coppice/app/ranks.hpp"
 #include "coppice/app/running.hpp"
 #include "coppice/base/error.hpp"
+#include "coppice/data/transform.hpp"
 #include "coppice/model/registry.hpp"
+#include "coppice/run/file_parts.hpp"
 #include "coppice/run/fit_service.hpp"
 
 namespace coppice::app {
@@ -41,8 +45,8 @@ int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
         fmt::format("this is a sketch; for an answer to rely on, continue with: coppice resume {}", path));
   else if (end == FitEnd::budget_used)
     context.note(
-        fmt::format("{} are used and the run is not trusted yet (coppice diagnose {} says why); "
-                    "continue with: coppice resume {} --time-limit 10m",
+        fmt::format("{} are used and the run is not trusted yet; coppice summary {} says why, and whether "
+                    "more time (coppice resume {} --time-limit 10m) can help",
                     duration_words(fit.budget()), path, path));
   if (end == FitEnd::finished || end == FitEnd::budget_used) {
     if (at_the_end == AtTheEnd::say_where)
@@ -61,8 +65,9 @@ int run_to_completion(Fit& fit, const Context& context, AtTheEnd at_the_end) {
 namespace {
 
 struct FitArguments {
-  std::string config, model, data, output;
-  std::string why_model;  // of a model that was chosen here
+  std::string config, model, output;
+  std::vector<std::string> data;  // one file, or several that are one table
+  std::string why_model;          // of a model that was chosen here
   bool standardize = false;
   std::size_t pca = 0;
   bool overwrite = false;
@@ -84,7 +89,9 @@ FitRequest request_of(const FitArguments& arguments, const ModelEntry& model) {
   request.family_settings = arguments.modeling.settings();
   request.standardize = arguments.standardize;
   request.pca = arguments.pca;
-  request.data_path = arguments.data;
+  request.data_path = arguments.data.front();
+  if (arguments.data.size() > 1)
+    request.data_path += fmt::format(" and {}", counted(arguments.data.size() - 1, "more file"));
   request.reading.id = arguments.reading.id;
   request.reading.weights = arguments.reading.weights;
   request.reading.truth = arguments.reading.truth;
@@ -125,11 +132,12 @@ std::string announcement(const Fit& fit) {
 
 /// Fills in what was left out: the model, and the name of the run.
 void complete(FitArguments& arguments) {
+  std::vector<std::string>& data = arguments.data;
   const FitWords words =
-      complete_fit_words({arguments.model, arguments.data, arguments.output},
+      complete_fit_words({arguments.model, data.empty() ? "" : data.front(), arguments.output},
                          !(arguments.reading.labels.empty() && arguments.reading.labels_file.empty()));
   arguments.model = words.model;
-  arguments.data = words.data;
+  if (data.empty()) data = {words.data};
   arguments.output = words.output;
   arguments.why_model = words.why_model;
 }
@@ -138,6 +146,9 @@ void complete(FitArguments& arguments) {
 int serve(Ranks& ranks) {
   try {
     serve_run(ranks);
+  } catch (const Error& error) {
+    write_error_stream(fmt::format("error: {}\n", error.what()));
+    ranks.abort(static_cast<int>(error.code()));
   } catch (const std::exception& error) {
     write_error_stream(fmt::format("error: {}\n", error.what()));
     ranks.abort(static_cast<int>(ErrorCode::bug));
@@ -145,9 +156,60 @@ int serve(Ranks& ranks) {
   return 0;
 }
 
+/// The threads or processes that work on a run.
+class Workers {
+ public:
+  Workers(Ranks* ranks, std::size_t threads, const std::string& run) : threads_(threads) {
+    if (ranks != nullptr) ranks_ = &ranks->engine(run);
+  }
+  /// Null: threads, one for each chain if there are several.
+  Engine* engine() { return files_ ? &*files_ : ranks_; }
+  /// From now on they read the rows from files.
+  FileEngine& read_files(TableFiles files) {
+    return files_.emplace(std::move(files), ranks_ != nullptr ? *ranks_ : threads_);
+  }
+
+ private:
+  ThreadEngine threads_;
+  Engine* ranks_ = nullptr;
+  std::optional<FileEngine> files_;
+};
+
+/// Several files are planned from some of their rows; the others stay where they are.
+void plan_files(const FitArguments& arguments, const DataFlags& reading, FitRequest& request,
+                Workers& workers, std::vector<std::string>& first_lines) {
+  const auto sampler = request.parameters.find("sampler");
+  if (sampler == request.parameters.end() || sampler->second.text != "data-parallel")
+    fail(ErrorCode::configuration,
+         "{} and {} more: several files are one table for nrmm --sampler data-parallel only; put the rows "
+         "into one "
+         "file, or use that sampler",
+         arguments.data.front(), arguments.data.size() - 1);
+  Codebook book;
+  const ReadOptions options = reading.options(book, false);
+  const TableFiles files(arguments.data, options);
+  request.data = files.sample(planning_rows(files.rows()), options);
+  first_lines = coppice::app::first_lines(*request.data, arguments.data.front(), false);
+  const std::size_t most =
+      ParameterValues(model_by_name(request.model).parameters, request.parameters).integer("answer-rows");
+  FitRequest::Parts parts;
+  parts.all_rows = files.rows();
+  parts.numbers = answer_rows(files.rows(), most == 0 ? files.rows() : most);
+  parts.source = files.source();
+  parts.rows = [files, numbers = parts.numbers](const RunContents& contents) {
+    return apply(transform_from_json(contents.transform), files.rows_like(numbers, contents.input_codebook));
+  };
+  parts.on_planned = [&engine = workers.read_files(files)](const RunContents& contents) {
+    engine.begin(contents);
+  };
+  request.parts = std::move(parts);
+}
+
 int fit(const FitArguments& arguments, const InterruptGuard& guard, Ranks* ranks, const Context& context) {
   // A configuration file may have named the data.
-  check_outputs({arguments.output}, {arguments.data, arguments.reading.labels_file});
+  std::vector<std::string> inputs = arguments.data;
+  inputs.push_back(arguments.reading.labels_file);
+  check_outputs({arguments.output}, inputs);
   arguments.running.seconds();  // throws now, not after the data were read
   const ModelEntry& model = model_by_name(arguments.model);
   FitRequest request = request_of(arguments, model);
@@ -155,10 +217,14 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, Ranks* ranks
   DataFlags reading = arguments.reading;
   reading.family_is_named = arguments.modeling.family != "auto" || !model.family.empty();
   std::vector<std::string> first_lines;
-  request.data = reading.read(arguments.data, first_lines, model.learns_labels());
-  if (!arguments.why_model.empty()) first_lines.push_back(arguments.why_model);
   request.running = arguments.running.options(guard);
-  if (ranks != nullptr) request.running.engine = &ranks->engine(arguments.output);
+  Workers workers(ranks, request.running.threads, arguments.output);
+  if (arguments.data.size() > 1)
+    plan_files(arguments, reading, request, workers, first_lines);
+  else
+    request.data = reading.read(arguments.data.front(), first_lines, model.learns_labels());
+  if (!arguments.why_model.empty()) first_lines.push_back(arguments.why_model);
+  request.running.engine = workers.engine();
   // What was assumed is said before anything takes long, but not before a mistake in the settings.
   const auto say_first_lines = [&] {
     for (const std::string& line : std::exchange(first_lines, {})) context.note(line);
@@ -194,8 +260,10 @@ void add_fit(CLI::App& application, Context& context) {
   CLI::App* command = application.add_subcommand("fit", "fit a model to a table and write a run file");
   auto arguments = std::make_shared<FitArguments>();
   command->add_option("model", arguments->model, "model (coppice models lists them); may be left out");
-  command->add_option("data", arguments->data,
-                      "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin");
+  command->add_option(
+      "data", arguments->data,
+      "table: .csv .tsv .npy .svm .parquet .arrow, also .gz .zst; - is stdin; several files are "
+      "one table for nrmm --sampler data-parallel");
   command->add_option("-o,--output", arguments->output,
                       "run file to write [the name of the data with .coppice, in the current folder]");
   command->add_option("--config", arguments->config,
@@ -239,7 +307,14 @@ void add_resume(CLI::App& application, Context& context) {
       ResumeRequest request{.path = *path};
       if (!draws->empty()) request.draws = parse_draw_target(*draws);
       request.running = flags->options(guard);
-      if (ranks) request.running.engine = &ranks->engine(*path);
+      Workers workers(ranks.get(), request.running.threads, *path);
+      if (std::optional<TableFiles> files = files_of_run(*path)) {
+        files->verify();
+        request.on_planned = [&engine = workers.read_files(*std::move(files))](const RunContents& contents) {
+          engine.begin(contents);
+        };
+      }
+      request.running.engine = workers.engine();
       Fit fit = Fit::resume(request);
       if (fit.is_complete()) {
         fit.run();

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "coppice/base/error.hpp"
+#include "coppice/run/file_parts.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
 
@@ -41,8 +42,19 @@ std::unique_ptr<Ranks> Ranks::join() {
 void serve_run(Ranks& ranks) {
   std::unique_ptr<ProblemSetup> setup;
   std::unique_ptr<Inference> inference;
+  std::unique_ptr<FileParts> parts;
+  std::unique_ptr<FileQuestion> question;
   ranks.serve([&](const std::string& path) -> BlockTask& {
-    setup = set_up_problem(RunFile::open(path, RunFile::Access::read).contents());
+    const RunContents contents = RunFile::open(path, RunFile::Access::read).contents();
+    if (std::optional<TableFiles> files = TableFiles::of_run(contents.source)) {
+      const Engine& all = ranks.engine(path);
+      parts = std::make_unique<FileParts>(*std::move(files), contents, all.workers());
+      const auto [begin, end] = all.own_blocks(parts->size());
+      parts->load(begin, end);
+      question = std::make_unique<FileQuestion>(*parts);
+      return *question;
+    }
+    setup = set_up_problem(contents);
     inference = setup->model->make_inference(setup->problem);
     auto* in_blocks = dynamic_cast<UsesEngine*>(inference.get());
     if (in_blocks == nullptr) fail(ErrorCode::bug, "the driver works in blocks, and this process does not");

@@ -19,7 +19,8 @@ class Ranks {
   virtual ~Ranks() = default;
 
   virtual bool drives() const = 0;
-  /// Of the driving process: the engine of all, which work on this run file.
+  /// Of the driving process: the engine of all, which work on this run file. (The others learn from it which
+  /// blocks are theirs.)
   virtual Engine& engine(const std::string& run) = 0;
   /// Of the others: answers for blocks until the driver ends. `open` gets the path of the run.
   virtual void serve(const std::function<BlockTask&(const std::string& run)>& open) = 0;

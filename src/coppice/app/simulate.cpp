@@ -133,9 +133,9 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   const ModelEntry& model = model_by_name(arguments.model);
   if (arguments.radius || arguments.noise)
     fail(ErrorCode::usage, "--radius and --noise belong to bananas, not to the model {}", model.name);
-  const bool draws_views = model.has_views() && !model.is_greedy();
-  if (!arguments.views.empty() && !draws_views)
-    fail(ErrorCode::usage, "--views-out: the model {} does not draw views; crosscat does", model.name);
+  if (!arguments.views.empty() && !model.draws_views())
+    fail(ErrorCode::usage, "--views-out: the model {} does not draw views; these do: {}", model.name,
+         fmt::join(models_that(&ModelEntry::draws_views), ", "));
   const std::vector<Parameter>* tables[] = {&model.parameters};
   arguments.parameters.check_all_known(tables, model.name);
   Settings settings;
@@ -156,7 +156,7 @@ int simulate(const SimulateArguments& arguments, const Context& context) {
   Drawn drawn{Labels(model.levels(problem.parameters) * arguments.rows())};
   const Labels& labels = drawn.labels;
   inference->labels(drawn.labels);
-  if (draws_views) {
+  if (model.draws_views()) {
     const Views by_cell = model.views(problem, inference->payload());
     drawn.views = by_cell;
     for (std::size_t cell = 0; cell < plan.order.size(); ++cell)
@@ -245,8 +245,12 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("--n", arguments->given_rows, "rows [200; bananas: 400]")
       ->check(CLI::Range(1, 100'000'000));
   command->add_option("--columns", arguments->given_columns, "columns [2]")->check(CLI::Range(1, 100'000));
+  std::vector<std::string> independent;
+  for (const ModelEntry& model : all_models())
+    if (model.independent_columns && !model.learns_labels()) independent.push_back(model.name);
   command->add_option("--family", arguments->given_family,
-                      "family of the columns [gaussian; bhc, bhcc and crosscat: gaussian-diagonal]");
+                      fmt::format("family of the columns [gaussian; {}: {}]", fmt::join(independent, ", "),
+                                  automatic_family(Kind::real, false).name));
   command->add_option("--set", arguments->set, "hyper-parameter NAME=VALUE")->allow_extra_args(false);
   command->add_option("--radius", arguments->radius, "bananas: radius of the arcs [5]")
       ->check(CLI::PositiveNumber);
@@ -257,8 +261,10 @@ void add_simulate(CLI::App& application, Context& context) {
   command->add_option("--truth-out", arguments->truth, "CSV file for the clusters drawn; with --json: JSON");
   command->add_option(
       "--views-out", arguments->views,
-      "CSV file for the views drawn (crosscat): the view of each column; the clusters of each "
-      "view are in --truth-out");
+      fmt::format(
+          "CSV file for the views drawn ({}): the view of each column; the clusters of each view are in "
+          "--truth-out",
+          fmt::join(models_that(&ModelEntry::draws_views), ", ")));
   for (const ModelEntry& model : all_models())
     if (context.shows_flags_of(model.name))
       arguments->parameters.add_to(*command, model.parameters, "Model " + model.name);

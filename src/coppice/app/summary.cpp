@@ -321,26 +321,57 @@ std::string separation_text(const std::vector<ColumnSeparation>& columns, const 
                     "separate them).\n");
 }
 
+/// Where the levels of category columns are expected, a line for each column; of many the first ones.
+std::string levels_text(const std::vector<LearnedValue>& values) {
+  constexpr std::size_t kMostLines = 12;
+  constexpr std::size_t kMostLevels = 4;
+  std::string text;
+  std::size_t lines = 0;
+  for (auto from = values.begin(); from != values.end();) {
+    const auto end = std::find_if(from, values.end(), [&](const LearnedValue& value) {
+      return value.level.empty() || value.column != from->column;
+    });
+    if (from == end) {
+      ++from;
+      continue;
+    }
+    std::vector<LearnedValue> levels(from, end);
+    from = end;
+    if (++lines > kMostLines) continue;
+    std::stable_sort(levels.begin(), levels.end(),
+                     [](const LearnedValue& a, const LearnedValue& b) { return a.mean > b.mean; });
+    text += fmt::format("{}: ", text::display(levels.front().column, 30));
+    for (std::size_t l = 0; l < std::min(levels.size(), kMostLevels); ++l)
+      text += fmt::format("{}{} {:.0f} %", l == 0 ? "" : ", ", text::display(levels[l].level, 20),
+                          100.0 * levels[l].mean);
+    if (levels.size() > kMostLevels) text += fmt::format(", {} more", levels.size() - kMostLevels);
+    text += '\n';
+  }
+  if (lines > kMostLines)
+    text += fmt::format("and {} more columns (--json has all)\n", lines - kMostLines);
+  return text.empty() ? text : "\nExpected frequencies of levels in a cluster:\n" + text;
+}
+
 /// The hyper-parameters of each column; of many columns the first ones.
 std::string learned_text(const std::vector<LearnedValue>& values, const Context& context) {
   constexpr std::size_t kMostLines = 24;
   if (values.empty()) return {};
   TextTable table({16, 18, 20, 10, 10, 10});
   table.add({"column", "family", "hyper-parameter", "mean", "5 %", "95 %"});
+  std::size_t lines = 0;
   for (const LearnedValue& value : values) {
-    if (&value - values.data() == kMostLines) break;
+    if (!value.level.empty() || ++lines > kMostLines) continue;
     table.add({value.column.empty() ? "all together" : text::display(value.column, 30),
                value.family + (value.is_log ? ", log" : ""), value.parameter, short_number(value.mean),
                short_number(value.q05), short_number(value.q95)});
   }
   std::string text =
       "\nLearned hyper-parameters, mean and 90 % interval of the draws:\n" + table.text(context);
-  if (values.size() > kMostLines)
-    text += fmt::format("and {} more (--json has all)\n", values.size() - kMostLines);
-  return text +
-         context.dim(
-             "prior_mean: where clusters are expected. cluster_sd: how wide a cluster is expected to "
-             "be. Both in the units of the data,\nor on the log scale. The others: coppice families.\n");
+  if (lines > kMostLines) text += fmt::format("and {} more (--json has all)\n", lines - kMostLines);
+  text += context.dim(
+      "prior_mean: where clusters are expected. cluster_sd: how wide a cluster is expected to "
+      "be. Both in the units of the data,\nor on the log scale. The others: coppice families.\n");
+  return text + levels_text(values);
 }
 
 /// The one level of a flat model.

@@ -11,4 +11,6 @@ std::vector<BlockAnswer> ThreadEngine::ask(BlockTask& task, std::size_t blocks, 
   return answers;
 }
 
+std::size_t ThreadEngine::workers() const { return resolve_threads(threads_); }
+
 }  // namespace coppice

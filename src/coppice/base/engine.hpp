@@ -30,6 +30,10 @@ class Engine {
   /// The answers of all blocks, in their order. Those of a part, 2^m blocks that begin at a multiple of 2^m,
   /// may be merged already, as reduce_in_order does it. The task has received the message.
   virtual std::vector<BlockAnswer> ask(BlockTask& task, std::size_t blocks, std::string_view message) = 0;
+  /// How many threads or processes answer at once.
+  virtual std::size_t workers() const = 0;
+  /// The range of blocks for which this process answers: the first one, and the one after the last.
+  virtual std::pair<std::size_t, std::size_t> own_blocks(std::size_t blocks) const { return {0, blocks}; }
 };
 
 /// Whose work is done by blocks; an Inference may be one of these.
@@ -47,6 +51,7 @@ class ThreadEngine final : public Engine {
   /// 0: all hardware threads.
   explicit ThreadEngine(std::size_t threads = 1) : threads_(threads) {}
   std::vector<BlockAnswer> ask(BlockTask& task, std::size_t blocks, std::string_view message) override;
+  std::size_t workers() const override;
 
  private:
   std::size_t threads_;

@@ -41,6 +41,7 @@ enum class Purpose : std::uint64_t {
   missing = 25,
   prior_hyper = 26,
   ties = 27,
+  neighbors = 28,
 };
 
 /// Identifies a stream, together with its purpose: the same name gives the same numbers.

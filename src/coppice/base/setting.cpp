@@ -1,10 +1,9 @@
 #include "coppice/base/setting.hpp"
 
 #include <fmt/format.h>
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/toml.hpp"
 #include "coppice/base/toml_text.hpp"
 
 namespace coppice {

@@ -53,6 +53,7 @@ void RestrictedPair::launch_sequential(std::uint32_t anchor_a, std::uint32_t anc
     sides_.push_back(static_cast<std::uint8_t>(group));
     count_in(item, group);
     refresh(group);
+    work_ += 1 + kWorkOfChange;
   }
 }
 
@@ -78,6 +79,7 @@ void RestrictedPair::rebuild() {
     count_in(anchors_[group], group);
   }
   for (std::size_t i = 0; i < items_.size(); ++i) count_in(items_[i], sides_[i]);
+  work_ += items_.size();
   refresh(0);
   refresh(1);
 }
@@ -100,6 +102,12 @@ RestrictedPair::SideProbabilities RestrictedPair::probabilities(std::uint32_t it
   return {log_one - difference, log_one};
 }
 
+double RestrictedPair::log_weight_of_joining(std::uint32_t item, std::size_t group) const {
+  alignas(64) double weights[kLanes] = {};
+  family_->add_log_predictive((*data_)[item], cache_.data(), cache_.size(), 1, {}, weights);
+  return log_join_[sizes_[group]] + weights[group];
+}
+
 template <typename Choose>
 double RestrictedPair::scan_with(Choose&& choose) {
   double log_q = 0.0;
@@ -108,8 +116,10 @@ double RestrictedPair::scan_with(Choose&& choose) {
     const SideProbabilities side = probabilities(items_[i], own);
     const std::size_t chosen = choose(i, std::exp(side.log_one));
     log_q += chosen == 1 ? side.log_one : side.log_zero;
+    ++work_;
     if (chosen == own) continue;
     const double* row = (*data_)[items_[i]];
+    work_ += 2 * kWorkOfChange;
     sides_[i] = static_cast<std::uint8_t>(chosen);
     --sizes_[own];
     ++sizes_[chosen];

@@ -14,6 +14,7 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/move_count.hpp"
+#include "coppice/cluster/work.hpp"
 #include "coppice/prior/product_partition.hpp"
 
 namespace coppice {
@@ -66,6 +67,10 @@ class RestrictedPair {
   std::span<const std::uint8_t> sides() const { return sides_; }
   std::size_t size(std::size_t group) const { return sizes_[group]; }
   double log_marginal(std::size_t group) const { return family_->log_marginal(stats(group)); }
+  /// Log weight of joining a group, for an item that is not in it.
+  double log_weight_of_joining(std::uint32_t item, std::size_t group) const;
+  /// Of all launches and scans so far.
+  Work work() const { return work_; }
 
  private:
   struct SideProbabilities {
@@ -92,6 +97,7 @@ class RestrictedPair {
   std::vector<std::uint8_t> sides_;
   std::uint32_t anchors_[2] = {0, 0};
   std::size_t sizes_[2] = {0, 0};
+  Work work_ = 0;
   AlignedVector stats_, cache_;
 };
 
@@ -124,6 +130,7 @@ class SplitMerge {
 
   const MoveCount& splits() const { return splits_; }
   const MoveCount& merges() const { return merges_; }
+  Work work() const { return pair_.work() + kWorkOfUnion * (splits_.proposed + merges_.proposed); }
   void set_counts(const MoveCount& splits, const MoveCount& merges) {
     splits_ = splits;
     merges_ = merges;

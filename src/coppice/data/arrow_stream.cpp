@@ -28,7 +28,7 @@ struct Owned {
 };
 
 template <typename T>
-T load(const ArrowArray& array, std::size_t buffer, std::size_t index) {
+T load_value(const ArrowArray& array, std::size_t buffer, std::size_t index) {
   T value;
   std::memcpy(&value, static_cast<const char*>(array.buffers[buffer]) + index * sizeof(T), sizeof(T));
   return value;
@@ -50,21 +50,21 @@ double half_to_double(std::uint16_t half) {
 double integer_at(const ArrowArray& array, char type, std::size_t i) {
   switch (type) {
     case 'c':
-      return load<std::int8_t>(array, 1, i);
+      return load_value<std::int8_t>(array, 1, i);
     case 'C':
-      return load<std::uint8_t>(array, 1, i);
+      return load_value<std::uint8_t>(array, 1, i);
     case 's':
-      return load<std::int16_t>(array, 1, i);
+      return load_value<std::int16_t>(array, 1, i);
     case 'S':
-      return load<std::uint16_t>(array, 1, i);
+      return load_value<std::uint16_t>(array, 1, i);
     case 'i':
-      return load<std::int32_t>(array, 1, i);
+      return load_value<std::int32_t>(array, 1, i);
     case 'I':
-      return load<std::uint32_t>(array, 1, i);
+      return load_value<std::uint32_t>(array, 1, i);
     case 'l':
-      return static_cast<double>(load<std::int64_t>(array, 1, i));
+      return static_cast<double>(load_value<std::int64_t>(array, 1, i));
     default:
-      return static_cast<double>(load<std::uint64_t>(array, 1, i));
+      return static_cast<double>(load_value<std::uint64_t>(array, 1, i));
   }
 }
 
@@ -145,8 +145,8 @@ struct CellType {
 
 template <typename Offset>
 std::string text_at(const ArrowArray& array, const CellType&, std::size_t i) {
-  const auto begin = load<Offset>(array, 1, i);
-  const auto end = load<Offset>(array, 1, i + 1);
+  const auto begin = load_value<Offset>(array, 1, i);
+  const auto end = load_value<Offset>(array, 1, i + 1);
   return {static_cast<const char*>(array.buffers[2]) + begin, static_cast<std::size_t>(end - begin)};
 }
 
@@ -197,15 +197,16 @@ bool find_type(const ArrowSchema& schema, CellType& type) {
     });
   if (format == "e")
     return numbers(+[](const ArrowArray& array, const CellType&, std::size_t i) {
-      return half_to_double(load<std::uint16_t>(array, 1, i));
+      return half_to_double(load_value<std::uint16_t>(array, 1, i));
     });
   if (format == "f")
     return numbers(+[](const ArrowArray& array, const CellType&, std::size_t i) {
-      return static_cast<double>(load<float>(array, 1, i));
+      return static_cast<double>(load_value<float>(array, 1, i));
     });
   if (format == "g")
-    return numbers(
-        +[](const ArrowArray& array, const CellType&, std::size_t i) { return load<double>(array, 1, i); });
+    return numbers(+[](const ArrowArray& array, const CellType&, std::size_t i) {
+      return load_value<double>(array, 1, i);
+    });
   if (format.starts_with("d:") && parse_decimal(type))
     return numbers(+[](const ArrowArray& array, const CellType& own, std::size_t i) {
       return decimal_at(array, i, own.bytes, own.scale);
@@ -215,28 +216,28 @@ bool find_type(const ArrowSchema& schema, CellType& type) {
   if (format == "vu") return texts(&view_at);
   if (format == "tdD")
     return texts(+[](const ArrowArray& array, const CellType&, std::size_t i) {
-      return date_text(load<std::int32_t>(array, 1, i));
+      return date_text(load_value<std::int32_t>(array, 1, i));
     });
   if (format == "tdm")
     return texts(+[](const ArrowArray& array, const CellType&, std::size_t i) {
-      return date_text(load<std::int64_t>(array, 1, i) / 86'400'000);
+      return date_text(load_value<std::int64_t>(array, 1, i) / 86'400'000);
     });
   if (format.size() >= 3) type.per_second = units_of_second(format[2]);
   if (format.starts_with("ts"))
     return texts(+[](const ArrowArray& array, const CellType& own, std::size_t i) {
-      return moment_text(load<std::int64_t>(array, 1, i), own.per_second);
+      return moment_text(load_value<std::int64_t>(array, 1, i), own.per_second);
     });
   if (format == "tts" || format == "ttm")
     return texts(+[](const ArrowArray& array, const CellType& own, std::size_t i) {
-      return clock_text(load<std::int32_t>(array, 1, i), own.per_second);
+      return clock_text(load_value<std::int32_t>(array, 1, i), own.per_second);
     });
   if (format == "ttu" || format == "ttn")
     return texts(+[](const ArrowArray& array, const CellType& own, std::size_t i) {
-      return clock_text(load<std::int64_t>(array, 1, i), own.per_second);
+      return clock_text(load_value<std::int64_t>(array, 1, i), own.per_second);
     });
   if (format.starts_with("tD"))
     return numbers(+[](const ArrowArray& array, const CellType& own, std::size_t i) {
-      return static_cast<double>(load<std::int64_t>(array, 1, i)) / static_cast<double>(own.per_second);
+      return static_cast<double>(load_value<std::int64_t>(array, 1, i)) / static_cast<double>(own.per_second);
     });
   return false;
 }
@@ -247,9 +248,9 @@ bool is_null(const ArrowArray& array, std::size_t i) {
 }
 
 /// Takes the batches of one column.
-class ColumnReader {
+class ArrowColumnReader {
  public:
-  ColumnReader(const ArrowSchema& schema, const std::string& file, std::size_t index) {
+  ArrowColumnReader(const ArrowSchema& schema, const std::string& file, std::size_t index) {
     column_.name =
         schema.name == nullptr || *schema.name == '\0' ? fmt::format("c{}", index + 1) : schema.name;
     const ArrowSchema& cells = schema.dictionary != nullptr ? *schema.dictionary : schema;
@@ -321,7 +322,7 @@ RawTable read_arrow_stream(ArrowArrayStream& stream, const std::string& file) {
   if (std::string_view(schema.held.format) != "+s")
     fail(ErrorCode::bad_data, "{}: an Arrow array of the type '{}', not a table of columns", file,
          schema.held.format);
-  std::vector<ColumnReader> readers;
+  std::vector<ArrowColumnReader> readers;
   for (std::int64_t j = 0; j < schema.held.n_children; ++j)
     readers.emplace_back(*schema.held.children[j], file, static_cast<std::size_t>(j));
   RawTable table;
@@ -336,7 +337,7 @@ RawTable read_arrow_stream(ArrowArrayStream& stream, const std::string& file) {
                       static_cast<std::size_t>(batch.held.length));
     table.rows += static_cast<std::size_t>(batch.held.length);
   }
-  for (ColumnReader& reader : readers) table.columns.push_back(reader.finish());
+  for (ArrowColumnReader& reader : readers) table.columns.push_back(reader.finish());
   if (table.rows == 0 || table.columns.empty())
     fail(ErrorCode::bad_data, "{}: the table has {} rows and {} columns; it needs at least one of each", file,
          table.rows, table.columns.size());

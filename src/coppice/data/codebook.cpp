@@ -12,11 +12,9 @@
 #include <tuple>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/toml.hpp"
 #include "coppice/base/toml_text.hpp"
 #include "coppice/data/text.hpp"
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace coppice {
 namespace {

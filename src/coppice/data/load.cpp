@@ -22,7 +22,7 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
+constexpr std::size_t kFirstRead = std::size_t{1} << 16;
 
 class Descriptor {
  public:
@@ -73,7 +73,7 @@ FileBytes load_file(const std::string& path) {
   }
   std::size_t used = 0;
   for (;;) {
-    if (used == bytes.copied_.size()) bytes.copied_.resize(std::max(kFirstBlock, 2 * used));
+    if (used == bytes.copied_.size()) bytes.copied_.resize(std::max(kFirstRead, 2 * used));
     const ssize_t got = read(file.get(), bytes.copied_.data() + used, bytes.copied_.size() - used);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_read(path, errno);

@@ -26,8 +26,6 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Whether a decimal number that does not fit a double is too large (true) or too small. It looks at the power
 // of ten of the first digit that is not zero.
 bool is_too_large(std::string_view digits) {

@@ -9,6 +9,8 @@
 
 namespace coppice::text {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 enum class Parsed { number, infinite, not_number };
 
 /// Reads the whole text as a decimal number (an optional sign, no spaces). Infinite covers the words and

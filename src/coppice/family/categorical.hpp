@@ -1,10 +1,12 @@
 // Categorical columns with Dirichlet priors: x ~ Categorical(p), p ~ Dirichlet(c, ..., c) or (c_1, ..., c_L).
 // log m = log Gamma(C) - log Gamma(C + n) + sum_l [log Gamma(c_l + n_l) - log Gamma(c_l)], C = sum_l c_l.
-// Learned: all c_l = s / L, log s ~ N(log(L / 2), 1).
+// Learned: c = s m, log s ~ N(log(L / 2), 1), m ~ Dirichlet(b, ..., b). In runs of earlier versions all
+// elements of m are 1 / L.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -23,20 +25,22 @@ namespace coppice {
 class CategoricalCell {
  public:
   using Table = TableOf<CountTable>;
+  /// Means of the levels that are not learned: all equal.
+  static constexpr double kEqualMeans = std::numeric_limits<double>::infinity();
+
   /// One table for each level's concentration, and one for their sum.
   CategoricalCell(std::vector<double> concentration, std::vector<Table> tables, Table total_table)
       : concentration_(std::move(concentration)),
         total_(std::accumulate(concentration_.begin(), concentration_.end(), 0.0)),
         tables_(std::move(tables)),
         total_table_(std::move(total_table)) {}
-  /// Learns the concentration, the same for all levels; both tables are its own, the first one for all
-  /// levels.
-  CategoricalCell(std::size_t levels, double concentration, Table own, Table own_total)
-      : concentration_(levels, concentration),
-        total_(concentration * static_cast<double>(levels)),
-        learns_(true),
-        total_table_(std::move(own_total)) {
-    tables_.push_back(std::move(own));
+  /// Learns the concentrations, whose means have a Dirichlet prior with this weight of every level; the
+  /// tables are its own.
+  CategoricalCell(std::vector<double> concentration, std::vector<Table> tables, Table total_table,
+                  double mean_weight)
+      : CategoricalCell(std::move(concentration), std::move(tables), std::move(total_table)) {
+    learns_ = true;
+    mean_weight_ = mean_weight;
   }
 
   std::size_t levels() const { return concentration_.size(); }
@@ -165,61 +169,147 @@ class CategoricalCell {
     }
   }
 
-  static std::vector<std::string> hyper_names() { return {"concentration"}; }
-  std::size_t hyper_size() const { return learns_ ? 1 : 0; }
-  void get_hyper(double* values) const { values[0] = concentration_[0]; }
+  std::vector<std::string> hyper_names() const {
+    if (mean_weight_ == kEqualMeans) return {"concentration"};
+    std::vector<std::string> names;
+    for (std::size_t l = 0; l < levels(); ++l) names.push_back("concentration_" + std::to_string(l + 1));
+    return names;
+  }
+  std::size_t hyper_size() const { return !learns_ ? 0 : mean_weight_ == kEqualMeans ? 1 : levels(); }
+  void get_hyper(double* values) const { std::copy_n(concentration_.data(), hyper_size(), values); }
+  bool has_hyper(const double* values) const {
+    return std::equal(values, values + hyper_size(), concentration_.data());
+  }
   void set_hyper(const double* values) {
-    std::fill(concentration_.begin(), concentration_.end(), values[0]);
-    total_ = values[0] * static_cast<double>(levels());
-    tables_.front().own().refill(values[0]);
-    total_table_.own().refill(total_);
+    if (hyper_size() == 1)
+      std::fill(concentration_.begin(), concentration_.end(), values[0]);
+    else
+      std::copy_n(values, levels(), concentration_.data());
+    refill();
   }
   static bool is_valid_hyper(std::size_t, double value) { return value > 0.0; }
   double log_hyper_prior() const {
-    return strength_prior().log_density(total_) + std::log(static_cast<double>(levels()));
+    const auto count = static_cast<double>(levels());
+    const double log_strength = strength_prior().log_density(total_);
+    if (mean_weight_ == kEqualMeans) return log_strength + std::log(count);
+    // (strength, means) to the concentrations has the Jacobian strength^(1 - levels).
+    double log_means = log_gamma(count * mean_weight_) - count * log_gamma(mean_weight_);
+    for (const double value : concentration_) log_means += (mean_weight_ - 1.0) * std::log(value / total_);
+    return log_strength + log_means - (count - 1.0) * std::log(total_);
   }
-  void draw_hyper_prior(Stream& stream) { set_strength(strength_prior().draw(stream)); }
+  void draw_hyper_prior(Stream& stream) {
+    const double strength = strength_prior().draw(stream);
+    std::fill(concentration_.begin(), concentration_.end(), 1.0 / static_cast<double>(levels()));
+    if (mean_weight_ != kEqualMeans)
+      draw_dirichlet(stream, std::vector<double>(levels(), mean_weight_), concentration_);
+    for (double& value : concentration_) value = std::max(strength * value, kLeast);
+    refill();
+  }
+  /// Slices: of each level's concentration given the others (of many levels some, drawn by the stream), and
+  /// of their sum given the means.
   void update_hyper(std::span<const double* const> clusters, Stream& stream, double power) {
-    const auto log_likelihood = [&](double strength) {
-      const double weight = strength / static_cast<double>(levels());
-      const Lanes log_gamma_weight = log_gamma(broadcast(weight));
-      const Lanes log_gamma_strength = log_gamma(broadcast(strength));
-      Lanes total{};
-      for (std::size_t first = 0; first < clusters.size(); first += kLanes) {
-        const std::size_t used = std::min(kLanes, clusters.size() - first);
-        Lanes cells{};
-        for (std::size_t l = 0; l < levels(); ++l) {
-          Lanes own{};
-          for (std::size_t lane = 0; lane < used; ++lane) own[lane] = clusters[first + lane][l];
-          const LanesInt occurs = own > 0.0;
-          if (!any(occurs)) continue;
-          cells += own;
-          total += log_gamma(weight + own) - log_gamma_weight;
-        }
-        total += log_gamma_strength - log_gamma(strength + cells);
-      }
-      double sum = 0.0;
-      for (std::size_t lane = 0; lane < kLanes; ++lane) sum += total[lane];
-      return power * sum;
-    };
-    set_strength(strength_prior().update(total_, log_likelihood, stream));
+    count_cells(clusters);
+    if (mean_weight_ != kEqualMeans) {
+      const std::size_t count = std::min(levels(), kMostSlices);
+      std::size_t level = count < levels() ? draw_index(stream, levels()) : 0;
+      for (std::size_t i = 0; i < count; ++i, level = (level + 1) % levels())
+        update_level(level, stream, power);
+    }
+    update_strength(stream, power);
+    refill();
   }
-  std::size_t hyper_table_size() const { return 2 * total_table_->size(); }
+  /// Slices of one update.
+  std::size_t hyper_slices() const {
+    return mean_weight_ == kEqualMeans ? 1 : std::min(levels(), kMostSlices) + 1;
+  }
+  std::size_t hyper_table_size() const {
+    std::size_t size = total_table_->size();
+    for (const Table& own : tables_) size += own->size();
+    return size;
+  }
 
  private:
+  static constexpr std::size_t kMostSlices = 16;  // of levels, in one update
+  static constexpr double kLeast = 1e-26;         // of a concentration: below there is no mass
+
   /// Of the sum of the concentrations.
   LogNormal strength_prior() const { return {0.5 * static_cast<double>(levels()), 1.0}; }
-  void set_strength(double strength) {
-    const double concentration = strength / static_cast<double>(levels());
-    set_hyper(&concentration);
+
+  /// The numbers of cells of each level in the clusters that have any, and of all levels; zeros, which count
+  /// nothing, fill up lanes.
+  void count_cells(std::span<const double* const> clusters) {
+    cells_.clear();
+    first_.assign(1, 0);
+    const auto end = [&] {
+      cells_.resize((cells_.size() + kLanes - 1) / kLanes * kLanes);
+      first_.push_back(cells_.size());
+    };
+    for (std::size_t l = 0; l < levels(); ++l) {
+      for (const double* stats : clusters)
+        if (stats[l] != 0.0) cells_.push_back(stats[l]);
+      end();
+    }
+    for (const double* stats : clusters) cells_.push_back(count(stats));
+    end();
   }
-  const CountTable& table(std::size_t level) const { return *tables_[learns_ ? 0 : level]; }
+  /// Sum of log Gamma(weight + n) - log Gamma(weight) over the numbers n of a level, or of all levels.
+  double log_rising(std::size_t level, double weight) const {
+    if (first_[level] == first_[level + 1]) return 0.0;
+    const Lanes none = log_gamma(broadcast(weight));
+    Lanes total{};
+    for (std::size_t i = first_[level]; i < first_[level + 1]; i += kLanes)
+      total += log_gamma(weight + load_lanes(cells_.data() + i)) - none;
+    double sum = 0.0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += total[lane];
+    return sum;
+  }
+  void update_level(std::size_t level, Stream& stream, double power) {
+    const LogNormal prior = strength_prior();
+    double others = 0.0;
+    for (std::size_t l = 0; l < levels(); ++l)
+      if (l != level) others += concentration_[l];
+    const double all_weights = mean_weight_ * static_cast<double>(levels());
+    const auto log_density = [&](double log_value) {
+      const double value = std::exp(log_value);
+      const double total = others + value;
+      const double log_total = std::log(total);
+      return mean_weight_ * log_value + prior.log_kernel(log_total) - all_weights * log_total +
+             power * (log_rising(level, value) - log_rising(levels(), total));
+    };
+    constexpr double kReach = 20.0;  // standard deviations of the sum: beyond them there is nothing
+    const double low = std::log(kLeast);
+    const double high = std::log(prior.center) + kReach * prior.sd;
+    double& own = concentration_[level];
+    own = std::exp(draw_slice(stream, log_density, std::clamp(std::log(own), low, high), 1.0, low, high));
+  }
+  void update_strength(Stream& stream, double power) {
+    const double before = std::accumulate(concentration_.begin(), concentration_.end(), 0.0);
+    const auto log_likelihood = [&](double strength) {
+      double sum = -log_rising(levels(), strength);
+      for (std::size_t l = 0; l < levels(); ++l)
+        sum += log_rising(l, strength / before * concentration_[l]);
+      return power * sum;
+    };
+    const double factor = strength_prior().update(before, log_likelihood, stream) / before;
+    for (double& value : concentration_) value = std::max(factor * value, kLeast);
+  }
+  /// What follows the concentrations.
+  void refill() {
+    total_ = std::accumulate(concentration_.begin(), concentration_.end(), 0.0);
+    for (std::size_t l = 0; l < levels(); ++l) tables_[l].own().refill(concentration_[l]);
+    total_table_.own().refill(total_);
+  }
+  const CountTable& table(std::size_t level) const { return *tables_[level]; }
   double count(const double* stats) const { return std::accumulate(stats, stats + levels(), 0.0); }
+
   std::vector<double> concentration_;
   double total_;
   bool learns_ = false;
+  double mean_weight_ = kEqualMeans;
   std::vector<Table> tables_;
   Table total_table_;
+  std::vector<double> cells_;       // room for count_cells
+  std::vector<std::size_t> first_;  // where the numbers of each level begin in it
 };
 
 FamilyEntry categorical_entry();

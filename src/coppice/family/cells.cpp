@@ -20,6 +20,9 @@ namespace {
 constexpr double kMostTrialsTabulated = 200'000.0;
 /// With more trials than these single cells leave a table whose size is limited.
 constexpr double kMostTrialsOfOwnTable = 2'000.0;
+/// Tables of learned concentrations of single levels and of all: what is filled again with every update.
+constexpr std::size_t kLargestOfLevel = 127;
+constexpr std::size_t kLargestOfLevels = 511;
 /// Marks a fraction that is not given.
 constexpr double kNoShare = 1e300;
 
@@ -106,6 +109,17 @@ std::vector<double> level_concentration(const FamilyInputs& inputs, std::size_t 
   return values;
 }
 
+/// Of every level in the Dirichlet prior of the learned means. A run that does not say it, of an earlier
+/// version, learned none.
+double weight_of_means(const FamilyInputs& inputs) {
+  constexpr double kUniform = 1.0;
+  const Setting* stored = inputs.whole_block("mean_weight");
+  if (inputs.is_rebuilt && stored == nullptr) return CategoricalCell::kEqualMeans;
+  const double weight = inputs.is_rebuilt ? stored->numbers[0] : kUniform;
+  inputs.record("mean_weight", Setting::number(weight));
+  return weight;
+}
+
 std::vector<CategoricalCell> categorical_cells(const FamilyInputs& inputs) {
   std::vector<CategoricalCell> cells;
   std::map<double, std::shared_ptr<const CountTable>> tables;
@@ -115,19 +129,22 @@ std::vector<CategoricalCell> categorical_cells(const FamilyInputs& inputs) {
     return CategoricalCell::Table(table);
   };
   const bool learns = inputs.learns({"concentration"});
+  const double mean_weight = learns ? weight_of_means(inputs) : 0.0;
   for (std::size_t j = 0; j < inputs.columns.size(); ++j) {
     const std::size_t levels = std::max<std::size_t>(inputs.columns[j]->levels.size(), 2);
     std::vector<double> concentration = level_concentration(inputs, j, levels);
     inputs.record("concentration", j, Setting::vector(concentration));
+    const double total = std::accumulate(concentration.begin(), concentration.end(), 0.0);
+    std::vector<CategoricalCell::Table> of_level;
     if (learns) {
-      cells.emplace_back(levels, concentration[0], own_count_table(concentration[0], 2 * inputs.rows),
-                         own_count_table(concentration[0] * static_cast<double>(levels), 2 * inputs.rows));
+      for (const double value : concentration)
+        of_level.push_back(own_count_table(value, 2 * inputs.rows, kLargestOfLevel));
+      cells.emplace_back(std::move(concentration), std::move(of_level),
+                         own_count_table(total, 2 * inputs.rows, kLargestOfLevels), mean_weight);
       continue;
     }
-    std::vector<CategoricalCell::Table> of_level;
     for (const double value : concentration) of_level.push_back(table_of(value));
-    CategoricalCell::Table total = table_of(std::accumulate(concentration.begin(), concentration.end(), 0.0));
-    cells.emplace_back(std::move(concentration), std::move(of_level), std::move(total));
+    cells.emplace_back(std::move(concentration), std::move(of_level), table_of(total));
   }
   return cells;
 }

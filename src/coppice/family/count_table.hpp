@@ -89,10 +89,9 @@ class CountTable {
 };
 
 /// A column's own table of a learned offset: its size is limited, since chains have copies and change them.
-inline TableOf<CountTable> own_count_table(double offset, std::size_t largest) {
-  constexpr std::size_t kLargestOwn = 16384;
-  auto table = std::make_unique<CountTable>(offset, std::min(largest, kLargestOwn));
-  if (largest > kLargestOwn) table->allow_beyond();
+inline TableOf<CountTable> own_count_table(double offset, std::size_t largest, std::size_t most = 16384) {
+  auto table = std::make_unique<CountTable>(offset, std::min(largest, most));
+  if (largest > most) table->allow_beyond();
   return TableOf<CountTable>(std::move(table));
 }
 

@@ -6,6 +6,7 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/family/factor_matrix.hpp"
 #include "coppice/family/gaussian_kernel.hpp"
 #include "coppice/family/packed_cholesky.hpp"
 
@@ -15,19 +16,6 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 namespace kernel = gaussian_kernel;
-
-Matrix lower_factor(const double* packed, std::size_t d) {
-  Matrix factor = Matrix::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
-  for (std::size_t j = 0; j < d; ++j)
-    for (std::size_t i = j; i < d; ++i)
-      factor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = *packed++;
-  return factor;
-}
-
-void pack(const Matrix& factor, double* packed) {
-  for (Eigen::Index j = 0; j < factor.cols(); ++j)
-    for (Eigen::Index i = j; i < factor.rows(); ++i) *packed++ = factor(i, j);
-}
 
 }  // namespace
 
@@ -87,7 +75,7 @@ void Gaussian::set_factor(double* stats, const std::vector<double>& lambda) cons
   if (factorization.info() != Eigen::Success)
     fail(ErrorCode::configuration, "gaussian: scale must be a symmetric positive definite {} x {} matrix", d_,
          d_);
-  pack(factorization.matrixL(), stats + kMean + d_);
+  pack_factor(factorization.matrixL(), stats + kMean + d_);
   stats[1] = log_determinant(stats + kMean + d_, d_);
 }
 
@@ -269,7 +257,7 @@ void Gaussian::draw_theta(const double* stats, Stream& stream, double* theta) co
   const Vector mean =
       Eigen::Map<const Vector>(stats + kMean, d) + lower * noise / std::sqrt(stats[kStrength]);
   std::copy(mean.data(), mean.data() + d, theta);
-  pack(lower, theta + d_);
+  pack_factor(lower, theta + d_);
 }
 
 void Gaussian::draw(const double* theta, Stream& stream, double* row) const {

@@ -209,6 +209,12 @@ class GaussianLikelihoods final : public Likelihoods {
   std::unordered_map<std::string, std::vector<double>> patterns_;
 };
 
+double sum_of(Lanes values) {
+  double total = 0.0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) total += values[lane];
+  return total;
+}
+
 /// Means of the rows, then the sums of e e' over the rows, a row-major matrix of which the upper triangle has
 /// a meaning; e is the distance from the mean.
 struct RowMoments {
@@ -221,24 +227,44 @@ struct RowMoments {
   const double* operator[](std::size_t i) const { return rows + which[i] * stride; }
 };
 
-/// A few columns: every sum in a register of its own.
+/// A few columns: eight rows side by side, so that a sum does not wait for the one before it.
 template <std::size_t D>
 void take_moments(const RowMoments& of) {
-  double mean[D] = {};
-  for (std::size_t i = 0; i < of.which.size(); ++i)
-    for (std::size_t j = 0; j < D; ++j) mean[j] += of[i][j];
-  for (double& value : mean) value /= static_cast<double>(of.which.size());
-  double sums[D][D] = {};
-  for (std::size_t i = 0; i < of.which.size(); ++i) {
-    double e[D];
-    for (std::size_t j = 0; j < D; ++j) e[j] = of[i][j] - mean[j];
+  const std::size_t count = of.which.size();
+  const std::size_t whole = count / kLanes * kLanes;
+  const auto gather = [&](std::size_t i, Lanes* cells) {
+#pragma GCC unroll 8
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+#pragma GCC unroll 8
+      for (std::size_t j = 0; j < D; ++j) cells[j][lane] = of[i + lane][j];
+  };
+  Lanes cells[D];
+  Lanes totals[D] = {};
+  for (std::size_t i = 0; i < whole; i += kLanes) {
+    gather(i, cells);
+    for (std::size_t j = 0; j < D; ++j) totals[j] += cells[j];
+  }
+  for (std::size_t j = 0; j < D; ++j) {
+    double total = sum_of(totals[j]);
+    for (std::size_t i = whole; i < count; ++i) total += of[i][j];
+    of.mean[j] = total / static_cast<double>(count);
+  }
+  Lanes sums[D][D] = {};
+  for (std::size_t i = 0; i < whole; i += kLanes) {
+    gather(i, cells);
+#pragma GCC unroll 8
+    for (std::size_t j = 0; j < D; ++j) cells[j] -= of.mean[j];
 #pragma GCC unroll 8
     for (std::size_t a = 0; a < D; ++a)
 #pragma GCC unroll 8
-      for (std::size_t b = a; b < D; ++b) sums[a][b] += e[a] * e[b];
+      for (std::size_t b = a; b < D; ++b) sums[a][b] += cells[a] * cells[b];
   }
-  std::copy_n(mean, D, of.mean);
-  std::copy_n(&sums[0][0], D * D, of.scatter);
+  for (std::size_t a = 0; a < D; ++a)
+    for (std::size_t b = a; b < D; ++b) {
+      double total = sum_of(sums[a][b]);
+      for (std::size_t i = whole; i < count; ++i) total += (of[i][a] - of.mean[a]) * (of[i][b] - of.mean[b]);
+      of.scatter[a * D + b] = total;
+    }
 }
 
 /// Eight columns or more: sums of eight columns at a time; the last eight may overlap those before them.

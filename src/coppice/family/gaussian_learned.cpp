@@ -1,11 +1,12 @@
 // The Gaussian family with a learned prior: from the prior's values, which are for standardized columns, to
 // those of the columns as they are, and statistics that follow when they change.
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/family/factor_matrix.hpp"
 #include "coppice/family/gaussian.hpp"
 #include "coppice/family/gaussian_diagonal.hpp"
 #include "coppice/family/packed_cholesky.hpp"
@@ -15,20 +16,6 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
-
-Matrix lower_factor(const double* packed, std::size_t d) {
-  const auto size = static_cast<Eigen::Index>(d);
-  Matrix factor = Matrix::Zero(size, size);
-  for (Eigen::Index j = 0; j < size; packed += size - j, ++j)
-    factor.col(j).tail(size - j) = Eigen::Map<const Vector>(packed, size - j);
-  return factor;
-}
-
-void pack(const Matrix& lower, double* packed) {
-  const Eigen::Index d = lower.cols();
-  for (Eigen::Index j = 0; j < d; packed += d - j, ++j)
-    Eigen::Map<Vector>(packed, d - j) = lower.col(j).tail(d - j);
-}
 
 }  // namespace
 
@@ -206,7 +193,7 @@ void Gaussian::factorize_packed(double* packed) const {
   const Eigen::LLT<Eigen::Ref<Matrix>> factorization(matrix);
   // Rounding may have taken what the prior gave: the careful way gives it back.
   if (factorization.info() != Eigen::Success) return factorize(packed, d_, empty_.data() + kMean + d_);
-  pack(matrix, packed);
+  pack_factor(matrix, packed);
 }
 
 void Gaussian::merge_wide(double* stats, const double* other) const {
@@ -235,7 +222,7 @@ void Gaussian::merge_wide(double* stats, const double* other) const {
   for (std::size_t j = 0; j < d_; ++j)
     stats[kMean + j] = shift_[j] + mean(static_cast<Eigen::Index>(j)) * (n / k);
   double* factor = stats + kMean + d_;
-  pack(lambda, factor);
+  pack_factor(lambda, factor);
   factorize_packed(factor);
   stats[0] = n;
   stats[kStrength] = k;

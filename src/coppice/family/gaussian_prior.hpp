@@ -6,7 +6,7 @@
 // A large nu makes all clusters share one covariance, a large w draws that toward a diagonal.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <cstddef>
 #include <span>
 #include <string>

@@ -5,7 +5,8 @@
 // A cell that learns has: hyper_names, hyper_size (0 if it does not learn), get_hyper, set_hyper,
 // log_hyper_prior (the density of the numbers that get_hyper writes), draw_hyper_prior, and update_hyper, a
 // slice update of every coordinate given the statistics of the clusters, whose likelihood counts to a power
-// (1 but in tempered replicas; the hyper-prior is as it is).
+// (1 but in tempered replicas; the hyper-prior is as it is). It may have hyper_slices, if an update does not
+// make hyper_size slices, and has_hyper (whether these are its numbers), if it may have more than eight.
 #pragma once
 
 #include <algorithm>

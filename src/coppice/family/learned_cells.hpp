@@ -18,13 +18,18 @@ namespace coppice {
 template <typename Cell>
 struct LearnedCells {
   static constexpr bool kLearns = requires(Cell& cell, Stream& stream) { cell.draw_hyper_prior(stream); };
-  static constexpr std::size_t kMostHyper = 8;  // of one cell
 
   static std::size_t size_of(const Cell& cell) {
     if constexpr (kLearns)
       return cell.hyper_size();
     else
       return 0;
+  }
+  static std::size_t slices_of(const Cell& cell) {
+    if constexpr (requires { cell.hyper_slices(); })
+      return cell.hyper_slices();
+    else
+      return size_of(cell);
   }
   static std::size_t size(const std::vector<Cell>& cells) {
     std::size_t total = 0;
@@ -59,12 +64,20 @@ struct LearnedCells {
       if (count == 0) return;
       for (std::size_t i = 0; i < count; ++i)
         if (!std::isfinite(values[i]) || !Cell::is_valid_hyper(i, values[i]))
-          fail(ErrorCode::bad_data, "the hyper-parameter {} of {} cannot be {}", Cell::hyper_names()[i],
+          fail(ErrorCode::bad_data, "the hyper-parameter {} of {} cannot be {}", cell.hyper_names()[i],
                family, values[i]);
       // Tables are not filled again for values that they already have.
+      if (!has(cell, values)) cell.set_hyper(values);
+    }
+  }
+  static bool has(const Cell& cell, const double* values) {
+    if constexpr (requires { cell.has_hyper(values); }) {
+      return cell.has_hyper(values);
+    } else {
+      constexpr std::size_t kMostHyper = 8;
       double present[kMostHyper];
       cell.get_hyper(present);
-      if (!std::equal(present, present + count, values)) cell.set_hyper(values);
+      return std::equal(present, present + cell.hyper_size(), values);
     }
   }
   static std::vector<std::string> names(const std::vector<Cell>& cells,
@@ -73,7 +86,7 @@ struct LearnedCells {
     if constexpr (kLearns)
       for (std::size_t j = 0; j < cells.size(); ++j)
         if (cells[j].hyper_size() != 0)
-          for (const std::string& own : Cell::hyper_names()) list.push_back(columns[j] + "." + own);
+          for (const std::string& own : cells[j].hyper_names()) list.push_back(columns[j] + "." + own);
     return list;
   }
   static double log_prior(const std::vector<Cell>& cells) {
@@ -108,7 +121,7 @@ struct LearnedCells {
     for (const double* stats : clusters) rows += stats[0];
     double cost = 0.0;
     for (const auto& at : places) {
-      cost += kSliceCost * chunks * static_cast<double>(size_of(*at.cell));
+      cost += kSliceCost * chunks * static_cast<double>(slices_of(*at.cell));
       if constexpr (kLearns) cost += kTableEntryCost * static_cast<double>(at.cell->hyper_table_size());
     }
     const auto columns = static_cast<double>(places.size());

@@ -46,7 +46,8 @@ void check_expected_clusters(const Settings& given, const std::string& concentra
 Settings with_expected_clusters(const ModelEntry& model, Settings settings, std::size_t rows) {
   const auto expected = settings.find(kExpectClusters);
   const std::string& name = model.row_concentration;
-  if (expected == settings.end() || name.empty() || settings.contains(name + "-prior")) return settings;
+  if (expected == settings.end() || !model.has_row_concentration() || settings.contains(name + "-prior"))
+    return settings;
   const std::vector<double>& numbers = expected->second.numbers;
   const GammaPrior prior = numbers.size() == 1 ? match_cluster_count(rows, numbers[0])
                                                : match_cluster_count(rows, numbers[0], numbers[1]);

@@ -265,8 +265,9 @@ struct ModelEntry {
   /// --expect-clusters gives; empty: the model has no such setting.
   std::string row_concentration = {};
   /// The Chinese restaurant process that alone seats the rows at the coarsest level, by its concentration;
-  /// nothing with settings under which that is another law. Null: it always is.
-  std::optional<Concentration> (*row_seating)(const ParameterValues&) = nullptr;
+  /// nothing where (or with settings under which) that is another law.
+  std::optional<Concentration> (*row_seating)(const ParameterValues&) =
+      [](const ParameterValues&) -> std::optional<Concentration> { return std::nullopt; };
   /// Why rows cannot have weights (TiedCopies) with these settings, as the rest of a sentence that begins
   /// with the name of the model; empty if they can. Null: they never can.
   std::string (*refuses_weights)(const ParameterValues&) = nullptr;
@@ -283,8 +284,8 @@ struct ModelEntry {
   std::vector<LabelBaseline> label_baselines = {};  // of a classifier: what it is compared with
   std::vector<TraceSelection> selections = {};      // ways to select a draw as the reported hierarchy
 
-  /// What its chains do with the family; nullptr: they use it as it is. If they learn hyper-parameters, the
-  /// family's hyper_traces come after the model's own traces.
+  /// What its chains do with the family; nullptr: they use it as it is, with all settings. If they learn
+  /// hyper-parameters, the family's hyper_traces come after the model's own traces.
   ChainAbilities (*abilities)(const ParameterValues&) = nullptr;
 
   /// A fit is one chain with one draw: its state when it ends or is stopped.
@@ -307,8 +308,21 @@ struct ModelEntry {
   bool resolves_settings() const { return resolve != nullptr; }
   /// Its predictor draws new rows, imputes their cells and predicts new columns.
   bool has_new_cells() const { return predicts_new_cells; }
+  /// The prior of its number of clusters can be given (--expect-clusters).
+  bool has_row_concentration() const { return !row_concentration.empty(); }
+  /// Rows may have weights, with some settings at least.
+  bool takes_weights() const { return refuses_weights != nullptr; }
+  /// With some settings its chains learn the family's hyper-parameters or fill in missing cells.
+  bool adapts_family() const { return abilities != nullptr; }
+  /// Draws of its prior are views with row clusters of their own.
+  bool draws_views() const { return has_views() && !is_greedy(); }
   /// One of its traces scores held-out rows.
   bool has_held_out_trace() const { return !held_out_trace.empty(); }
+
+  /// What chains with these settings do with the family.
+  ChainAbilities abilities_with(const ParameterValues& values) const {
+    return adapts_family() ? abilities(values) : ChainAbilities{};
+  }
 
   /// Names of the model's own traces, in order.
   std::vector<std::string> trace_names(const ParameterValues& values) const {
@@ -321,7 +335,7 @@ struct ModelEntry {
 /// Names of the trace values of a problem: the model's own, then those of what its family learns.
 inline std::vector<std::string> trace_names(const ModelEntry& model, const Problem& problem) {
   std::vector<std::string> names = model.trace_names(problem.parameters);
-  if (model.abilities == nullptr || !model.abilities(problem.parameters).learns_hyper) return names;
+  if (!model.abilities_with(problem.parameters).learns_hyper) return names;
   for (std::string& name : problem.family->hyper_trace_names()) names.push_back(std::move(name));
   return names;
 }

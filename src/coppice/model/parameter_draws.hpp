@@ -2,8 +2,6 @@
 // million rows keeps a few kilobytes for a draw.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +18,6 @@ class ParameterDraws {
   virtual void take_parameters(std::string_view bytes) = 0;
   /// A message to which blocks answer with the labels of their rows in that draw.
   virtual std::string label_question(std::string_view bytes) const = 0;
-  /// The payload for a predictor that sees these rows only (ascending).
-  virtual std::string payload_of_rows(std::span<const std::uint64_t> rows) const = 0;
 };
 
 }  // namespace coppice

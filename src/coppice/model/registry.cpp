@@ -5,19 +5,27 @@
 
 #include "coppice/base/close_names.hpp"
 #include "coppice/base/error.hpp"
-#include "coppice/model/bhc/bhc.hpp"
-#include "coppice/model/bhcc/bhcc.hpp"
-#include "coppice/model/bnmc/bnmc.hpp"
-#include "coppice/model/crosscat/crosscat.hpp"
-#include "coppice/model/nhcm/nhcm.hpp"
-#include "coppice/model/nrmm/nrmm.hpp"
-#include "coppice/model/rbhmc/rbhmc.hpp"
+
+// THE LIST: the folder of a model NAME defines NAME_entry(). Programs show them in this order.
+// clang-format off
+#define COPPICE_MODELS(model) \
+  model(nrmm) \
+  model(rbhmc) \
+  model(nhcm) \
+  model(bhc) \
+  model(bhcc) \
+  model(crosscat) \
+  model(bnmc)
+// clang-format on
 
 namespace coppice {
 
+#define COPPICE_DECLARE(name) ModelEntry name##_entry();
+COPPICE_MODELS(COPPICE_DECLARE)
+
 const std::vector<ModelEntry>& all_models() {
-  static const std::vector<ModelEntry> models{nrmm_entry(), rbhmc_entry(),    nhcm_entry(), bhc_entry(),
-                                              bhcc_entry(), crosscat_entry(), bnmc_entry()};
+#define COPPICE_ENTRY(name) name##_entry(),
+  static const std::vector<ModelEntry> models{COPPICE_MODELS(COPPICE_ENTRY)};
   return models;
 }
 
@@ -37,6 +45,20 @@ std::vector<std::string> models_that(bool (ModelEntry::*can)() const) {
   for (const ModelEntry& entry : all_models())
     if ((entry.*can)()) names.push_back(entry.name);
   return names;
+}
+
+std::string samplers_in_blocks() {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : all_models()) {
+    const Parameter* sampler = find_parameter(entry.parameters, "sampler");
+    if (sampler == nullptr) continue;
+    for (const std::string& word : sampler->choices) {
+      const Settings given{{sampler->name, Setting{Setting::Shape::text, {}, 0, word}}};
+      if (entry.abilities_with(ParameterValues(entry.parameters, given)).in_blocks)
+        names.push_back(fmt::format("{} --{} {}", entry.name, sampler->name, word));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 const NewCells& new_cells_of(const Predictor& predictor) {

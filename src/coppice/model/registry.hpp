@@ -19,6 +19,9 @@ const ModelEntry& model_by_name(std::string_view name);
 /// The models that can do this, as in models_that(&ModelEntry::has_views), in the order of the list.
 std::vector<std::string> models_that(bool (ModelEntry::*can)() const);
 
+/// The samplers that ask blocks of rows, as flags: "NAME --sampler WORD", separated by commas.
+std::string samplers_in_blocks();
+
 /// The predictor as a NewCells. Throws Error{configuration} that lists the models that have one.
 const NewCells& new_cells_of(const Predictor& predictor);
 

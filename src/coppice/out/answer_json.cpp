@@ -118,6 +118,7 @@ ordered_json learned_values_json(const SavedRun& run) {
                     {"family", value.family},
                     {"parameter", value.parameter},
                     {"transform", value.is_log ? "log" : ""},
+                    {"level", value.level},
                     {"mean", value.mean},
                     {"sd", value.sd},
                     {"q05", value.q05},

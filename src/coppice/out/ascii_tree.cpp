@@ -85,9 +85,9 @@ std::size_t width_of(std::uint32_t value) {
   return is_control(value) || is_in(value, kMarks) ? 0 : is_in(value, kWide) ? 2 : 1;
 }
 
-class Drawing {
+class LinkageDrawing {
  public:
-  Drawing(const Linkage& tree, std::span<const std::string> names, const AsciiTreeOptions& options)
+  LinkageDrawing(const Linkage& tree, std::span<const std::string> names, const AsciiTreeOptions& options)
       : tree_(tree), names_(names), options_(options), width_(std::max<std::size_t>(options.width, 40)) {
     const auto low = std::partition_point(tree.merges.begin(), tree.merges.end(), [&](const Merge& merge) {
       return merge.height <= options.collapse_at;
@@ -274,7 +274,7 @@ std::string fit_to_width(std::string_view text, std::size_t width, bool unicode)
 std::string ascii_tree(const Linkage& tree, std::span<const std::string> names,
                        const AsciiTreeOptions& options) {
   check_names(tree, names);
-  return Drawing(tree, names, options).text();
+  return LinkageDrawing(tree, names, options).text();
 }
 
 }  // namespace coppice

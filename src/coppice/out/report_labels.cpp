@@ -18,13 +18,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 20'000;  // shown one by one; of more rows evenly spaced ones
+constexpr std::size_t kMostLabeledRows = 20'000;  // shown one by one; of more rows evenly spaced ones
 constexpr std::size_t kMostLabelCells = 2'500'000;
-constexpr std::size_t kMostColumns = 40;       // shown with each row: the most distinguishing ones
-constexpr std::size_t kMostCooccurring = 100;  // labels of the matrix: the most frequent ones
-constexpr std::size_t kMostTraits = 12;        // of a cluster
+constexpr std::size_t kMostColumnsOfARow = 40;  // shown with each row: the most distinguishing ones
+constexpr std::size_t kMostCooccurring = 100;   // labels of the matrix: the most frequent ones
+constexpr std::size_t kMostTraits = 12;         // of a cluster
 constexpr std::size_t kBins = 10;
-constexpr double kLeastShare = 0.005;  // cluster probabilities below it are left out
+constexpr double kLeastClusterShare = 0.005;  // cluster probabilities below it are left out
 
 class LabelCollector {
  public:
@@ -59,8 +59,8 @@ class LabelCollector {
  private:
   void choose_rows() {
     const std::size_t rows = run_.rows();
-    const std::size_t most =
-        std::clamp<std::size_t>(kMostLabelCells / std::max<std::size_t>(1, labels_.size()), 1, kMostRows);
+    const std::size_t most = std::clamp<std::size_t>(
+        kMostLabelCells / std::max<std::size_t>(1, labels_.size()), 1, kMostLabeledRows);
     for (std::size_t k = 0; k < std::min(rows, most); ++k)
       shown_.push_back(static_cast<std::uint32_t>(rows <= most ? k : k * rows / most));
   }
@@ -73,7 +73,7 @@ class LabelCollector {
       for (std::size_t d = 0; d < strength.size(); ++d)
         strength[d] = std::max(strength[d], entry.pattern.weight * values[d]);
     }
-    columns_ = largest(strength, kMostColumns);
+    columns_ = largest(strength, kMostColumnsOfARow);
   }
 
   ordered_json labels() const {
@@ -218,7 +218,7 @@ class LabelCollector {
       densities.push_back(static_cast<float>(p.log_density));
       ordered_json parts = ordered_json::array();
       for (std::size_t k = 0; k < own_[row].clusters.size(); ++k)
-        if (own_[row].clusters[k] >= kLeastShare) {
+        if (own_[row].clusters[k] >= kLeastClusterShare) {
           parts.push_back(k);
           parts.push_back(share(own_[row].clusters[k]));
         }

@@ -62,6 +62,8 @@ Verdict Analysis::chains_verdict() const {
   evidence.warmup = run_.config().warmup;
   evidence.exact = inexactness_note().empty();
   evidence.file = run_.file().path();
+  evidence.seconds = run_.file().elapsed().value_or(0.0);
+  evidence.is_until_trusted = run_.config().is_until_trusted();
   Verdict verdict = judge(evidence);
   if (verdict.trusted) note_diffuse(verdict);
   return verdict;

@@ -6,12 +6,12 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/data/transform.hpp"
+#include "coppice/post/interval.hpp"
 #include "coppice/post/units.hpp"
 
 namespace coppice {
 namespace {
 
-constexpr double kTail = 0.05;  // below and above an interval
 /// Counts up to it are enumerated.
 constexpr double kLargestList = 500.0;
 
@@ -171,8 +171,8 @@ ImputedCell summarize_grid(const SavedRun& run, std::size_t cell, const CellGrid
     return kMissing;
   };
   result.median = quantile(0.5);
-  result.low = quantile(kTail);
-  result.high = quantile(1.0 - kTail);
+  result.low = quantile(kIntervalTail);
+  result.high = quantile(1.0 - kIntervalTail);
   if (encoding.spike) result.probability_of_spike = mass.front();
   if (grid.discrete) {
     result.level = fmt::format("{}", decoded(grid.values[best]));

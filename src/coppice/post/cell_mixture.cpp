@@ -1,12 +1,12 @@
 #include "coppice/post/cell_mixture.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/special_functions.hpp"
 
 namespace coppice {
 namespace {
@@ -45,7 +45,7 @@ double NumberComponent::cdf(double x) const {
   const double z = (x - mean) / scale;
   if (std::isinf(dof)) return normal_cdf(z);
   if (std::isinf(z)) return z < 0.0 ? 0.0 : 1.0;
-  if (dof < kLeastDof) return boost::math::cdf(boost::math::students_t(dof), z);
+  if (dof < kLeastDof) return student_t_cdf(dof, z);
   return normal_cdf(normal_of_t(z, dof));
 }
 
@@ -67,13 +67,10 @@ NumberComponent::Partial NumberComponent::below(double x) const {
     square = share + z * part;
   } else if (dof > 2.0) {
     // t^2 = dof ((1 + t^2 / dof) - 1), and the first of these makes it a t density with dof - 2.
-    const boost::math::students_t law(dof);
-    share = boost::math::cdf(law, z);
-    part = -(dof + z * z) / (dof - 1.0) * boost::math::pdf(law, z);
-    square =
-        dof * ((dof - 1.0) / (dof - 2.0) *
-                   boost::math::cdf(boost::math::students_t(dof - 2.0), z * std::sqrt((dof - 2.0) / dof)) -
-               share);
+    share = student_t_cdf(dof, z);
+    part = -(dof + z * z) / (dof - 1.0) * student_t_density(dof, z);
+    square = dof *
+             ((dof - 1.0) / (dof - 2.0) * student_t_cdf(dof - 2.0, z * std::sqrt((dof - 2.0) / dof)) - share);
   } else {
     return {-kInfinity, kInfinity};
   }

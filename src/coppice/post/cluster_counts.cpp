@@ -162,9 +162,7 @@ std::vector<ClusterCounts> cluster_counts(const Analysis& analysis) {
   const SavedRun& run = analysis.run();
   if (analysis.is_classifier()) return {};
   std::vector<std::vector<double>> posterior = drawn_counts(analysis);
-  const std::optional<Concentration> seating = run.model().row_seating == nullptr
-                                                   ? std::nullopt
-                                                   : run.model().row_seating(run.setup().problem.parameters);
+  const std::optional<Concentration> seating = run.model().row_seating(run.setup().problem.parameters);
   if (run.contents().has_weights()) {
     // The prior's number of clusters is that of copies which happen to stay together: it has no simple law.
     std::vector<ClusterCounts> levels(run.levels());

@@ -11,16 +11,17 @@
 #include "coppice/model/pair_densities.hpp"
 #include "coppice/post/cell_grid.hpp"
 #include "coppice/post/draw_batches.hpp"
+#include "coppice/post/interval.hpp"
+#include "coppice/run/diagnostics.hpp"
 
 namespace coppice {
 namespace {
 
-constexpr std::size_t kMostDraws = 200;
-constexpr std::size_t kLeastDraws = 20;
+constexpr std::size_t kMostDependenceDraws = 200;
+constexpr std::size_t kLeastDependenceDraws = 20;
 /// Pairs of values whose densities are computed in a few seconds.
-constexpr double kEvaluations = 2e8;
-constexpr double kSlowEvaluations = 5e6;
-constexpr double kTail = 0.05;
+constexpr double kPairEvaluations = 2e8;
+constexpr double kSlowPairEvaluations = 5e6;
 
 struct PairInformation {
   double information = 0.0;
@@ -69,14 +70,6 @@ void densities_by_rows(const Predictor& predictor, std::size_t width, const Cell
   for (double& value : out) value = std::exp(value - top);
 }
 
-double quantile(std::vector<double> values, double p) {
-  std::sort(values.begin(), values.end());
-  const double place = p * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const double above = values[std::min(below + 1, values.size() - 1)];
-  return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
-}
-
 /// Whether the predictor has fast densities of the pair.
 bool is_fast(const SavedRun& run) {
   const std::unique_ptr<Predictor> predictor = run.model().make_predictor(run.setup().problem);
@@ -91,7 +84,8 @@ bool is_fast(const SavedRun& run) {
 double dependence_cost(const SavedRun& run, std::size_t pairs, const DependenceOptions& options) {
   const auto nodes = static_cast<double>(options.nodes);
   // A slow evaluation takes about as long as forty fast ones.
-  return static_cast<double>(pairs) * nodes * nodes * (is_fast(run) ? 1.0 : kEvaluations / kSlowEvaluations);
+  return static_cast<double>(pairs) * nodes * nodes *
+         (is_fast(run) ? 1.0 : kPairEvaluations / kSlowPairEvaluations);
 }
 
 std::vector<ColumnDependence> column_dependence(const SavedRun& run,
@@ -115,8 +109,9 @@ std::vector<ColumnDependence> column_dependence(const SavedRun& run,
   }
   std::size_t most = options.most_draws;
   if (most == 0) {
-    const double affordable = kEvaluations / std::max(1.0, dependence_cost(run, pairs.size(), options));
-    most = std::clamp(static_cast<std::size_t>(std::min(affordable, 1e6)), kLeastDraws, kMostDraws);
+    const double affordable = kPairEvaluations / std::max(1.0, dependence_cost(run, pairs.size(), options));
+    most = std::clamp(static_cast<std::size_t>(std::min(affordable, 1e6)), kLeastDependenceDraws,
+                      kMostDependenceDraws);
   }
   std::vector<std::vector<PairInformation>> drawn(pairs.size());
   const std::size_t width = run.setup().rows.width;
@@ -152,8 +147,8 @@ std::vector<ColumnDependence> column_dependence(const SavedRun& run,
     }
     const auto count = static_cast<double>(drawn[p].size());
     answers[p].mutual_information /= count;
-    answers[p].low = quantile(values, kTail);
-    answers[p].high = quantile(values, 1.0 - kTail);
+    answers[p].low = pooled_quantile({&values, 1}, kIntervalTail);
+    answers[p].high = pooled_quantile({&values, 1}, 1.0 - kIntervalTail);
     answers[p].correlation = std::sqrt(-std::expm1(-2.0 * answers[p].mutual_information));
     if (grids.at(pairs[p].first).discrete) answers[p].share_of_first = std::min(1.0, first_share / count);
     if (grids.at(pairs[p].second).discrete) answers[p].share_of_second = std::min(1.0, second_share / count);

@@ -4,29 +4,16 @@
 #include <cmath>
 
 #include "coppice/data/transform.hpp"
+#include "coppice/post/average.hpp"
 #include "coppice/post/units.hpp"
 
 namespace coppice {
 namespace {
 
 /// Cells looked at in all draws together; draws that are evenly spaced stand for all.
-constexpr std::size_t kMostCells = 20'000'000;
-constexpr std::size_t kLeastDraws = 20;
-constexpr std::size_t kMostDraws = 200;
-
-double ratio(double sum, double freedom) { return freedom > 0.0 ? sum / freedom : std::nan(""); }
-
-/// The means of what is there.
-struct Average {
-  double sum = 0.0, count = 0.0;
-
-  void add(double value) {
-    if (std::isnan(value)) return;
-    sum += value;
-    count += 1.0;
-  }
-  double mean() const { return ratio(sum, count); }
-};
+constexpr std::size_t kMostComparedCells = 20'000'000;
+constexpr std::size_t kLeastComparedDraws = 20;
+constexpr std::size_t kMostComparedDraws = 200;
 
 /// A column as it is compared: its values in the data's units, and on the scale of the model.
 struct Compared {
@@ -75,7 +62,7 @@ PooledVariance pooled_variance(std::span<const double> values, std::span<const L
     within += inside * inside;
     overall += outside * outside;
   }
-  return {ratio(within, counts[clusters] - occupied), ratio(overall, counts[clusters] - 1.0)};
+  return {mean_of_sum(within, counts[clusters] - occupied), mean_of_sum(overall, counts[clusters] - 1.0)};
 }
 
 PooledVariance pooled_difference(std::span<const double> codes, std::size_t levels,
@@ -98,7 +85,7 @@ PooledVariance pooled_difference(std::span<const double> codes, std::size_t leve
       squares += counts[c * levels + level] * counts[c * levels + level];
     }
     const double sum = total > 0.0 ? total - squares / total : 0.0;
-    if (c == clusters) return {ratio(within, freedom), ratio(sum, total - 1.0)};
+    if (c == clusters) return {mean_of_sum(within, freedom), mean_of_sum(sum, total - 1.0)};
     within += sum;
     freedom += std::max(0.0, total - 1.0);
   }
@@ -114,8 +101,8 @@ std::vector<ColumnSeparation> column_separation(const Analysis& analysis) {
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), table);
   const std::size_t cells = std::max<std::size_t>(1, run.rows() * table.columns.size());
-  const LabelMatrix draws =
-      analysis.partitions(1, run.rows() * std::clamp(kMostCells / cells, kLeastDraws, kMostDraws));
+  const LabelMatrix draws = analysis.partitions(
+      1, run.rows() * std::clamp(kMostComparedCells / cells, kLeastComparedDraws, kMostComparedDraws));
   std::vector<std::size_t> clusters;
   for (std::size_t draw = 0; draw < draws.draws(); ++draw)
     clusters.push_back(static_cast<std::size_t>(*std::max_element(draws[draw].begin(), draws[draw].end())) +

@@ -17,8 +17,8 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kNodes = 256;
-constexpr std::size_t kMostDraws = 1000;
+constexpr std::size_t kConditionalNodes = 256;
+constexpr std::size_t kMostConditionalDraws = 1000;
 
 /// A text as a cell of CSV.
 std::string quoted(const std::string& text) {
@@ -32,10 +32,10 @@ std::string quoted(const std::string& text) {
 
 ImputedCell cell_on_grid(const SavedRun& run, const double* row, std::size_t column, std::size_t threads) {
   const std::size_t cell = cell_of_column(run, column);
-  const CellGrid grid = make_cell_grid(run, cell, kNodes);
+  const CellGrid grid = make_cell_grid(run, cell, kConditionalNodes);
   std::vector<double> log_sums(grid.values.size(), kMinusInfinity);
   const std::size_t width = run.setup().rows.width;
-  const std::size_t most = std::min(kMostDraws, draws_for_prediction(run, 0));
+  const std::size_t most = std::min(kMostConditionalDraws, draws_for_prediction(run, 0));
   for_each_batch(run, most, threads, [&](std::span<const TakenDraw> batch) {
     parallel_for(grid.values.size(), threads, [&](std::size_t k) {
       std::vector<double> variant(row, row + width);

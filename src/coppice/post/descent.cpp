@@ -4,16 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "coppice/base/lanes.hpp"
+
 namespace coppice {
 
 namespace {
 
-constexpr std::size_t kLanes = 8;
 constexpr std::size_t kRowBlock = 16;  // rows whose labels are gathered together, a cache line of each draw
-constexpr double kLeastGain = 1e-12;   // smaller ones are rounding, and could make rows go round in circles
 constexpr std::size_t kSpareClusters = 6;  // empty clusters that rows may open
-
-typedef double Vector __attribute__((vector_size(kLanes * sizeof(double))));
 
 }  // namespace
 
@@ -178,17 +176,16 @@ void Descent::set_count(std::size_t line, std::size_t cluster, std::uint32_t cou
 void Descent::sum_gains(const std::uint32_t* lines, double* sums) const {
   const std::size_t count = draws_.size();
   for (std::size_t first = 0; first < width_; first += kLanes) {
-    Vector even = {};
-    Vector odd = {};
+    Lanes even = {};
+    Lanes odd = {};
     const double* column = table_.data() + first;
     std::size_t d = 0;
     for (; d + 2 <= count; d += 2) {  // two sums, because each is a chain of dependent additions
-      even += *reinterpret_cast<const Vector*>(column + lines[d] * width_);
-      odd += *reinterpret_cast<const Vector*>(column + lines[d + 1] * width_);
+      even += load_lanes(column + lines[d] * width_);
+      odd += load_lanes(column + lines[d + 1] * width_);
     }
-    if (d < count) even += *reinterpret_cast<const Vector*>(column + lines[d] * width_);
-    even += odd;
-    for (std::size_t l = 0; l < kLanes; ++l) sums[first + l] = even[l];
+    if (d < count) even += load_lanes(column + lines[d] * width_);
+    store_lanes(sums + first, even + odd);
   }
 }
 

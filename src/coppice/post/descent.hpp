@@ -23,6 +23,9 @@
 
 namespace coppice {
 
+/// Smaller gains are rounding, and could make rows go round in circles.
+inline constexpr double kLeastGain = 1e-12;
+
 /// f(0), ..., f(rows) of the loss.
 std::vector<double> loss_terms(Loss loss, std::size_t rows);
 

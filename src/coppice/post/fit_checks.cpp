@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <map>
 
+#include "coppice/base/special_functions.hpp"
 #include "coppice/data/text.hpp"
 #include "coppice/model/member_draws.hpp"
 #include "coppice/prior/cluster_count.hpp"
@@ -17,9 +17,9 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kPlaces = 20;          // one more than the replicates of a cell
-constexpr std::size_t kMostCells = 400'000;  // placed in all columns together
-constexpr std::size_t kLeastRows = 200;
+constexpr std::size_t kPlaces = 20;                 // one more than the replicates of a cell
+constexpr std::size_t kMostCheckedCells = 400'000;  // placed in all columns together
+constexpr std::size_t kLeastCheckedRows = 200;
 constexpr std::size_t kShownPlaces = 10;
 constexpr double kLeastExpected = 5.0;
 
@@ -124,7 +124,7 @@ FitCheck check_column(const SavedRun& run, std::size_t cell, const std::vector<s
 /// Of models in which one Chinese restaurant process seats the rows.
 void check_cluster_count(const SavedRun& run, const SavedDraw& draw, std::vector<FitCheck>& checks) {
   const ModelEntry& model = run.model();
-  if (model.row_seating == nullptr || model.has_views()) return;
+  if (model.has_views()) return;
   const std::optional<Concentration> seating = model.row_seating(run.setup().problem.parameters);
   if (!seating) return;
   double alpha = seating->start();
@@ -195,8 +195,7 @@ double uniformity(const std::vector<std::size_t>& counts) {
   double statistic = 0.0;
   for (const std::size_t count : join(counts, bins))
     statistic += (static_cast<double>(count) - expected) * (static_cast<double>(count) - expected) / expected;
-  return boost::math::cdf(
-      boost::math::complement(boost::math::chi_squared(static_cast<double>(bins - 1)), statistic));
+  return chi_squared_tail(static_cast<double>(bins - 1), statistic);
 }
 
 FitReport check_fit(const SavedRun& run, std::size_t most_rows) {
@@ -210,7 +209,7 @@ FitReport check_fit(const SavedRun& run, std::size_t most_rows) {
   if (members == nullptr) return report;
   const std::size_t width = std::max<std::size_t>(run.setup().rows.width, 1);
   const std::vector<std::size_t> rows =
-      spaced_members(run.rows(), std::min(most_rows, std::max(kMostCells / width, kLeastRows)));
+      spaced_members(run.rows(), std::min(most_rows, std::max(kMostCheckedCells / width, kLeastCheckedRows)));
   report.rows = rows.size();
   report.draw = run.draws_per_chain() - 1;
   run.for_each_draw(0, [&](const SavedDraw& draw) {

@@ -14,6 +14,7 @@
 #include "coppice/model/registry.hpp"
 #include "coppice/post/cell_mixture.hpp"
 #include "coppice/post/draw_batches.hpp"
+#include "coppice/post/interval.hpp"
 #include "coppice/post/least_values.hpp"
 #include "coppice/post/predict.hpp"
 #include "coppice/post/units.hpp"
@@ -22,13 +23,12 @@ namespace coppice {
 namespace {
 
 constexpr std::size_t kPredictiveBudget = 20'000'000;
-constexpr std::size_t kLeastDraws = 100;
+constexpr std::size_t kLeastImputingDraws = 100;
 /// Counts are given a most probable value if no value in the data is larger, and if that takes no more
 /// numbers.
-constexpr double kLargestMode = 1024.0;
+constexpr double kLargestImputedMode = 1024.0;
 constexpr std::size_t kMoreValues = 10;
 constexpr std::size_t kMassBudget = 20'000'000;
-constexpr double kTail = 0.05;  // below and above the interval
 
 bool has_levels(Kind kind) { return kind == Kind::binary || kind == Kind::category; }
 
@@ -114,8 +114,8 @@ class CellCollector {
                                         : units.location(mixture.quantile(p));
     };
     cell.median = quantile(0.5);
-    cell.low = quantile(kTail);
-    cell.high = quantile(1.0 - kTail);
+    cell.low = quantile(kIntervalTail);
+    cell.high = quantile(1.0 - kIntervalTail);
     if (encoding.spike) cell.probability_of_spike = mixture.spike_probability();
     if (mass.empty()) return;
     const auto best = std::max_element(mass.begin(), mass.end());
@@ -164,7 +164,7 @@ class CellCollector {
         double largest = 0.0;
         for (const double value : column.values)
           if (!is_missing(value)) largest = std::max(largest, value);
-        if (column.kind == Kind::count && largest <= kLargestMode)
+        if (column.kind == Kind::count && largest <= kLargestImputedMode)
           values_[i] = 2 * static_cast<std::size_t>(largest) + kMoreValues;
       }
     }
@@ -360,7 +360,7 @@ Imputation impute_cells(const SavedRun& run, const Table& table, const Rows* new
     std::size_t most = options.most_draws;
     if (most == 0)
       most = std::min(draws_for_prediction(run, 0),
-                      std::max(kLeastDraws, kPredictiveBudget / result.cells.size()));
+                      std::max(kLeastImputingDraws, kPredictiveBudget / result.cells.size()));
     CellCollector collector(run, result.cells, evenly_spaced_draws(run, most), new_rows);
     for_each_batch(run, most, options.threads,
                    [&](std::span<const TakenDraw> batch) { collector.take(batch, options.threads); });
@@ -380,8 +380,7 @@ Imputation impute(const SavedRun& run, const ImputeOptions& options) {
 
 bool can_impute_new_cell(const SavedRun& run, std::size_t cell) {
   const Family& family = *run.setup().plan.family;
-  return family.of_cells({&cell, 1}) != nullptr ||
-         (run.model().abilities != nullptr && family.must_fill(cell));
+  return family.of_cells({&cell, 1}) != nullptr || (run.model().adapts_family() && family.must_fill(cell));
 }
 
 Imputation impute(const SavedRun& run, const Table& rows, const ImputeOptions& options) {

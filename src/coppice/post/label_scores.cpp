@@ -9,7 +9,7 @@
 namespace coppice {
 namespace {
 
-double ratio(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
+double fraction_of(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
 /// Of a probability that may be rounded to nothing.
 double log_of(double probability) { return std::log(std::max(probability, 1e-15)); }
@@ -64,8 +64,8 @@ std::vector<SingleLabelScores> scores_by_label(const LabeledPredictions& p) {
     label.log_loss -= log_of(is_true ? p.probabilities[at] : 1.0 - p.probabilities[at]);
   }
   for (SingleLabelScores& label : result) {
-    label.mean_probability = ratio(label.mean_probability, label.known);
-    label.log_loss = ratio(label.log_loss, label.known);
+    label.mean_probability = fraction_of(label.mean_probability, label.known);
+    label.log_loss = fraction_of(label.log_loss, label.known);
   }
   return result;
 }
@@ -82,8 +82,8 @@ std::vector<ReliabilityBin> reliability(const LabeledPredictions& p, std::size_t
     bin.share_true += p.truth[at] != 0.0 ? 1.0 : 0.0;
   }
   for (ReliabilityBin& bin : result) {
-    bin.mean_probability = ratio(bin.mean_probability, bin.cells);
-    bin.share_true = ratio(bin.share_true, bin.cells);
+    bin.mean_probability = fraction_of(bin.mean_probability, bin.cells);
+    bin.share_true = fraction_of(bin.share_true, bin.cells);
   }
   return result;
 }
@@ -95,7 +95,7 @@ double calibration_error(std::span<const ReliabilityBin> bins) {
     cells += bin.cells;
     distance += bin.cells * std::abs(bin.mean_probability - bin.share_true);
   }
-  return ratio(distance, cells);
+  return fraction_of(distance, cells);
 }
 
 LabelScores label_scores(const LabeledPredictions& p, std::span<const std::size_t> precision_at) {
@@ -132,8 +132,8 @@ LabelScores label_scores(const LabeledPredictions& p, std::span<const std::size_
       result.log_loss -= log_of(is_true ? p.probabilities[at] : 1.0 - p.probabilities[at]);
     }
     result.subset_accuracy += is_right ? 1.0 : 0.0;
-    result.example_f1 += ratio(2.0 * row_hit, row_either);
-    result.example_jaccard += ratio(row_hit, row_either - row_hit);
+    result.example_f1 += fraction_of(2.0 * row_hit, row_either);
+    result.example_jaccard += fraction_of(row_hit, row_either - row_hit);
     add_ranking(row_cells, result);
     std::stable_sort(row_cells.begin(), row_cells.end(),
                      [](const Cell& a, const Cell& b) { return a.score > b.score; });
@@ -142,17 +142,17 @@ LabelScores label_scores(const LabeledPredictions& p, std::span<const std::size_
         sum += (row_cells[i].is_true ? 1.0 : 0.0) / static_cast<double>(k);
   }
   const auto count = static_cast<double>(std::max<std::size_t>(rows, 1));
-  result.hamming_loss = ratio(result.hamming_loss, known);
-  result.log_loss = ratio(result.log_loss, known);
+  result.hamming_loss = fraction_of(result.hamming_loss, known);
+  result.log_loss = fraction_of(result.log_loss, known);
   for (double* mean : {&result.subset_accuracy, &result.example_f1, &result.example_jaccard,
                        &result.ranking_loss, &result.lrap, &result.coverage})
     *mean /= count;
   for (auto& [k, sum] : result.precision_at) sum /= count;
   const double all_hit = std::accumulate(hit.begin(), hit.end(), 0.0);
   const double all_either = std::accumulate(either.begin(), either.end(), 0.0);
-  result.micro_f1 = ratio(2.0 * all_hit, all_either);
-  for (std::size_t c = 0; c < p.labels; ++c) result.macro_f1 += ratio(2.0 * hit[c], either[c]);
-  result.macro_f1 = ratio(result.macro_f1, static_cast<double>(p.labels));
+  result.micro_f1 = fraction_of(2.0 * all_hit, all_either);
+  for (std::size_t c = 0; c < p.labels; ++c) result.macro_f1 += fraction_of(2.0 * hit[c], either[c]);
+  result.macro_f1 = fraction_of(result.macro_f1, static_cast<double>(p.labels));
   return result;
 }
 

@@ -19,21 +19,29 @@ namespace coppice {
 namespace {
 
 /// A draw costs a pass over the cells: evenly spaced ones stand for all.
-constexpr std::size_t kMostCells = 20'000'000;
-constexpr std::size_t kLeastDraws = 20;
-constexpr std::size_t kMostDraws = 300;
+constexpr std::size_t kMostLearnedCells = 20'000'000;
+constexpr std::size_t kLeastLearnedDraws = 20;
+constexpr std::size_t kMostLearnedDraws = 300;
 /// For medians.
 constexpr std::size_t kFewDraws = 9;
 
-/// One number of a draw for users, by name.
-using Named = std::vector<std::pair<std::string, double>>;
+/// One number of a draw for users.
+struct NamedNumber {
+  std::string parameter;
+  double value;
+  std::string level = {};
+};
+using Named = std::vector<NamedNumber>;
 /// Learned numbers of one column, by the family's names for them.
 using Numbers = std::map<std::string, double>;
+
+std::string concentration_of(std::size_t level) { return "concentration_" + std::to_string(level); }
 
 /// Means and strengths in place of shapes and rates. `located` and `spread` turn a place and a distance into
 /// the data's units.
 template <typename Located, typename Spread>
-Named readable(const Numbers& numbers, Located&& located, Spread&& spread) {
+Named readable(const Numbers& numbers, const std::vector<std::string>& levels, Located&& located,
+               Spread&& spread) {
   Named list;
   const auto get = [&](const char* name) {
     const auto found = numbers.find(name);
@@ -41,27 +49,36 @@ Named readable(const Numbers& numbers, Located&& located, Spread&& spread) {
   };
   const auto has = [&](const char* name) { return numbers.contains(name); };
   if (has("spike_a")) {
-    list.emplace_back("spike_probability", get("spike_a") / (get("spike_a") + get("spike_b")));
-    list.emplace_back("spike_strength", get("spike_a") + get("spike_b"));
+    list.push_back({"spike_probability", get("spike_a") / (get("spike_a") + get("spike_b"))});
+    list.push_back({"spike_strength", get("spike_a") + get("spike_b")});
   }
-  if (has("prior_mean")) list.emplace_back("prior_mean", located(get("prior_mean")));
-  if (has("variance")) list.emplace_back("cluster_sd", spread(std::sqrt(get("variance"))));
+  if (has("prior_mean")) list.push_back({"prior_mean", located(get("prior_mean"))});
+  if (has("variance")) list.push_back({"cluster_sd", spread(std::sqrt(get("variance")))});
   if (has("shape") && has("rate") && has("prior_mean")) {  // gaussian-diagonal
-    list.emplace_back("cluster_sd", spread(std::sqrt(get("rate") / get("shape"))));
-    list.emplace_back("mean_strength", get("mean_strength"));
-    list.emplace_back("shape", get("shape"));
+    list.push_back({"cluster_sd", spread(std::sqrt(get("rate") / get("shape")))});
+    list.push_back({"mean_strength", get("mean_strength")});
+    list.push_back({"shape", get("shape")});
   } else if (has("shape")) {  // poisson
-    list.emplace_back("mean", get("shape") / get("rate"));
-    list.emplace_back("shape", get("shape"));
+    list.push_back({"mean", get("shape") / get("rate")});
+    list.push_back({"shape", get("shape")});
   } else if (has("size")) {  // negative-binomial
-    list.emplace_back("mean", get("size") * get("b") / (get("a") - 1.0));
-    list.emplace_back("size", get("size"));
-    list.emplace_back("b", get("b"));
+    list.push_back({"mean", get("size") * get("b") / (get("a") - 1.0)});
+    list.push_back({"size", get("size")});
+    list.push_back({"b", get("b")});
   } else if (has("a")) {  // bernoulli, binomial
-    list.emplace_back("mean", get("a") / (get("a") + get("b")));
-    list.emplace_back("strength", get("a") + get("b"));
-  } else if (has("concentration")) {
-    list.emplace_back("concentration", get("concentration"));
+    list.push_back({"mean", get("a") / (get("a") + get("b"))});
+    list.push_back({"strength", get("a") + get("b")});
+  } else if (has("concentration_1")) {  // categorical: one for each level
+    std::vector<double> weights;
+    for (std::size_t l = 1; has(concentration_of(l).c_str()); ++l)
+      weights.push_back(get(concentration_of(l).c_str()));
+    const double strength = std::accumulate(weights.begin(), weights.end(), 0.0);
+    list.push_back({"strength", strength});
+    for (std::size_t l = 0; l < weights.size(); ++l)
+      list.push_back(
+          {"probability", weights[l] / strength, l < levels.size() ? levels[l] : std::to_string(l)});
+  } else if (has("concentration")) {  // the same for all levels, in runs of earlier versions
+    list.push_back({"concentration", get("concentration")});
   }
   return list;
 }
@@ -84,22 +101,23 @@ std::vector<Numbers> of_joint_columns(const FamilyPlan::Block& block, const Gaus
 template <typename Visit>
 void for_each_learned(const SavedRun& run, std::size_t least, std::size_t most, Visit&& visit) {
   const std::size_t cells = std::max<std::size_t>(1, run.setup().rows.cells.size());
-  for_each_batch(run, std::clamp(kMostCells / cells, least, most), 1, [&](std::span<const TakenDraw> batch) {
-    for (const TakenDraw& draw : batch)
-      if (const auto* learned = dynamic_cast<const LearnedDraw*>(draw.predictor); learned != nullptr)
-        visit(learned->learned_values());
-  });
+  for_each_batch(
+      run, std::clamp(kMostLearnedCells / cells, least, most), 1, [&](std::span<const TakenDraw> batch) {
+        for (const TakenDraw& draw : batch)
+          if (const auto* learned = dynamic_cast<const LearnedDraw*>(draw.predictor); learned != nullptr)
+            visit(learned->learned_values());
+      });
 }
 
 /// What follows the last point of "column.parameter".
-std::string parameter_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+std::string name_without_column(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 }  // namespace
 
 std::vector<LearnedValue> learned_values(const SavedRun& run) {
   const ProblemSetup& setup = run.setup();
   const Family& family = *setup.plan.family;
-  if (run.model().abilities == nullptr || family.hyper_size() == 0) return {};
+  if (!run.model().adapts_family() || family.hyper_size() == 0) return {};
   const std::vector<std::string> names = family.hyper_names();
   const std::vector<OriginalUnits> units =
       original_units(transform_from_json(run.contents().transform), run.table());
@@ -110,12 +128,12 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
     std::size_t place = 0;
     const auto put = [&](const std::string& column, const FamilyPlan::Block& block, bool is_log,
                          const Named& numbers) {
-      for (const auto& [parameter, value] : numbers) {
+      for (const NamedNumber& number : numbers) {
         if (place == list.size()) {
-          list.push_back({column, block.family, parameter, is_log});
+          list.push_back({column, block.family, number.parameter, is_log, number.level});
           draws.emplace_back();
         }
-        draws[place++].push_back(value);
+        draws[place++].push_back(number.value);
       }
     };
     std::size_t at = 0;
@@ -134,10 +152,10 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
         for (const std::size_t column : block.columns) {
           of_columns.emplace_back();
           const std::string prefix = run.table().columns[column].name + ".";
-          for (; at < names.size() && names[at] == prefix + parameter_of(names[at]) &&
-                 !of_columns.back().contains(parameter_of(names[at]));
+          for (; at < names.size() && names[at] == prefix + name_without_column(names[at]) &&
+                 !of_columns.back().contains(name_without_column(names[at]));
                ++at)
-            of_columns.back().emplace(parameter_of(names[at]), values[at]);
+            of_columns.back().emplace(name_without_column(names[at]), values[at]);
         }
       }
       for (std::size_t i = 0; i < block.columns.size(); ++i) {
@@ -145,12 +163,13 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
         const OriginalUnits& unit = units[block.columns[i]];
         put(run.table().columns[block.columns[i]].name, block, is_log,
             readable(
-                of_columns[i], [&](double value) { return is_log ? value : unit.location(value); },
+                of_columns[i], run.table().columns[block.columns[i]].levels,
+                [&](double value) { return is_log ? value : unit.location(value); },
                 [&](double sd) { return is_log ? sd : std::abs(unit.spread(sd)); }));
       }
     }
   };
-  for_each_learned(run, kLeastDraws, kMostDraws, take);
+  for_each_learned(run, kLeastLearnedDraws, kMostLearnedDraws, take);
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::vector<std::vector<double>> chains{draws[i]};
     const auto count = static_cast<double>(draws[i].size());
@@ -167,7 +186,7 @@ std::vector<LearnedValue> learned_values(const SavedRun& run) {
 std::unique_ptr<Family> family_as_learned(const SavedRun& run, const FamilyPlan& plan) {
   std::unique_ptr<Family> family = plan.family->clone();
   if (plan.has_copies) family = std::make_unique<TiedCopies>(std::move(family));
-  if (run.model().abilities == nullptr || family->hyper_size() == 0) return family;
+  if (!run.model().adapts_family() || family->hyper_size() == 0) return family;
   const std::vector<std::string> names = run.setup().plan.family->hyper_names();
   std::vector<std::vector<double>> draws(names.size());
   for_each_learned(run, 1, kFewDraws, [&](const std::vector<double>& values) {

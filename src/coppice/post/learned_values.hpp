@@ -15,7 +15,8 @@ struct LearnedValue {
   std::string column;  // empty: of all columns of the family together
   std::string family;
   std::string parameter;
-  bool is_log = false;  // on the log scale
+  bool is_log = false;     // on the log scale
+  std::string level = {};  // whose probability this is; empty: of no level
   double mean = 0.0, sd = 0.0, q05 = 0.0, q95 = 0.0;
 };
 

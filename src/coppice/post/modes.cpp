@@ -16,11 +16,11 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kMostDraws = 240;  // whose distances from each other are computed
+constexpr std::size_t kMostDrawsOfModes = 240;  // whose distances from each other are computed
 constexpr std::size_t kMostModes = 5;
 constexpr double kLeastSilhouette = 0.5;
 constexpr double kLeastWeight = 0.05;
-constexpr std::size_t kNamedMembers = 4;
+constexpr std::size_t kNamedMembersOfAMode = 4;
 
 /// Distances between evenly spaced draws.
 struct Distances {
@@ -32,7 +32,7 @@ struct Distances {
 
 Distances distances_of(const LabelMatrix& all) {
   Distances distances;
-  distances.draws = spaced_members(all.draws(), kMostDraws);
+  distances.draws = spaced_members(all.draws(), kMostDrawsOfModes);
   LabelMatrix spaced_draws{all.rows, {}};
   for (const std::size_t draw : distances.draws) spaced_draws.push_back(all[draw]);
   for (std::size_t a = 0; a < distances.draws.size(); ++a) {
@@ -172,7 +172,8 @@ std::string words_for(const SavedRun& run, const PartitionDraws& draws,
   if (members.size() > 2 && members.back() - members.front() + 1 == members.size())
     return fmt::format("{} {} to {}", things, name(members.front()), name(members.back()));
   std::string text;
-  const std::size_t named = members.size() <= kNamedMembers + 1 ? members.size() : kNamedMembers;
+  const std::size_t named =
+      members.size() <= kNamedMembersOfAMode + 1 ? members.size() : kNamedMembersOfAMode;
   for (std::size_t i = 0; i < named; ++i)
     text += (i == 0 ? "" : i + 1 == members.size() ? " and " : ", ") + name(members[i]);
   if (named < members.size()) text += fmt::format(" and {} more {}", members.size() - named, things);

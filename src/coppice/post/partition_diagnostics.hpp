@@ -1,7 +1,5 @@
-// R-hat and effective draws of who is with whom: the traces of shape/partition_traces.hpp of the draws of a
-// run, for each level of a hierarchy; of a model with views for the partition of the columns, and for the
-// clusters of the rows in the views of a few columns that are rarely in one view. Of a large table evenly
-// spaced rows stand for all.
+// R-hat and effective draws of who is with whom: the traces of shape/partition_traces.hpp of the partitions of
+// run/partition_draws.hpp, which the rule that ends a run looks at as well.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +7,14 @@
 #include <vector>
 
 #include "coppice/run/diagnostics.hpp"
+#include "coppice/run/partition_draws.hpp"
 #include "coppice/run/saved_run.hpp"
 #include "coppice/shape/partition_traces.hpp"
 
 namespace coppice {
 
-/// Partitions of the same rows, or columns, in every draw.
-struct PartitionDraws {
-  std::string where;                 // "", "level 2", "view of age"
-  std::size_t level = 1;             // of a hierarchy, 1 = coarsest
-  bool of_columns = false;           // members are columns of the table, not rows
-  std::vector<std::size_t> members;  // the rows or columns, ascending
-  std::vector<LabelMatrix> chains;   // of the members
-
-  /// " (level 2)" behind the name of a thing, or nothing.
-  std::string suffix() const { return where.empty() ? where : " (" + where + ")"; }
-};
-
-/// The partitions that convergence is judged by; none of a run without draws of partitions. At most
-/// `most_rows` evenly spaced rows.
-std::vector<PartitionDraws> partition_draws(const SavedRun& run, std::size_t most_rows = 2000);
+/// The partitions that convergence is judged by (run/partition_draws.hpp), with the names of their places.
+std::vector<PartitionDraws> partition_draws(const SavedRun& run);
 
 /// A trace of the draws' partitions with its diagnostics; members are those of the table.
 struct PartitionDiagnostic {

@@ -16,11 +16,11 @@ namespace {
 /// Training cells whose statistics are rebuilt in a few seconds, and the draws that are used whatever it
 /// takes.
 constexpr std::size_t kCellBudget = 500'000'000;
-constexpr std::size_t kLeastDraws = 100;
+constexpr std::size_t kLeastPredictingDraws = 100;
 constexpr std::size_t kRowsOfChunk = 32;
 constexpr std::size_t kTrainingRowsOfChunk = 1024;
 
-std::size_t count_groups(std::span<const Label> consensus, std::size_t rows) {
+std::size_t count_consensus_clusters(std::span<const Label> consensus, std::size_t rows) {
   if (consensus.size() != rows)
     fail(ErrorCode::usage, "there are {} consensus labels for {} rows", consensus.size(), rows);
   Label largest = -1;
@@ -204,14 +204,14 @@ double entropy_of(std::span<const double> probabilities, double rest) {
 std::size_t draws_for_prediction(const SavedRun& run, std::size_t most_draws) {
   if (most_draws == 0) {
     const std::size_t cells = std::max<std::size_t>(1, run.rows() * run.setup().rows.width);
-    most_draws = std::max(kLeastDraws, kCellBudget / cells);
+    most_draws = std::max(kLeastPredictingDraws, kCellBudget / cells);
   }
   return evenly_spaced_draws(run, most_draws);
 }
 
 std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span<const Label> consensus,
                                 const PredictOptions& options) {
-  const std::size_t groups = count_groups(consensus, run.rows());
+  const std::size_t groups = count_consensus_clusters(consensus, run.rows());
   check_rows(run, rows);
   std::vector<Prediction> predictions(rows.size());
   for (Prediction& prediction : predictions) prediction.probabilities.assign(groups, 0.0);
@@ -247,7 +247,7 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
 
 void follow_paths(std::span<std::vector<Prediction>> levels, std::span<const Labels> consensus) {
   for (std::size_t l = 1; l < levels.size(); ++l) {
-    std::vector<Label> parent(count_groups(consensus[l], consensus[l].size()));
+    std::vector<Label> parent(count_consensus_clusters(consensus[l], consensus[l].size()));
     for (std::size_t i = 0; i < consensus[l].size(); ++i)
       parent[static_cast<std::size_t>(consensus[l][i])] = consensus[l - 1][i];
     for (std::size_t row = 0; row < levels[l].size(); ++row) {
@@ -268,7 +268,7 @@ std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Lab
                                    std::size_t threads) {
   if (draws.draws() == 0) fail(ErrorCode::usage, "membership: there are no draws");
   const std::size_t n = draws.rows;
-  const std::size_t groups = count_groups(consensus, n);
+  const std::size_t groups = count_consensus_clusters(consensus, n);
   std::vector<std::size_t> group_sizes(groups, 0);
   for (const Label label : consensus) ++group_sizes[static_cast<std::size_t>(label)];
   std::vector<Membership> result(n);

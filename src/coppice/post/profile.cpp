@@ -7,6 +7,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/post/cell_mixture.hpp"
+#include "coppice/post/interval.hpp"
 #include "coppice/post/learned_values.hpp"
 #include "coppice/post/least_values.hpp"
 #include "coppice/post/trait_words.hpp"
@@ -104,24 +105,24 @@ struct ColumnModel {
 
   /// Of all numbers that the rows of the statistics predict, spike included.
   Range range(const double* stats, const CellPredictive& predictive) const {
-    constexpr double kTail = 0.05;
     const NumberComponent component(predictive);
     const MixturePart whole{0, 1.0};
     const CellMixture mixture({&component, 1}, {&whole, 1}, encoding, least);
     if (!entry->is_discrete())
-      return {units.location(mixture.quantile(kTail)), units.location(mixture.quantile(1.0 - kTail))};
+      return {units.location(mixture.quantile(kIntervalTail)),
+              units.location(mixture.quantile(1.0 - kIntervalTail))};
     Range range;
     double sum = 0.0;
     constexpr double kMostValues = 2000.0;
     for (double x = 0.0; !entry->joint && x < kMostValues && is_missing(range.high); ++x) {
       sum += std::exp(family->cell_log_predictive(stats, place, encoding.encode(x)));
-      if (is_missing(range.low) && sum >= kTail) range.low = x;
-      if (sum >= 1.0 - kTail) range.high = x;
+      if (is_missing(range.low) && sum >= kIntervalTail) range.low = x;
+      if (sum >= 1.0 - kIntervalTail) range.high = x;
     }
     // Beyond, and where cells have no probabilities of their own, by mean and variance.
     const auto whole_number = [&](double p) { return std::max(0.0, std::ceil(mixture.quantile(p) - 0.5)); };
-    if (is_missing(range.low)) range.low = whole_number(kTail);
-    if (is_missing(range.high)) range.high = std::max(range.low, whole_number(1.0 - kTail));
+    if (is_missing(range.low)) range.low = whole_number(kIntervalTail);
+    if (is_missing(range.high)) range.high = std::max(range.low, whole_number(1.0 - kIntervalTail));
     return range;
   }
 };

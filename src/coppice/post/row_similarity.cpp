@@ -12,9 +12,9 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kMostLabels = 400'000'000;
+constexpr std::size_t kMostSimilarityLabels = 400'000'000;
 /// Draws by which rows are judged that only some cells are known of.
-constexpr std::size_t kMostDraws = 200;
+constexpr std::size_t kMostSimilarityDraws = 200;
 
 std::vector<double> similarity_in_views(const SavedRun& run, std::size_t row,
                                         std::span<const std::size_t> columns) {
@@ -53,7 +53,7 @@ std::vector<double> similarity_by_cells(const SavedRun& run, std::size_t row,
   }
   std::vector<double> sums(run.rows(), 0.0);
   double draws = 0.0;
-  for_each_batch(run, kMostDraws, threads, [&](std::span<const TakenDraw> batch) {
+  for_each_batch(run, kMostSimilarityDraws, threads, [&](std::span<const TakenDraw> batch) {
     for (const TakenDraw& draw : batch) {
       draws += 1.0;
       const std::size_t clusters = draw.predictor->clusters(level);
@@ -94,7 +94,7 @@ std::vector<double> row_similarity(const Analysis& analysis, std::size_t row,
   } else if (!columns.empty()) {
     result = similarity_by_cells(run, row, columns, level, threads);
   } else {
-    const LabelMatrix draws = analysis.partitions(level, kMostLabels);
+    const LabelMatrix draws = analysis.partitions(level, kMostSimilarityLabels);
     result.assign(run.rows(), 0.0);
     for (std::size_t d = 0; d < draws.draws(); ++d) {
       const std::span<const Label> labels = draws[d];

@@ -22,41 +22,42 @@ constexpr std::size_t kCandidates = 256;  // sampled trees compared with the ref
 constexpr std::size_t kReferences = 64;
 constexpr std::size_t kExactCandidates = 16;  // the best of them, compared with all draws
 constexpr std::size_t kImproved = 3;
-constexpr double kSmallWork = 3e7;       // labels read; below it every candidate is compared with all draws
-constexpr double kScreenWork = 6e8;      // labels read in screening
-constexpr double kDescentWork = 3e9;     // table cells read in all improvements together
-constexpr std::size_t kLeastDraws = 16;  // that an improvement looks at, however large the data
+constexpr double kSmallTreeWork = 3e7;    // labels read; below it every candidate is compared with all draws
+constexpr double kTreeScreenWork = 6e8;   // labels read in screening
+constexpr double kTreeDescentWork = 3e9;  // table cells read in all improvements together
+constexpr std::size_t kLeastTreeDraws = 16;  // that an improvement looks at, however large the data
 constexpr double kCredibility = 0.95;
 
-struct Candidate {
+struct TreeCandidate {
   std::size_t draw = 0;
   Labels labels;
   double loss = 0.0;
 };
 
-void sort_by_loss(std::vector<Candidate>& candidates) {
+void sort_by_loss(std::vector<TreeCandidate>& candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
+                   [](const TreeCandidate& a, const TreeCandidate& b) { return a.loss < b.loss; });
 }
 
-std::vector<Candidate> distinct_trees(const TreeDraws& draws, std::size_t most) {
-  std::vector<Candidate> candidates;
+std::vector<TreeCandidate> distinct_trees(const TreeDraws& draws, std::size_t most) {
+  std::vector<TreeCandidate> candidates;
   const std::size_t count = std::min(most, draws.draws());
   for (std::size_t t = 0; t < count; ++t) {
     const std::size_t draw = spaced(t, count, draws.draws());
     candidates.push_back({draw, draws.tree(draw), 0.0});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.labels < b.labels; });
-  candidates.erase(std::unique(candidates.begin(), candidates.end(),
-                               [](const Candidate& a, const Candidate& b) { return a.labels == b.labels; }),
-                   candidates.end());
+                   [](const TreeCandidate& a, const TreeCandidate& b) { return a.labels < b.labels; });
+  candidates.erase(
+      std::unique(candidates.begin(), candidates.end(),
+                  [](const TreeCandidate& a, const TreeCandidate& b) { return a.labels == b.labels; }),
+      candidates.end());
   std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.draw < b.draw; });
+            [](const TreeCandidate& a, const TreeCandidate& b) { return a.draw < b.draw; });
   return candidates;
 }
 
-double quantile(std::vector<double> values, double share) {
+double smallest_bound(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size()) - 1e-9));
   return values[std::clamp<std::size_t>(place, 1, values.size()) - 1];
@@ -65,11 +66,11 @@ double quantile(std::vector<double> values, double share) {
 void judge(SelectedHierarchy& selected, const TreeDraws& draws) {
   const std::vector<double> all = tree_losses(draws, selected.labels, loss_of(selected.selection));
   selected.expected_loss = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  selected.ball_radius = quantile(all, kCredibility);
+  selected.ball_radius = smallest_bound(all, kCredibility);
   selected.draws_used = draws.draws();
 }
 
-void check_draws(const TreeDraws& draws) {
+void check_there_are_draws(const TreeDraws& draws) {
   if (draws.levels.empty() || draws.draws() == 0)
     fail(ErrorCode::usage, "a hierarchy cannot be selected: there are no draws");
 }
@@ -149,21 +150,21 @@ std::vector<double> tree_losses(const TreeDraws& draws, std::span<const Label> l
 }
 
 SelectedHierarchy nearest_tree(const TreeDraws& draws, Loss loss) {
-  check_draws(draws);
+  check_there_are_draws(draws);
   const auto labels_of_tree = static_cast<double>(draws.rows() * draws.levels.size());
   const double labels_of_draws = labels_of_tree * static_cast<double>(draws.draws());
   const auto affordable = std::max<std::size_t>(
-      kExactCandidates, static_cast<std::size_t>(kScreenWork / (labels_of_tree * kReferences)));
-  std::vector<Candidate> candidates = distinct_trees(draws, std::min(kCandidates, affordable));
+      kExactCandidates, static_cast<std::size_t>(kTreeScreenWork / (labels_of_tree * kReferences)));
+  std::vector<TreeCandidate> candidates = distinct_trees(draws, std::min(kCandidates, affordable));
   TreeLoss exact(draws, loss, draws.draws());
-  if (labels_of_draws * static_cast<double>(candidates.size()) > kSmallWork) {
+  if (labels_of_draws * static_cast<double>(candidates.size()) > kSmallTreeWork) {
     TreeLoss screen(draws, loss, kReferences);
-    for (Candidate& candidate : candidates) candidate.loss = screen(candidate.labels);
+    for (TreeCandidate& candidate : candidates) candidate.loss = screen(candidate.labels);
     sort_by_loss(candidates);
-    const auto kept = static_cast<std::size_t>(kScreenWork / labels_of_draws);
+    const auto kept = static_cast<std::size_t>(kTreeScreenWork / labels_of_draws);
     candidates.resize(std::min(candidates.size(), std::clamp<std::size_t>(kept, 2, kExactCandidates)));
   }
-  for (Candidate& candidate : candidates) candidate.loss = exact(candidate.labels);
+  for (TreeCandidate& candidate : candidates) candidate.loss = exact(candidate.labels);
   sort_by_loss(candidates);
 
   SelectedHierarchy selected;
@@ -172,12 +173,12 @@ SelectedHierarchy nearest_tree(const TreeDraws& draws, Loss loss) {
   selected.labels = candidates.front().labels;
   selected.origin = draws.origins[candidates.front().draw];
   double best = candidates.front().loss;
-  double work = kDescentWork;
-  const auto most_draws =
-      std::max<std::size_t>(kLeastDraws, static_cast<std::size_t>(kDescentWork / (labels_of_tree * 100.0)));
+  double work = kTreeDescentWork;
+  const auto most_draws = std::max<std::size_t>(
+      kLeastTreeDraws, static_cast<std::size_t>(kTreeDescentWork / (labels_of_tree * 100.0)));
   TreeDescent descent(draws, loss, most_draws);
   candidates.resize(std::min(candidates.size(), kImproved));
-  for (Candidate& candidate : candidates) {
+  for (TreeCandidate& candidate : candidates) {
     if (!descent.improve(candidate.labels, work)) continue;
     const double improved = exact(candidate.labels);
     if (improved >= best) continue;
@@ -191,7 +192,7 @@ SelectedHierarchy nearest_tree(const TreeDraws& draws, Loss loss) {
 }
 
 SelectedHierarchy select_hierarchy(const SavedRun& run, const TreeDraws& draws, Selection selection) {
-  check_draws(draws);
+  check_there_are_draws(draws);
   if (selection.is_by_loss()) return nearest_tree(draws, loss_of(selection));
   SelectedHierarchy selected = highest_draw(run, trace_of(selection, run));
   selected.selection = selection;
@@ -201,7 +202,7 @@ SelectedHierarchy select_hierarchy(const SavedRun& run, const TreeDraws& draws, 
 }
 
 std::vector<NodeSupport> node_support(const Hierarchy& tree, const TreeDraws& draws) {
-  check_draws(draws);
+  check_there_are_draws(draws);
   const std::size_t levels = draws.levels.size();
   std::vector<NodeSupport> support(tree.nodes.size());
   support.front() = {1.0, 1.0, 1.0};

@@ -9,8 +9,7 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kTableCells = 12'000'000;  // of one level: 150 MB
-constexpr double kLeastGain = 1e-12;             // smaller ones are rounding
+constexpr std::size_t kCellsOfALevel = 12'000'000;  // of one level: 150 MB
 constexpr std::size_t kMostPasses = 30;
 
 std::span<Label> writable_level(std::span<Label> labels, std::size_t rows, std::size_t level) {
@@ -46,7 +45,7 @@ TreeDescent::TreeDescent(const TreeDraws& draws, Loss loss, std::size_t most_dra
       cost_(loss_.levels()),
       most_clusters_(loss_.levels()),
       place_(loss_.levels()) {
-  for (std::size_t l = 0; l < loss_.levels(); ++l) descents_.emplace_back(loss_.at(l), 0, kTableCells);
+  for (std::size_t l = 0; l < loss_.levels(); ++l) descents_.emplace_back(loss_.at(l), 0, kCellsOfALevel);
 }
 
 bool TreeDescent::improve(Labels& labels, double& work) {

@@ -6,17 +6,14 @@
 #include <numbers>
 
 #include "coppice/base/error.hpp"
+#include "coppice/post/average.hpp"
 #include "coppice/post/hierarchy.hpp"
 
 namespace coppice {
 namespace {
 
 constexpr double kWorkBudget = 1.5e9;  // cells x levels read for all draws together
-constexpr std::size_t kLeastDraws = 100;
-
-double ratio(double sum, std::size_t count) {
-  return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
-}
+constexpr std::size_t kLeastJudgedTrees = 100;
 
 void append_centered(std::vector<std::vector<double>>& columns, std::vector<double> values, double scale) {
   double sum = 0.0;
@@ -32,7 +29,7 @@ void append_centered(std::vector<std::vector<double>>& columns, std::vector<doub
 }
 
 /// What a set of nodes adds to the averages.
-struct Sums {
+struct NodeSums {
   double inner = 0.0;
   double inner_of_siblings = 0.0;
   double outer = 0.0;
@@ -41,7 +38,7 @@ struct Sums {
   std::size_t with_siblings = 0;
   std::size_t pairs = 0;
 
-  void add(const Sums& other) {
+  void add(const NodeSums& other) {
     inner += other.inner;
     inner_of_siblings += other.inner_of_siblings;
     outer += other.outer;
@@ -51,10 +48,10 @@ struct Sums {
     pairs += other.pairs;
   }
   NodeDistances distances() const {
-    return {ratio(inner, nodes),
-            ratio(inner, nodes_ge2),
-            ratio(inner_of_siblings, with_siblings),
-            ratio(outer, pairs),
+    return {mean_of_sum(inner, static_cast<double>(nodes)),
+            mean_of_sum(inner, static_cast<double>(nodes_ge2)),
+            mean_of_sum(inner_of_siblings, static_cast<double>(with_siblings)),
+            mean_of_sum(outer, static_cast<double>(pairs)),
             nodes,
             with_siblings};
   }
@@ -124,8 +121,8 @@ struct Level {
   }
 };
 
-Sums sums_of(const Level& level, std::span<const Label> labels, const Features& features) {
-  Sums sums;
+NodeSums sums_of(const Level& level, std::span<const Label> labels, const Features& features) {
+  NodeSums sums;
   const std::vector<double> scatter = level.scatter(labels, features);
   for (std::size_t c = 0; c < level.clusters(); ++c) {
     const bool has_siblings = level.siblings[level.parents[c]] > 1;
@@ -142,18 +139,6 @@ Sums sums_of(const Level& level, std::span<const Label> labels, const Features& 
   return sums;
 }
 
-/// An average that leaves out what is not a number.
-struct Average {
-  double sum = 0.0;
-  std::size_t count = 0;
-  void add(double value) {
-    if (std::isnan(value)) return;
-    sum += value;
-    ++count;
-  }
-  double value() const { return ratio(sum, count); }
-};
-
 struct Averages {
   Average aid, aid_ge2, collapsed, aod, nodes, collapsed_nodes;
 
@@ -166,8 +151,7 @@ struct Averages {
     collapsed_nodes.add(static_cast<double>(one.collapsed_nodes));
   }
   MeanDistances means() const {
-    return {aid.value(), aid_ge2.value(), collapsed.value(),
-            aod.value(), nodes.value(),   collapsed_nodes.value()};
+    return {aid.mean(), aid_ge2.mean(), collapsed.mean(), aod.mean(), nodes.mean(), collapsed_nodes.mean()};
   }
 };
 
@@ -199,13 +183,13 @@ TreeQuality tree_quality(std::span<const Label> labels, const Features& features
   if (rows == 0 || labels.empty() || labels.size() % rows != 0)
     fail(ErrorCode::usage, "tree_quality: {} labels for {} rows of features", labels.size(), rows);
   TreeQuality quality;
-  Sums all;
+  NodeSums all;
   std::span<const Label> above;
   std::size_t parents = 1;
   for (std::size_t l = 1; l <= labels.size() / rows; ++l) {
     const std::span<const Label> here = level_of(labels, rows, l);
     const Level level(here, above, parents, features);
-    const Sums sums = sums_of(level, here, features);
+    const NodeSums sums = sums_of(level, here, features);
     all.add(sums);
     quality.levels.push_back(sums.distances());
     // A node that splits into m adds m - 1 leaves to the one of the root.
@@ -220,7 +204,8 @@ TreeQuality tree_quality(std::span<const Label> labels, const Features& features
 
 RunQuality run_quality(const SavedRun& run, const Features& features) {
   const double work = static_cast<double>(features.values.size() * run.levels());
-  const auto affordable = std::max(kLeastDraws, static_cast<std::size_t>(kWorkBudget / std::max(work, 1.0)));
+  const auto affordable =
+      std::max(kLeastJudgedTrees, static_cast<std::size_t>(kWorkBudget / std::max(work, 1.0)));
   RunQuality quality;
   Averages all;
   std::vector<Averages> levels(run.levels());
@@ -236,8 +221,8 @@ RunQuality run_quality(const SavedRun& run, const Features& features) {
   });
   quality.all = all.means();
   for (const Averages& level : levels) quality.levels.push_back(level.means());
-  quality.collapsed_leaves = ratio(leaves, quality.draws);
-  quality.single_path_share = ratio(static_cast<double>(single), quality.draws);
+  quality.collapsed_leaves = mean_of_sum(leaves, static_cast<double>(quality.draws));
+  quality.single_path_share = mean_of_sum(static_cast<double>(single), static_cast<double>(quality.draws));
   return quality;
 }
 

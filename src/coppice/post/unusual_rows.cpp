@@ -20,13 +20,13 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kMostDraws = 200;
-constexpr std::size_t kLeastDraws = 20;
+constexpr std::size_t kMostJudgingDraws = 200;
+constexpr std::size_t kLeastJudgingDraws = 20;
 /// Rows whose density is computed in a few seconds.
-constexpr std::size_t kEvaluations = 4'000'000;
+constexpr std::size_t kCellEvaluations = 4'000'000;
 /// Rows whose cells say what is typical of the columns.
 constexpr std::size_t kReferenceRows = 200;
-constexpr std::size_t kNodes = 96;
+constexpr std::size_t kCellNodes = 96;
 /// Cells that are this much less likely than is typical of their column are responsible for a row.
 constexpr double kLeastDeficit = 1.0;
 
@@ -150,7 +150,7 @@ std::vector<double> conditionals(const Rows& rows, std::size_t row, const std::v
 
 std::size_t draws_for(std::size_t rows, std::size_t most_draws) {
   if (most_draws > 0) return most_draws;
-  return std::clamp(kEvaluations / std::max<std::size_t>(1, rows), kLeastDraws, kMostDraws);
+  return std::clamp(kCellEvaluations / std::max<std::size_t>(1, rows), kLeastJudgingDraws, kMostJudgingDraws);
 }
 
 /// `rows` are those of the table, encoded.
@@ -235,7 +235,7 @@ UnusualRows judge_rows(const SavedRun& run, const Table& table, const Rows& rows
       found.excess = own[cell] - typical[cell];
       alone[cell] = kMissing;
       entry.cells.push_back(std::move(found));
-      if (grids[cell].values.empty()) grids[cell] = make_cell_grid(run, cell, kNodes);
+      if (grids[cell].values.empty()) grids[cell] = make_cell_grid(run, cell, kCellNodes);
       questions.push_back(judge.about_values(row, cell, grids[cell]));
     }
     result.rows.push_back(std::move(entry));

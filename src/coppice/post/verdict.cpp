@@ -10,19 +10,64 @@ namespace coppice {
 
 namespace {
 
-// The draws to add per chain so that `have` effective draws become `need`, rounded up to a number people
-// type.
-std::size_t draws_to_add(double have, double need, std::size_t draws) {
-  const auto current = static_cast<double>(std::max<std::size_t>(draws, 1));
-  const double wanted = current * (need / std::max(have, 1.0)) * 1.2 - current;
-  const double step = wanted > 1000.0 ? 1000.0 : 100.0;
-  const double capped = std::clamp(wanted, step, 100.0 * current + 1000.0);
-  return static_cast<std::size_t>(std::ceil(capped / step) * step);
-}
+// Advice to run longer is given where it can be kept: chains that are further apart than this will not meet
+// by patience alone, from fewer effective draws of a chain nothing can be extrapolated, and more time is no
+// advice.
+constexpr double kMostRhatForPatience = 1.2;
+constexpr double kLeastEssOfChain = 10.0;
+constexpr double kMostSeconds = 3600.0;
 
 std::string more_draws(const std::string& file, std::size_t count) {
   return fmt::format("run longer (coppice resume {} --draws +{})", file, count);
 }
+
+std::string time_words(double seconds) {
+  if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(seconds, 1.0));
+  if (seconds < 5400.0) return fmt::format("{:.0f} minutes", seconds / 60.0);
+  if (seconds < 48.0 * 3600.0) return fmt::format("{:.0f} hours", seconds / 3600.0);
+  return "days";
+}
+
+/// How much longer the run would have to be, if what it has done so far is a guide.
+class Extension {
+ public:
+  /// So that `have` effective draws become `need`, but by `least` draws of a chain.
+  Extension(const Evidence& evidence, double have, double need, std::size_t least = 0)
+      : evidence_(&evidence) {
+    const auto current = static_cast<double>(std::max<std::size_t>(evidence.draws, 1));
+    wanted_ =
+        std::max(current * (need / std::max(have, 1.0)) * 1.2 - current, static_cast<double>(least));
+    const double step = wanted_ > 1000.0 ? 1000.0 : 100.0;
+    wanted_ = std::ceil(std::max(wanted_, step) / step) * step;
+    seconds_ = evidence.seconds * wanted_ / current;
+    is_foreseeable_ = have >= kLeastEssOfChain * static_cast<double>(evidence.chains);
+  }
+  bool can_be_advised() const { return is_foreseeable_ && seconds_ <= kMostSeconds; }
+  /// Why not.
+  std::string obstacle() const {
+    return is_foreseeable_ ? fmt::format("at this pace enough draws would take {}", time_words(seconds_))
+                           : std::string("too little is known to say how many more draws would be enough");
+  }
+  /// The command, and how long it will take.
+  std::string advice() const {
+    if (!evidence_->is_until_trusted || seconds_ <= 0.0)
+      return more_draws(evidence_->file, static_cast<std::size_t>(wanted_)) + about();
+    // It ends as soon as it can be trusted: half as much again costs nothing if it is not needed.
+    const double minutes = std::max(std::ceil(1.5 * seconds_ / 60.0), 1.0);
+    return fmt::format("run longer (coppice resume {} --time-limit {:.0f}m){}", evidence_->file, minutes,
+                       about());
+  }
+
+ private:
+  std::string about() const {
+    return seconds_ > 0.0 ? fmt::format(", for about {} at the pace so far", time_words(seconds_))
+                          : std::string();
+  }
+
+  const Evidence* evidence_;
+  double wanted_ = 0.0, seconds_ = 0.0;
+  bool is_foreseeable_ = false;
+};
 
 std::size_t round_down(double value) { return static_cast<std::size_t>(std::floor(value)); }
 
@@ -60,8 +105,7 @@ Verdict not_yet(std::string reason, const TraceSummary* worst, std::vector<std::
 }
 
 std::string more_warmup(const Evidence& evidence) {
-  return evidence.warmup == 0 ? "fit again with more --warmup"
-                              : fmt::format("fit again with --warmup {}", 4 * evidence.warmup);
+  return evidence.warmup == 0 ? "more --warmup" : fmt::format("--warmup {}", 4 * evidence.warmup);
 }
 
 Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, double need) {
@@ -79,18 +123,20 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
         not_yet(fmt::format("Do not trust it: {} is stuck at a different value in every chain", worst.name),
                 &worst, {"fit again with more --warmup or other moves (coppice fit MODEL --help)", compare});
   } else {
-    // Chains that are nearly apart will not meet by patience alone.
-    const bool apart = worst.rhat > 1.5;
     const double have = found.lowest_ess != nullptr ? ess_of(*found.lowest_ess) : 1.0;
     // With just enough effective draws R-hat is still about the limit by chance: twice as many are asked for.
-    const std::string longer =
-        more_draws(evidence.file, std::max(draws_to_add(have, 2.0 * need, evidence.draws), evidence.draws));
+    const Extension extension(evidence, have, 2.0 * need, evidence.draws);
     std::vector<std::string> remedies;
-    if (apart)
-      remedies = {"fit again with more --warmup or other moves, since more draws alone are unlikely to help",
-                  compare};
+    if (worst.rhat <= kMostRhatForPatience && extension.can_be_advised())
+      remedies = {extension.advice(), compare};
     else
-      remedies = {longer + " or " + more_warmup(evidence), compare};
+      remedies = {fmt::format(
+                      "use what all chains agree on; no number of further draws can be promised to settle "
+                      "the rest, since {}",
+                      worst.rhat > kMostRhatForPatience ? std::string("chains so far apart may never meet")
+                                                        : extension.obstacle()),
+                  compare,
+                  "fit again with other moves (coppice fit MODEL --help) or with " + more_warmup(evidence)};
     verdict = not_yet(
         fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree{}",
                     worst.name, rhat_text(worst.rhat), kRhatLimit, evidence.chains, on_what),
@@ -160,11 +206,14 @@ Verdict judge(const Evidence& evidence) {
     return judge_disagreement(evidence, found, need);
   if (few_draws) {
     const double have = ess_of(*lowest);
+    const Extension extension(evidence, have, need);
     return not_yet(
         fmt::format("Do not trust it yet: {} has only {} effective draws (below {:.0f}), although the {} "
                     "chains agree",
                     lowest->name, round_down(have), need, evidence.chains),
-        lowest, {more_draws(evidence.file, draws_to_add(have, need, evidence.draws))});
+        lowest, {extension.can_be_advised() ? extension.advice()
+                                            : "use it with care where the traces are slow, since " +
+                                                  extension.obstacle()});
   }
   Verdict verdict;
   if (found.highest_rhat == nullptr || lowest == nullptr) {

@@ -4,6 +4,9 @@
 // al. (2021). Constant traces carry no information and are left out, unless all are constant. Draws of a
 // sampler that is not exact are never trusted, however well its chains agree. Traces of who is with whom
 // (post/partition_diagnostics.hpp) count like those of the model.
+//
+// A longer run is advised only where it can be expected to end: R-hat at most 1.2, at least ten effective
+// draws of every chain to extrapolate from, and no more than an hour at the pace so far.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +38,8 @@ struct Evidence {
   std::size_t warmup = 0;    // sweeps before them; 0: not known
   bool exact = true;         // they are draws of a posterior
   std::string file = "RUN";  // of the run, as advice names it
+  double seconds = 0.0;      // by the clock, that all sweeps took; 0: not known
+  bool is_until_trusted = false;  // the run may go on until it can be trusted
 };
 
 /// Never throws; needs no trace to give a sentence.

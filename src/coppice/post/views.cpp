@@ -15,7 +15,7 @@ namespace coppice {
 namespace {
 
 /// Labels of rows that are kept in memory for the clusters of one view.
-constexpr std::size_t kMostLabels = 20'000'000;
+constexpr std::size_t kMostLabelsOfViews = 20'000'000;
 
 /// Columns above which the matrix of all pairs is made only if it is asked for, and above which not even
 /// then.
@@ -23,7 +23,8 @@ constexpr std::size_t kWidestMatrix = 5'000;
 constexpr std::size_t kWidestExport = 12'000;
 
 std::size_t draws_used(const SavedRun& run) {
-  return std::max<std::size_t>(kMostLabels / std::max<std::size_t>(run.rows(), 1), run.config().chains);
+  return std::max<std::size_t>(kMostLabelsOfViews / std::max<std::size_t>(run.rows(), 1),
+                               run.config().chains);
 }
 
 void require_views(const SavedRun& run) {

@@ -1,18 +1,15 @@
 #include "coppice/prior/cluster_count.hpp"
 
 #include <algorithm>
-#include <boost/math/special_functions/trigamma.hpp>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 
 #include "coppice/base/digamma.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
+#include "coppice/base/special_functions.hpp"
 
 namespace coppice {
 namespace {
-
-double trigamma(double x) { return boost::math::trigamma(x); }
 
 /// Concentrations and their prior weights, evenly spaced in log alpha: the trapezoidal rule converges faster
 /// than any power there, because the density of log alpha is analytic and vanishes at both ends.
@@ -41,15 +38,6 @@ struct Quadrature {
     for (double& weight : weights) weight /= total;
   }
 };
-
-/// The root of a monotone function between two points at which its signs differ.
-template <typename Function>
-double root_between(Function&& function, double low, double high) {
-  std::uintmax_t most = 100;
-  const auto [left, right] = boost::math::tools::toms748_solve(
-      function, low, high, boost::math::tools::eps_tolerance<double>(40), most);
-  return 0.5 * (left + right);
-}
 
 /// The concentration with this expected number of clusters, 1 < mean < rows.
 double concentration_of_mean(double mean, std::size_t rows) {

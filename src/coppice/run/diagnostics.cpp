@@ -1,8 +1,6 @@
 #include "coppice/run/diagnostics.hpp"
 
 #include <algorithm>
-#include <boost/math/special_functions/beta.hpp>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/special_functions.hpp"
 #include "coppice/run/autocovariance.hpp"
 
 namespace coppice {
@@ -99,7 +98,7 @@ Block rank_normalize(Block block) {
     while (last + 1 < n && block.values[order[last + 1]] == block.values[order[first]]) ++last;
     const double rank = 0.5 * static_cast<double>(first + last) + 1.0;
     const double probability = (rank - 0.375) / (static_cast<double>(n) + 0.25);
-    const double score = -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * probability);
+    const double score = -std::numbers::sqrt2 * inverse_erfc(2.0 * probability);
     for (std::size_t i = first; i <= last; ++i) scores[order[i]] = score;
     first = last + 1;
   }
@@ -293,8 +292,8 @@ double mcse_quantile(Chains chains, double probability) {
     // Half the width of the one-sigma interval of the quantile's rank, whose distribution is a beta.
     const double a = ess * probability + 1.0;
     const double b = ess * (1.0 - probability) + 1.0;
-    const double low = boost::math::ibeta_inv(a, b, 0.1586553) * size - 1.0;
-    const double high = boost::math::ibeta_inv(a, b, 0.8413447) * size - 1.0;
+    const double low = beta_quantile(a, b, 0.1586553) * size - 1.0;
+    const double high = beta_quantile(a, b, 0.8413447) * size - 1.0;
     const double lower = sorted[static_cast<std::size_t>(std::floor(std::max(low, 0.0)))];
     const double upper = sorted[static_cast<std::size_t>(std::ceil(std::clamp(high, 0.0, size - 1.0)))];
     return (upper - lower) / 2.0;

@@ -12,7 +12,8 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
 #include "coppice/model/parameter_draws.hpp"
-#include "coppice/run/partition_values.hpp"
+#include "coppice/model/registry.hpp"
+#include "coppice/run/partition_draws.hpp"
 #include "coppice/run/watch.hpp"
 
 namespace coppice {
@@ -55,8 +56,8 @@ class Chain {
       auto* in_blocks = dynamic_cast<UsesEngine*>(inference_.get());
       if (in_blocks == nullptr)
         fail(ErrorCode::configuration,
-             "several processes can work on one run of nrmm --sampler data-parallel; start this one without "
-             "mpirun");
+             "several processes can work on one run of {}; start this one without mpirun",
+             samplers_in_blocks());
       in_blocks->use_engine(*options.engine);
     }
     if (setup.model->has_held_out_trace())
@@ -343,7 +344,7 @@ class Scheduler {
     const LengthDecision decision = decide_length(
         config_.length(), file_.traces(setup_.traces.size()),
         length_limits(setup_.problem.table_rows(), setup_.levels),
-        [&](std::size_t first) { return partition_values(file_, setup_.levels, setup_.rows.size(), first); });
+        [&](std::size_t first) { return partition_values(file_, setup_, first); });
     file_.set_length(decision.length, decision.is_end ? kEndTrusted : "");
     config_.set_length(decision.length);
     has_ended_ = decision.is_end;

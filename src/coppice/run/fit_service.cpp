@@ -9,7 +9,6 @@
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/run/new_run.hpp"
-#include "coppice/run/table_parts.hpp"
 
 namespace coppice {
 namespace {
@@ -128,8 +127,7 @@ Fit Fit::resume(const ResumeRequest& request) {
   fit.rows_ = contents.rows();
   fit.columns_ = contents.table.columns.size();
   fit.setup_ = set_up_problem(contents);
-  if (contents.part.all_rows != 0 && request.on_description)
-    request.on_description(describe_problem(contents), contents.source);
+  if (contents.part.all_rows != 0 && request.on_planned) request.on_planned(contents);
   fit.file_->set_limits(block_limits(*fit.setup_));
   // Whoever adds draws to damaged ones would notice at the end only. They are read, not kept.
   for (std::size_t chain = 0; chain < config.chains; ++chain)
@@ -198,14 +196,13 @@ void Fit::plan(std::size_t threads, const std::function<void(const std::string&)
 
 void Fit::keep_sample(const FitRequest::Parts& parts) {
   contents_->effective = effective_config(*contents_, *setup_);
-  contents_->table = rows_like(parts.rows, *contents_);
-  contents_->table.row_ids = parts.rows.row_ids;
+  contents_->table = parts.rows(*contents_);
   contents_->part.numbers = parts.numbers;
   contents_->source = parts.source;
   setup_ = set_up_problem(*contents_);
   setup_->problem.stop = running_.stop;
   memory_bytes_ = estimate_bytes(*setup_, contents_->config, contents_->table);
-  parts.on_description(describe_problem(*contents_));
+  parts.on_planned(*contents_);
 }
 
 bool Fit::is_complete() const {

@@ -17,7 +17,6 @@
 
 #include "coppice/data/read.hpp"
 #include "coppice/run/fit.hpp"
-#include "coppice/run/in_memory.hpp"
 #include "coppice/run/insert_rows.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
@@ -48,10 +47,11 @@ struct FitRequest {
   struct Parts {
     std::size_t all_rows = 0;            // of the table
     std::vector<std::uint64_t> numbers;  // of the rows that the run keeps: answer_rows()
-    MemoryTable rows;                    // these
-    std::string source;                  // what rows are read from, as JSON
-    /// Gets describe_problem() before the first question is asked.
-    std::function<void(const std::string& description)> on_description;
+    /// These, in the units the model works in, with their names.
+    std::function<Table(const RunContents&)> rows;
+    std::string source;  // what rows are read from, as JSON
+    /// Gets the planned run before the first question is asked.
+    std::function<void(const RunContents&)> on_planned;
   };
   std::optional<Parts> parts = {};
 
@@ -79,8 +79,8 @@ struct ResumeRequest {
   std::string path;
   std::optional<DrawTarget> draws = {};
   FitOptions running = {};
-  /// Of a table in parts: gets describe_problem() and what rows were read from.
-  std::function<void(const std::string& description, const std::string& source)> on_description = {};
+  /// Of a table in parts: gets the run before the first question is asked.
+  std::function<void(const RunContents&)> on_planned = {};
 };
 
 /// New rows for a run that is complete and stays as it is.

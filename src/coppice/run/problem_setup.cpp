@@ -61,9 +61,9 @@ Settings parameters_of(const ModelEntry& model, const RunContents& contents, con
 }
 
 ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
-  if (model.abilities == nullptr) return {};
+  if (!model.adapts_family()) return {};
   ChainAbilities abilities =
-      model.abilities(ParameterValues(model.parameters, parameters_of(model, contents, config)));
+      model.abilities_with(ParameterValues(model.parameters, parameters_of(model, contents, config)));
   // Copies of a row lie at one point: a learned scale of real columns would shrink to nothing.
   abilities.learns_hyper &= config.hyper == kLearnedHyper && !contents.has_weights();
   return abilities;
@@ -72,13 +72,9 @@ ChainAbilities abilities_of(const ModelEntry& model, const RunContents& contents
 /// Throws Error{configuration} if rows have weights that the model does not take.
 void check_weights_allowed(const ModelEntry& model, const RunContents& contents, const RunConfig& config) {
   if (!contents.has_weights()) return;
-  if (model.refuses_weights == nullptr) {
-    std::vector<std::string> others;
-    for (const ModelEntry& other : all_models())
-      if (other.refuses_weights != nullptr) others.push_back(other.name);
+  if (!model.takes_weights())
     fail(ErrorCode::configuration, "the model {} takes no row weights; {} do", model.name,
-         fmt::join(others, " and "));
-  }
+         fmt::join(models_that(&ModelEntry::takes_weights), " and "));
   const ParameterValues values(model.parameters, parameters_of(model, contents, config));
   if (const std::string why = model.refuses_weights(values); !why.empty())
     fail(ErrorCode::configuration, "the model {} {}", model.name, why);

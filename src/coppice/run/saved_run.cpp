@@ -14,13 +14,16 @@ namespace coppice {
 SavedRun::SavedRun(const std::string& path, ShownRows shown)
     : SavedRun(RunFile::open(path, RunFile::Access::read), shown) {}
 
-SavedRun::SavedRun(RunFile file, ShownRows shown) : file_(std::move(file)), contents_(file_.contents()) {
-  setup_ = set_up_problem(contents_);
-  file_.set_limits(block_limits(*setup_));
-  traces_ = file_.traces(trace_names().size());
+SavedRun::SavedRun(RunFile file, ShownRows shown)
+    : file_(std::make_unique<RunFile>(std::move(file))),
+      contents_(file_->contents()),
+      setup_(set_up_problem(contents_)),
+      sample_(std::make_unique<RowSample>()) {
+  file_->set_limits(block_limits(*setup_));
+  traces_ = file_->traces(trace_names().size());
   draws_ = static_cast<std::size_t>(-1);
   for (std::size_t chain = 0; chain < config().chains; ++chain) {
-    const std::size_t count = file_.draws_of(chain);
+    const std::size_t count = file_->draws_of(chain);
     draws_ = std::min(draws_, count);
     longest_ = std::max(longest_, count);
   }
@@ -31,13 +34,12 @@ SavedRun::SavedRun(RunFile file, ShownRows shown) : file_(std::move(file)), cont
   } else {
     // The draw of a fit that runs once is there from the beginning.
     complete_ = draws_ == config().draws &&
-                (!model().runs_once() || file_.status(0).sweeps >= config().total_sweeps());
+                (!model().runs_once() || file_->status(0).sweeps >= config().total_sweeps());
   }
   if (const std::string note = sample_note(); !note.empty()) contents_.config.notes.push_back(note);
-  const ParameterValues& parameters = setup_->problem.parameters;
-  if (shown == ShownRows::sample && parameters.has("answer-rows") && file_.keeps_parameters())
-    if (const std::size_t most = parameters.integer("answer-rows"); most != 0 && rows() > most)
-      show_sample(most);
+  if (shown == ShownRows::sample) *sample_ = answer_sample(*file_, *setup_);
+  if (!sample_->is_all()) show_sample();
+  stored_ = std::make_unique<StoredDraws>(*file_, *setup_, *sample_);
 }
 
 namespace {
@@ -54,14 +56,10 @@ void keep_rows(Table& table, std::span<const std::uint64_t> rows) {
 
 }  // namespace
 
-void SavedRun::show_sample(std::size_t count) {
-  sample_ = answer_rows(rows(), count);
-  all_rows_ = std::move(setup_->rows);
-  setup_->rows = {all_rows_.width, {}};
-  for (const std::uint64_t row : sample_)
-    setup_->rows.cells.insert(setup_->rows.cells.end(), all_rows_[row], all_rows_[row] + all_rows_.width);
-  keep_rows(contents_.table, sample_);
-  keep_rows(contents_.truth, sample_);
+void SavedRun::show_sample() {
+  setup_->rows = sample_->rows;
+  keep_rows(contents_.table, sample_->numbers);
+  keep_rows(contents_.truth, sample_->numbers);
   contents_.config.notes.push_back(sample_note());
 }
 
@@ -70,57 +68,14 @@ std::string SavedRun::sample_note() const {
   return fmt::format("answers are about a random sample of {} of the {} rows", rows(), all_rows());
 }
 
-ParameterDraws& SavedRun::maker() const {
-  if (!maker_) {
-    Problem problem = setup_->problem;
-    if (!sample_.empty()) problem.rows = &all_rows_;
-    maker_ = model().make_inference(problem);
-    maker_->use_threads(0);
-  }
-  auto* draws = dynamic_cast<ParameterDraws*>(maker_.get());
-  if (draws == nullptr)
-    fail(ErrorCode::bad_data, "{}: the run file is damaged: its labels do not fit the data", file_.path());
-  return *draws;
-}
-
 std::string SavedRun::label_question(std::size_t chain, std::size_t draw) const {
   check_draw(chain, draw);
   std::string question;
-  file_.for_each_block(chain, true, [&](const DrawBlock& block) {
+  file_->for_each_block(chain, true, [&](const DrawBlock& block) {
     if (draw >= block.first && draw < block.first + block.payload.size())
-      question = maker().label_question(block.payload[draw - block.first]);
+      question = stored_->maker().label_question(block.payload[draw - block.first]);
   });
   return question;
-}
-
-void SavedRun::make_draw(std::string_view parameters, Labels& labels, std::string& payload) const {
-  ParameterDraws& draws = maker();
-  draws.take_parameters(parameters);
-  labels.resize(sample_.empty() ? rows() : all_rows_.size());
-  maker_->labels(labels);
-  if (sample_.empty()) {
-    payload = maker_->payload();
-    return;
-  }
-  for (std::size_t i = 0; i < sample_.size(); ++i) labels[i] = labels[sample_[i]];
-  labels.resize(sample_.size());
-  canonicalize(labels);
-  payload = draws.payload_of_rows(sample_);
-}
-
-void SavedRun::for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const {
-  const std::size_t chains = config().chains;
-  const std::size_t per_chain =
-      most == 0 ? draws_ : std::min(draws_, std::max<std::size_t>(1, most / chains));
-  for (std::size_t chain = 0; chain < chains; ++chain) {
-    std::size_t next = 0;  // the index among the kept ones
-    const auto is_wanted = [&](std::size_t draw) {
-      if (next >= per_chain || draw != next * draws_ / per_chain) return false;
-      ++next;
-      return true;
-    };
-    visit_draws(chain, is_wanted, visit);
-  }
 }
 
 void SavedRun::check_draw(std::size_t chain, std::size_t draw) const {
@@ -132,38 +87,7 @@ void SavedRun::check_draw(std::size_t chain, std::size_t draw) const {
 void SavedRun::visit_draw(std::size_t chain, std::size_t draw,
                           const std::function<void(const SavedDraw&)>& visit) const {
   check_draw(chain, draw);
-  visit_draws(chain, [&](std::size_t other) { return other == draw; }, visit);
-}
-
-void SavedRun::visit_draws(std::size_t chain, const std::function<bool(std::size_t draw)>& is_wanted,
-                           const std::function<void(const SavedDraw&)>& visit) const {
-  const std::size_t width = trace_names().size();
-  const std::size_t labels = levels() * rows();
-  Labels made;
-  std::string payload;
-  file_.for_each_block(chain, true, [&](const DrawBlock& block) {
-    const bool has_parameters = block.labels.empty() && block.payload.size() == block.count;
-    // Labels become indices without further checks.
-    const auto fits = [&](Label label) { return label >= 0 && static_cast<std::size_t>(label) < rows(); };
-    if (!has_parameters && (block.labels.size() != block.count * labels ||
-                            !std::all_of(block.labels.begin(), block.labels.end(), fits)))
-      fail(ErrorCode::bad_data, "{}: the run file is damaged: its labels do not fit the data", file_.path());
-    for (std::size_t i = 0; i < block.count; ++i) {
-      const std::size_t draw = block.first + i;
-      if (!is_wanted(draw)) continue;
-      const std::span<const double> traces(block.traces.data() + i * width, width);
-      if (has_parameters) {
-        make_draw(block.payload[i], made, payload);
-        visit({chain, draw, made, traces, payload});
-        continue;
-      }
-      visit({chain,
-             draw,
-             {block.labels.data() + i * labels, labels},
-             traces,
-             block.payload.empty() ? std::string_view() : std::string_view(block.payload[i])});
-    }
-  });
+  stored_->visit(chain, [&](std::size_t other) { return other == draw; }, visit);
 }
 
 void SavedRun::check_level(std::size_t level) const {

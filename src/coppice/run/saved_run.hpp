@@ -6,20 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "coppice/model/parameter_draws.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
+#include "coppice/run/stored_draws.hpp"
 
 namespace coppice {
-
-/// One kept draw of a chain.
-struct SavedDraw {
-  std::size_t chain = 0;           // counts from 0
-  std::size_t draw = 0;            // within its chain, counts from 0
-  std::span<const Label> labels;   // of all levels, coarsest first
-  std::span<const double> traces;  // in the order of SavedRun::trace_names
-  std::string_view payload;        // what the model's predictor needs besides labels and traces
-};
 
 /// Which rows of a run are shown. A run whose draws are kept as parameters (--sampler data-parallel) may have
 /// too many for answers about pairs of rows: then a random sample, the same for all runs of a table.
@@ -34,7 +25,7 @@ class SavedRun {
   explicit SavedRun(RunFile file, ShownRows shown = ShownRows::all);
 
   /// The file itself.
-  const RunFile& file() const { return file_; }
+  const RunFile& file() const { return *file_; }
   /// Configuration, data and labels as stored.
   const RunContents& contents() const { return contents_; }
   /// The settings of the run; of a run until trusted, the length it has reached.
@@ -48,7 +39,7 @@ class SavedRun {
   /// Number of rows that are shown: of tables, labels and answers.
   std::size_t rows() const { return contents_.table.rows(); }
   /// Number of rows of the data.
-  std::size_t all_rows() const { return sample_.empty() ? contents_.rows() : all_rows_.size(); }
+  std::size_t all_rows() const { return sample_->is_all() ? contents_.rows() : sample_->all_rows; }
   /// Whether the run has only a sample of the rows, the others being elsewhere.
   bool is_in_parts() const { return contents_.part.all_rows != 0; }
   /// "Answers are about a random sample of ...", or nothing if all rows are shown.
@@ -76,8 +67,12 @@ class SavedRun {
   /// more than `most_labels` labels, evenly spaced draws of each chain.
   LabelMatrix labels(std::size_t level, std::size_t most_labels = 400'000'000) const;
 
+  /// The draws themselves.
+  const StoredDraws& draws() const { return *stored_; }
   /// Calls visit for evenly spaced draws, at most `most` in all (0: every one).
-  void for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const;
+  void for_each_draw(std::size_t most, const std::function<void(const SavedDraw&)>& visit) const {
+    stored_->for_each(most, visit);
+  }
   /// Calls visit for one draw. Throws Error{usage} if there is none.
   void visit_draw(std::size_t chain, std::size_t draw,
                   const std::function<void(const SavedDraw&)>& visit) const;
@@ -93,21 +88,13 @@ class SavedRun {
 
  private:
   void check_draw(std::size_t chain, std::size_t draw) const;
-  void show_sample(std::size_t count);
-  /// Calls visit for the draws of a chain that are wanted.
-  void visit_draws(std::size_t chain, const std::function<bool(std::size_t draw)>& is_wanted,
-                   const std::function<void(const SavedDraw&)>& visit) const;
-  /// Makes labels from parameters. Throws Error{bad_data} if the model does not.
-  ParameterDraws& maker() const;
-  /// Labels of the shown rows, and the payload of a predictor for them, from the parameters of a draw.
-  void make_draw(std::string_view parameters, Labels& labels, std::string& payload) const;
+  void show_sample();
 
-  RunFile file_;
+  std::unique_ptr<RunFile> file_;
   RunContents contents_;
   std::unique_ptr<ProblemSetup> setup_;
-  std::vector<std::uint64_t> sample_;         // the shown rows; none: all are
-  Rows all_rows_;                             // of the data, if they are not shown
-  mutable std::unique_ptr<Inference> maker_;  // of labels from parameters
+  std::unique_ptr<RowSample> sample_;  // the shown rows
+  std::unique_ptr<StoredDraws> stored_;
   std::size_t draws_ = 0, longest_ = 0;
   bool complete_ = false;
   std::vector<TraceValues> traces_;

@@ -4,6 +4,8 @@
 
 #include "coppice/base/error.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/data/transform.hpp"
+#include "coppice/model/registry.hpp"
 
 namespace coppice {
 
@@ -19,11 +21,17 @@ std::string describe_problem(const RunContents& contents) {
 }
 
 PartOfTable::PartOfTable(std::string_view description, const MemoryTable& rows, std::uint64_t first) {
-  set_up(description, &rows, first);
+  set_up(description, first, [&](const RunContents& contents) { return rows_like(rows, contents); });
+}
+
+PartOfTable::PartOfTable(std::string_view description, Table rows, std::uint64_t first) {
+  set_up(description, first, [&](const RunContents& contents) {
+    return apply(transform_from_json(contents.transform), std::move(rows));
+  });
 }
 
 PartOfTable::PartOfTable(std::string_view description, Rows rows, std::uint64_t first) {
-  set_up(description, nullptr, first);
+  set_up(description, first, [](const RunContents& contents) { return empty_table(contents.codebook); });
   if (rows.width != setup_->rows.width)
     fail(ErrorCode::bug, "rows of {} cells where {} are expected", rows.width, setup_->rows.width);
   setup_->rows = std::move(rows);
@@ -36,7 +44,8 @@ void PartOfTable::count_blocks(std::uint64_t first) {
   blocks_ = (setup_->rows.size() + block_size - 1) / block_size;
 }
 
-void PartOfTable::set_up(std::string_view description, const MemoryTable* rows, std::uint64_t first) {
+void PartOfTable::set_up(std::string_view description, std::uint64_t first,
+                         const std::function<Table(const RunContents&)>& rows) {
   const nlohmann::json object = nlohmann::json::parse(description);
   const auto text = [&](const char* key) { return object.at(key).get<std::string>(); };
   RunContents contents;
@@ -45,7 +54,7 @@ void PartOfTable::set_up(std::string_view description, const MemoryTable* rows, 
   contents.codebook = parse_codebook(text("codebook"), "codebook");
   contents.input_codebook = parse_codebook(text("input_codebook"), "codebook");
   contents.transform = text("transform");
-  contents.table = rows != nullptr ? rows_like(*rows, contents) : empty_table(contents.codebook);
+  contents.table = rows(contents);
   contents.part.all_rows = object.at("rows").get<std::uint64_t>();
   contents.part.first = first;
   setup_ = set_up_problem(contents);
@@ -64,7 +73,7 @@ BlockAnswer PartOfTable::ask(std::string_view message, std::uint64_t slot, std::
     chain.inference = setup_->model->make_inference(setup_->problem);
     auto* in_blocks = dynamic_cast<UsesEngine*>(chain.inference.get());
     if (in_blocks == nullptr)
-      fail(ErrorCode::configuration, "a table in parts needs --sampler data-parallel of nrmm");
+      fail(ErrorCode::configuration, "a table in parts needs {}", samplers_in_blocks());
     chain.task = &in_blocks->task();
   }
   chain.task->receive(message);

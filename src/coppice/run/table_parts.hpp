@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,8 @@ class PartOfTable {
   /// `rows` are those from number `first` on, as they were read; `first` begins a block. Throws
   /// Error{bad_data} for cells that the columns of the run cannot have.
   PartOfTable(std::string_view description, const MemoryTable& rows, std::uint64_t first);
+  /// The same from a table in the columns of the fit, before its transform.
+  PartOfTable(std::string_view description, Table rows, std::uint64_t first);
 
   /// A part from what rows() of the same part gave.
   PartOfTable(std::string_view description, Rows rows, std::uint64_t first);
@@ -43,7 +46,8 @@ class PartOfTable {
     std::unique_ptr<Inference> inference;
     BlockTask* task = nullptr;
   };
-  void set_up(std::string_view description, const MemoryTable* rows, std::uint64_t first);
+  void set_up(std::string_view description, std::uint64_t first,
+              const std::function<Table(const RunContents&)>& rows);
   void count_blocks(std::uint64_t first);
   Chain& chain(std::uint64_t slot);
 

@@ -14,7 +14,7 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kDraws = 100'000;
+constexpr std::size_t kPolyaGammaDraws = 100'000;
 
 /// Errors of the mean of f over the draws, in standard errors.
 template <typename Function>
@@ -44,7 +44,7 @@ double distribution_at_zero(double x) {
 TEST(PolyaGamma, SamplerHasTheMomentsAndTheTransform) {
   for (const double c : {0.0, 0.5, 1.0, 2.5, 6.0, 15.0, -2.5}) {
     Stream stream({11, 0, 0}, Purpose::test, static_cast<std::uint64_t>(100.0 + 2.0 * c));
-    std::vector<double> draws(kDraws);
+    std::vector<double> draws(kPolyaGammaDraws);
     for (double& x : draws) x = draw_polya_gamma(stream, c);
     const double mean = polya_gamma_mean(c);
     EXPECT_LT(errors_off(draws, [](double x) { return x; }, mean), 4.0) << c;
@@ -101,14 +101,14 @@ TEST(PolyaGamma, MixtureOfNormalsIsTheLogisticLikelihood) {
 TEST(InverseGaussian, MeansOfItselfAndOfItsReciprocal) {
   for (const double mu : {0.01, 0.7, 3.0}) {
     Stream stream({13, 0, 0}, Purpose::test, static_cast<std::uint64_t>(100.0 * mu));
-    std::vector<double> draws(kDraws);
+    std::vector<double> draws(kPolyaGammaDraws);
     for (double& x : draws) x = draw_inverse_gaussian(stream, mu);
     EXPECT_LT(errors_off(draws, [](double x) { return x; }, mu), 4.0) << mu;
     EXPECT_LT(errors_off(draws, [](double x) { return 1.0 / x; }, 1.0 / mu + 1.0), 4.0) << mu;
   }
   // For a huge mean the reciprocal is a chi-square variable.
   Stream stream({14, 0, 0}, Purpose::test);
-  std::vector<double> draws(kDraws);
+  std::vector<double> draws(kPolyaGammaDraws);
   for (double& x : draws) x = draw_inverse_gaussian(stream, 1e300);
   EXPECT_LT(errors_off(draws, [](double x) { return 1.0 / x; }, 1.0), 4.0);
   EXPECT_LT(errors_off(draws, [](double x) { return 1.0 / (x * x); }, 3.0), 4.0);
@@ -131,7 +131,7 @@ TEST(SvmAugmentation, MeanAndIntegral) {
     EXPECT_NEAR(integral, std::exp(-2.0 * std::max(u, 0.0)), 1e-8) << u;
     EXPECT_NEAR(first / integral, std::abs(u) + 1.0, 1e-7) << u;
     Stream stream({15, 0, 0}, Purpose::test, static_cast<std::uint64_t>(100.0 + 10.0 * u));
-    std::vector<double> draws(kDraws);
+    std::vector<double> draws(kPolyaGammaDraws);
     for (double& x : draws) x = draw_gig_half(stream, std::abs(u));
     EXPECT_LT(errors_off(draws, [](double x) { return x; }, std::abs(u) + 1.0), 4.0) << u;
   }

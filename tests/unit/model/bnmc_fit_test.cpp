@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "coppice/base/error.hpp"
-#include "coppice/model/bnmc/bnmc.hpp"
 #include "support/chains.hpp"
 
 namespace coppice {
@@ -48,7 +47,7 @@ struct Fitting {
     while (!sampler->finished()) sampler->step({3, 0, ++step});
     return step;
   }
-  const ModelEntry entry = bnmc_entry();
+  const ModelEntry& entry = model_by_name("bnmc");
   Problem problem;
   std::unique_ptr<Inference> sampler;
 };
@@ -348,7 +347,7 @@ TEST(BnmcFit, DamagedStatesAreRefused) {
 }
 
 TEST(BnmcFit, SettingsThatExcludeEachOther) {
-  const ModelEntry entry = bnmc_entry();
+  const ModelEntry& entry = model_by_name("bnmc");
   for (const std::vector<std::string>& settings : {std::vector<std::string>{"combine=\"logit\""},
                                                    {"calibration=0"},
                                                    {"top=3"},

@@ -10,30 +10,30 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kRows = 8;
+constexpr std::size_t kOrderedRows = 8;
 constexpr std::size_t kSweeps = 4'000;
 
-/// together[a * kRows + b][draw], in the order of the original rows, at the finest level.
+/// together[a * kOrderedRows + b][draw], in the order of the original rows, at the finest level.
 std::vector<std::vector<double>> run(const Variant& variant, const Family& family, const Rows& rows,
                                      const std::vector<std::uint32_t>& original, std::uint64_t chain) {
   const ModelEntry& model = model_by_name(variant.model);
   const Problem problem{&family, &rows, ParameterValues(model.parameters, settings_from(variant.settings))};
   const std::unique_ptr<Inference> sampler = model.make_inference(problem);
-  std::vector<std::vector<double>> together(kRows * kRows);
+  std::vector<std::vector<double>> together(kOrderedRows * kOrderedRows);
   const std::size_t levels = model.levels(problem.parameters);
-  Labels labels(levels * kRows);
+  Labels labels(levels * kOrderedRows);
   sampler->init({1, chain, 0});
   const std::size_t sweeps = scaled(kSweeps);
   for (std::size_t sweep = 1; sweep <= 200 + sweeps; ++sweep) {
     sampler->step({1, chain, sweep});
     if (sweep <= 200) continue;
     sampler->labels(labels);
-    const Label* finest = labels.data() + (levels - 1) * kRows;
-    for (std::size_t a = 0; a < kRows; ++a)
+    const Label* finest = labels.data() + (levels - 1) * kOrderedRows;
+    for (std::size_t a = 0; a < kOrderedRows; ++a)
       for (std::size_t b = 0; b < a; ++b) {
         const std::size_t row = std::max(original[a], original[b]);
         const std::size_t other = std::min(original[a], original[b]);
-        together[row * kRows + other].push_back(finest[a] == finest[b] ? 1.0 : 0.0);
+        together[row * kOrderedRows + other].push_back(finest[a] == finest[b] ? 1.0 : 0.0);
       }
   }
   return together;
@@ -45,15 +45,15 @@ TEST_P(RowOrder, DoesNotMatter) {
   for (const char* name : {"gaussian_2", "mixed"}) {
     for (const LawCase& law_case : narrow_cases()) {
       if (law_case.name != name) continue;
-      const Fixture fixture(law_case, 1, kRows);
+      const Fixture fixture(law_case, 1, kOrderedRows);
       if (!works_with(GetParam(), fixture.family())) continue;
-      std::vector<std::uint32_t> original(kRows);
+      std::vector<std::uint32_t> original(kOrderedRows);
       std::iota(original.begin(), original.end(), 0U);
       const auto as_given = run(GetParam(), fixture.family(), fixture.rows, original, 0);
       Stream stream({1, 0, 0}, Purpose::test);
       shuffle(stream, original);
       Rows permuted = fixture.rows;
-      for (std::size_t row = 0; row < kRows; ++row)
+      for (std::size_t row = 0; row < kOrderedRows; ++row)
         std::copy_n(fixture.rows[original[row]], permuted.width, permuted[row]);
       const auto shuffled = run(GetParam(), fixture.family(), permuted, original, 1);
       Agreement agreement;
@@ -61,8 +61,9 @@ TEST_P(RowOrder, DoesNotMatter) {
         if (as_given[pair].empty()) continue;
         const Estimate a = batch_estimate(as_given[pair]);
         const Estimate b = batch_estimate(shuffled[pair]);
-        agreement.check("rows " + std::to_string(pair / kRows) + ", " + std::to_string(pair % kRows),
-                        {b.mean, std::hypot(a.error, b.error)}, a.mean);
+        agreement.check(
+            "rows " + std::to_string(pair / kOrderedRows) + ", " + std::to_string(pair % kOrderedRows),
+            {b.mean, std::hypot(a.error, b.error)}, a.mean);
       }
       EXPECT_TRUE(agreement.holds()) << name << ": " << agreement;
     }

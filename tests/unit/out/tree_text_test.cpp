@@ -15,7 +15,7 @@ namespace {
 // ((a, b):0.25, (c, (d, e):0.5):0.75): 1
 Linkage small_tree() { return {5, {{0, 1, 0.25, 2}, {3, 4, 0.5, 2}, {2, 6, 0.75, 3}, {5, 7, 1.0, 5}}}; }
 
-const std::vector<std::string> kNames{"a", "b", "c", "d", "e"};
+const std::vector<std::string> kLeafNames{"a", "b", "c", "d", "e"};
 
 // A tree as deep as it has leaves.
 Linkage caterpillar(std::size_t n) {
@@ -36,9 +36,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(Newick, BranchLengthsAndSupport) {
-  EXPECT_EQ(to_newick(small_tree(), kNames), "((a:0.25,b:0.25):0.75,(c:0.75,(d:0.5,e:0.5):0.25):0.25);\n");
+  EXPECT_EQ(to_newick(small_tree(), kLeafNames),
+            "((a:0.25,b:0.25):0.75,(c:0.75,(d:0.5,e:0.5):0.25):0.25);\n");
   const std::vector<double> support{0.9, 0.8, 0.7, 1.0};
-  EXPECT_EQ(to_newick(small_tree(), kNames, support),
+  EXPECT_EQ(to_newick(small_tree(), kLeafNames, support),
             "((a:0.25,b:0.25)0.9:0.75,(c:0.75,(d:0.5,e:0.5)0.8:0.25)0.7:0.25)1;\n");
   EXPECT_EQ(to_newick({2, {{0, 1, 2.0, 2}}}, {}), "(0:2,1:2);\n");
   EXPECT_EQ(to_newick({1, {}}, std::vector<std::string>{"only one"}), "'only one';\n");
@@ -54,16 +55,16 @@ TEST(Newick, DeepTreesAndWrongSizes) {
   const std::string text = to_newick(caterpillar(200000), {});
   EXPECT_EQ(std::count(text.begin(), text.end(), '('), 199999);
   EXPECT_THROW(to_newick(small_tree(), std::vector<std::string>{"a"}), Error);
-  EXPECT_THROW(to_newick(small_tree(), kNames, std::vector<double>{1.0}), Error);
+  EXPECT_THROW(to_newick(small_tree(), kLeafNames, std::vector<double>{1.0}), Error);
 }
 
 TEST(Dot, NodesEdgesAndCollapse) {
-  const std::string text = to_dot(small_tree(), kNames);
+  const std::string text = to_dot(small_tree(), kLeafNames);
   EXPECT_NE(text.find("n0 [label=\"a\"];"), std::string::npos);
   EXPECT_NE(text.find("n8 [shape=plaintext, label=\"1\"];"), std::string::npos);
   EXPECT_NE(text.find("n8 -> n5;"), std::string::npos);
   EXPECT_NE(text.find("n8 -> n7;"), std::string::npos);
-  const std::string collapsed = to_dot(small_tree(), kNames, std::vector<double>{0.1, 0.2, 0.3, 0.4},
+  const std::string collapsed = to_dot(small_tree(), kLeafNames, std::vector<double>{0.1, 0.2, 0.3, 0.4},
                                        {.collapse_at = 0.5, .max_names = 1});
   EXPECT_NE(collapsed.find("n6 [label=\"[2 rows: d, ...]\", style=rounded];"), std::string::npos)
       << collapsed;
@@ -73,7 +74,7 @@ TEST(Dot, NodesEdgesAndCollapse) {
 }
 
 TEST(AsciiTree, DrawsForksInProportionToHeight) {
-  const std::string text = ascii_tree(small_tree(), kNames, {.width = 40, .ruler = false});
+  const std::string text = ascii_tree(small_tree(), kLeafNames, {.width = 40, .ruler = false});
   EXPECT_EQ(text,
             " ┌────────────────────┬──────── a\n"
             "─┤                    └──────── b\n"
@@ -99,7 +100,7 @@ TEST(AsciiTree, LinesAreNeverTooWide) {
 
 TEST(AsciiTree, CollapsesLowMerges) {
   const std::string text =
-      ascii_tree(small_tree(), kNames, {.width = 60, .collapse_at = 0.5, .ruler = false});
+      ascii_tree(small_tree(), kLeafNames, {.width = 60, .collapse_at = 0.5, .ruler = false});
   ASSERT_EQ(lines_of(text).size(), 3U) << text;
   EXPECT_NE(text.find("[2 rows: a, b]"), std::string::npos) << text;
   EXPECT_NE(text.find("[2 rows: d, e]"), std::string::npos) << text;
@@ -107,7 +108,7 @@ TEST(AsciiTree, CollapsesLowMerges) {
       ascii_tree(caterpillar(100000), {}, {.width = 80, .max_lines = 20, .ruler = false});
   EXPECT_EQ(lines_of(limited).size(), 20U);
   EXPECT_NE(limited.find("[99981 rows: 99980, 99979"), std::string::npos) << limited;
-  EXPECT_NE(ascii_tree(small_tree(), kNames, {.collapse_at = 5.0}).find("[5 rows: a, b, c, d, e]"),
+  EXPECT_NE(ascii_tree(small_tree(), kLeafNames, {.collapse_at = 5.0}).find("[5 rows: a, b, c, d, e]"),
             std::string::npos);
 }
 
@@ -128,7 +129,7 @@ TEST(AsciiTree, DegenerateTrees) {
 }
 
 TEST(AsciiTree, RulerNamesTheHeights) {
-  const auto lines = lines_of(ascii_tree(small_tree(), kNames, {.width = 80}));
+  const auto lines = lines_of(ascii_tree(small_tree(), kLeafNames, {.width = 80}));
   ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0].substr(0, 2), " 1");
   EXPECT_NE(lines[0].find("0.5"), std::string::npos);

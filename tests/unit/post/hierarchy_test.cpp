@@ -55,9 +55,9 @@ TEST(Hierarchy, RejectsLabelsThatAreNoTree) {
 
 /// The definition, on nothing but sets of rows: as long as there is a node without siblings, its parent takes
 /// its children over.
-using Rows = std::vector<std::uint32_t>;
+using RowSet = std::vector<std::uint32_t>;
 struct Branch {
-  Rows rows;
+  RowSet rows;
   std::vector<Branch> children;
   bool operator==(const Branch&) const = default;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "coppice/base/rng.hpp"
 #include "coppice/post/impute.hpp"
@@ -95,6 +96,28 @@ TEST_F(LearnedValuesOfARun, EveryModelThatLearnsHasThem) {
     numbers += fmt::format("{:.6f},{:.6f}\n", 10.0 * (i % 2) + draw_normal(stream), draw_normal(stream));
   EXPECT_GT(find(learned_values(*make_run(request_of(numbers, "nhcm"))), "a", "cluster_sd").mean, 0.0);
   EXPECT_TRUE(learned_values(*make_run(request_of(numbers, "bhc"))).empty()) << "chosen, not learned by MCMC";
+}
+
+TEST_F(LearnedValuesOfARun, LevelsHaveProbabilities) {
+  std::string csv = "shape,size\n";
+  Stream stream({6, 0, 0}, Purpose::prior_data);
+  const char* const shapes[] = {"round", "square", "flat", "round"};
+  for (std::size_t row = 0; row < kRows; ++row)
+    csv += fmt::format("{},{:.6f}\n", shapes[row % 4], 5.0 * static_cast<double>(row % 2) + draw_normal(stream));
+  for (const std::string model : {"nrmm", "crosscat", "rbhmc"}) {
+    SCOPED_TRACE(model);
+    SmallRun request = request_of(csv, model);
+    if (model == "rbhmc") request.parameters = {{"penalty", Setting::number(0.0)}};
+    const std::vector<LearnedValue> list = learned_values(*make_run(request));
+    EXPECT_GT(find(list, "shape", "strength").mean, 0.0);
+    EXPECT_EQ(find(list, "shape", "strength").level, "");
+    std::map<std::string, double> probabilities;
+    for (const LearnedValue& value : list)
+      if (value.parameter == "probability") probabilities[value.level] = value.mean;
+    ASSERT_EQ(probabilities.size(), 3U);
+    EXPECT_NEAR(probabilities.at("round") + probabilities.at("square") + probabilities.at("flat"), 1.0, 1e-9);
+    EXPECT_GT(probabilities.at("round"), probabilities.at("flat"));
+  }
 }
 
 TEST_F(LearnedValuesOfARun, ProfilesHaveTheSpreadOfTheCluster) {

@@ -12,18 +12,18 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kRows = 40;
+constexpr std::size_t kRowsOfModes = 40;
 
 /// Rows 0 to 29 are one cluster or two (0 to 11 and 12 to 29), the others are a third; one row in twenty is
 /// moved.
 LabelMatrix two_modes(unsigned seed, std::size_t draws, double joined) {
   std::mt19937 engine(seed);
   const auto uniform = [&] { return static_cast<double>(engine()) / 4294967296.0; };
-  LabelMatrix matrix{kRows, {}};
-  Labels labels(kRows);
+  LabelMatrix matrix{kRowsOfModes, {}};
+  Labels labels(kRowsOfModes);
   for (std::size_t d = 0; d < draws; ++d) {
     const bool is_joined = uniform() < joined;
-    for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t i = 0; i < kRowsOfModes; ++i) {
       labels[i] = i >= 30 ? 2 : i >= 12 && !is_joined ? 1 : 0;
       if (uniform() < 0.02) labels[i] = 3;
     }
@@ -53,7 +53,7 @@ TEST(Modes, FindsTwoAndWhatDistinguishesThem) {
 
 TEST(Modes, AWideCloudHasOneCenter) {
   for (const double noise : {0.0, 0.1, 0.5, 1.0}) {
-    const std::vector<LabelMatrix> chains{random_draws(3, kRows, 300, 4, noise)};
+    const std::vector<LabelMatrix> chains{random_draws(3, kRowsOfModes, 300, 4, noise)};
     EXPECT_EQ(find_modes(chains).modes.size(), 1U) << noise;
   }
   EXPECT_THROW(find_modes({}), Error);
@@ -62,10 +62,11 @@ TEST(Modes, AWideCloudHasOneCenter) {
 TEST(Modes, OneAnswerAndAFringeIsOneAnswer) {
   // Nine draws in ten are equal, the others split off some rows, each time other ones.
   std::mt19937 engine(7);
-  LabelMatrix draws{kRows, {}};
-  Labels labels(kRows);
+  LabelMatrix draws{kRowsOfModes, {}};
+  Labels labels(kRowsOfModes);
   for (std::size_t d = 0; d < 400; ++d) {
-    for (std::size_t i = 0; i < kRows; ++i) labels[i] = i < 20 ? 0 : d % 10 == 0 && engine() % 3 == 0 ? 2 : 1;
+    for (std::size_t i = 0; i < kRowsOfModes; ++i)
+      labels[i] = i < 20 ? 0 : d % 10 == 0 && engine() % 3 == 0 ? 2 : 1;
     draws.push_back(labels);
   }
   EXPECT_EQ(find_modes(std::vector<LabelMatrix>{draws}).modes.size(), 1U);

@@ -14,7 +14,7 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kRows = 10;
+constexpr std::size_t kDiagnosedRows = 10;
 constexpr std::size_t kDraws = 1000;
 
 /// Rows 1 to 5 against the others, or odd against even rows: alike in number, sizes and entropy.
@@ -26,12 +26,12 @@ Labels parity() { return {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}; }
 LabelMatrix chain_of(unsigned seed, double first_share, double stay) {
   std::mt19937 engine(seed);
   const auto uniform = [&] { return static_cast<double>(engine()) / 4294967296.0; };
-  LabelMatrix draws{kRows, {}};
+  LabelMatrix draws{kDiagnosedRows, {}};
   bool is_first = uniform() < first_share;
   for (std::size_t d = 0; d < kDraws; ++d) {
     if (uniform() < 1.0 / stay) is_first = uniform() < first_share;
     Labels labels = is_first ? halves() : parity();
-    if (uniform() < 0.3) labels[static_cast<std::size_t>(uniform() * kRows)] = 2;
+    if (uniform() < 0.3) labels[static_cast<std::size_t>(uniform() * kDiagnosedRows)] = 2;
     draws.push_back(labels);
   }
   return draws;
@@ -53,7 +53,7 @@ std::vector<TraceSummary> model_traces(const std::vector<LabelMatrix>& chains) {
       canonicalize(labels);
       const std::vector<std::size_t> sizes = cluster_sizes(labels);
       clusters[c].push_back(static_cast<double>(sizes.size()));
-      entropy[c].push_back(partition_entropy(sizes, kRows));
+      entropy[c].push_back(partition_entropy(sizes, kDiagnosedRows));
     }
   return {summarize_trace("clusters", clusters), summarize_trace("entropy", entropy)};
 }
@@ -110,7 +110,7 @@ TEST(PartitionDiagnostics, ReferencesAreInSeparateModesAndPairsAreUndecided) {
   const std::vector<LabelMatrix> chains = chains_of({0.0, 1.0, 0.66, 0.06});
   const std::vector<PartitionTrace> traces = partition_traces(chains);
   std::vector<bool> seen(2, false);
-  std::vector<bool> taken(kRows, false);
+  std::vector<bool> taken(kDiagnosedRows, false);
   for (const PartitionTrace& trace : traces) {
     ASSERT_EQ(trace.values.size(), 4U);
     if (trace.kind == PartitionTrace::Kind::distance) {
@@ -149,10 +149,10 @@ TEST(PartitionDiagnostics, EqualDrawsGiveNoTrace) {
 
 TEST(ChainAgreement, NamesPairsRowsAndClusters) {
   PartitionDraws draws;
-  for (std::size_t row = 0; row < kRows; ++row) draws.members.push_back(row);
+  for (std::size_t row = 0; row < kDiagnosedRows; ++row) draws.members.push_back(row);
   // Chain 0 keeps the first five rows together, chain 1 moves row 4 over; the rest is the same.
   const Labels apart{0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
-  draws.chains.assign(2, LabelMatrix{kRows, {}});
+  draws.chains.assign(2, LabelMatrix{kDiagnosedRows, {}});
   for (int d = 0; d < 10; ++d) {
     draws.chains[0].push_back(halves());
     draws.chains[1].push_back(apart);
@@ -162,7 +162,7 @@ TEST(ChainAgreement, NamesPairsRowsAndClusters) {
   ASSERT_EQ(agreement.pairs.size(), 1U);  // every pair that differs has row 4
   EXPECT_EQ(agreement.pairs[0].second, 4U);
   EXPECT_EQ(agreement.pairs[0].shares, (std::vector<double>{1.0, 0.0}));
-  EXPECT_EQ(agreement.unstable.size(), kRows);
+  EXPECT_EQ(agreement.unstable.size(), kDiagnosedRows);
   const std::vector<ClusterByChain> clusters = compare_clusters(draws, halves());
   ASSERT_EQ(clusters.size(), 2U);
   EXPECT_DOUBLE_EQ(clusters[0].overlaps[0], 1.0);

@@ -29,6 +29,7 @@ struct SmallRun {
   std::string hyper = kFixedHyper;  // definitions are checked against priors that stand still
   Settings family_settings = {};
   std::uint64_t seed = 1;
+  bool is_until_trusted = false;  // however long that takes; not `warmup` and `draws`
 };
 
 class RunTest : public testing::Test {
@@ -58,9 +59,14 @@ class RunTest : public testing::Test {
     contents.transform =
         to_json(fit_transform(contents.table, request.standardize, request.pca, contents.codebook));
     const auto setup = set_up_problem(contents);
+    if (request.is_until_trusted) {
+      contents.config.until = kUntilTrusted;
+      settle_run_length(contents.config, *setup);
+    }
     const std::string path = folder_.file("run" + std::to_string(++runs_) + ".coppice");
     RunFile file = RunFile::create(path, contents);
-    continue_run(file, *setup, {});
+    EXPECT_EQ(continue_run(file, *setup, {.time_limit = request.is_until_trusted ? 600.0 : 0.0}),
+              FitEnd::finished);
     file.finish();
     return std::make_unique<SavedRun>(path);
   }

@@ -12,28 +12,28 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kRows = 7;
+constexpr std::size_t kJudgedRows = 7;
 
 /// b per ordered pair that the estimate joins and the draw separates, 2 - b per one it separates, over n^2.
 double binder(std::span<const Label> estimate, std::span<const Label> draw, double b) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < kRows; ++i)
-    for (std::size_t j = 0; j < kRows; ++j) {
+  for (std::size_t i = 0; i < kJudgedRows; ++i)
+    for (std::size_t j = 0; j < kJudgedRows; ++j) {
       const bool joined = estimate[i] == estimate[j];
       if (joined == (draw[i] == draw[j])) continue;
       sum += joined ? b : 2.0 - b;
     }
-  return sum / (kRows * kRows);
+  return sum / (kJudgedRows * kJudgedRows);
 }
 
 /// b H(draw | estimate) + (2 - b) H(estimate | draw).
 double vi(std::span<const Label> estimate, std::span<const Label> draw, double b) {
   std::map<std::pair<Label, Label>, double> both;
   std::map<Label, double> own, other;
-  for (std::size_t i = 0; i < kRows; ++i) {
-    both[{estimate[i], draw[i]}] += 1.0 / kRows;
-    own[estimate[i]] += 1.0 / kRows;
-    other[draw[i]] += 1.0 / kRows;
+  for (std::size_t i = 0; i < kJudgedRows; ++i) {
+    both[{estimate[i], draw[i]}] += 1.0 / kJudgedRows;
+    own[estimate[i]] += 1.0 / kJudgedRows;
+    other[draw[i]] += 1.0 / kJudgedRows;
   }
   double sum = 0.0;
   for (const auto& [cell, share] : both)
@@ -42,11 +42,11 @@ double vi(std::span<const Label> estimate, std::span<const Label> draw, double b
 }
 
 TEST(UnequalCosts, TheEstimateIsTheBestOfAllPartitions) {
-  const LabelMatrix draws = random_draws(4, kRows, 40, 3, 0.35);
+  const LabelMatrix draws = random_draws(4, kJudgedRows, 40, 3, 0.35);
   for (const Loss loss : {Loss::vi, Loss::binder})
     for (const double b : {0.3, 1.0, 1.6}) {
       double best = std::numeric_limits<double>::infinity();
-      for_each_partition(kRows, [&](std::span<const Label> labels, std::size_t) {
+      for_each_partition(kJudgedRows, [&](std::span<const Label> labels, std::size_t) {
         double sum = 0.0;
         for (std::size_t d = 0; d < draws.draws(); ++d)
           sum += loss == Loss::vi ? vi(labels, draws[d], b) : binder(labels, draws[d], b);

@@ -45,11 +45,11 @@ TEST(Verdict, NeverTrustsWhatIsNotExact) {
 
 TEST(Verdict, NamesTheTraceThatDisagrees) {
   const std::vector<TraceSummary> traces{trace("clusters", 1.02, 300.0, 300.0),
-                                         trace("log_joint", 1.31, 40.0, 60.0)};
+                                         trace("log_joint", 1.18, 40.0, 60.0)};
   const Verdict verdict = judge(traces, 4, 1000);
   EXPECT_FALSE(verdict.trusted);
   EXPECT_EQ(verdict.worst_trace, "log_joint");
-  EXPECT_TRUE(contains(verdict.sentence, "R-hat of log_joint is 1.31 (above 1.01)")) << verdict.sentence;
+  EXPECT_TRUE(contains(verdict.sentence, "R-hat of log_joint is 1.18 (above 1.01)")) << verdict.sentence;
   EXPECT_TRUE(contains(verdict.sentence, "coppice resume RUN --draws +")) << verdict.sentence;
 }
 
@@ -69,6 +69,35 @@ TEST(Verdict, AsksForMoreDrawsInProportion) {
   EXPECT_EQ(verdict.worst_trace, "clusters");
   EXPECT_TRUE(contains(verdict.sentence, "only 100 effective draws (below 400)")) << verdict.sentence;
   EXPECT_TRUE(contains(verdict.sentence, "--draws +4000")) << verdict.sentence;
+}
+
+// What cannot be kept is not promised: chains that are far apart, too few effective draws to extrapolate
+// from, or more than an hour.
+TEST(Verdict, PromisesNoLengthThatCannotBeKept) {
+  const auto sentence_of = [](double rhat, double effective, double seconds, bool until_trusted) {
+    const std::vector<TraceSummary> traces{trace("log_joint", rhat, effective, effective)};
+    Evidence evidence;
+    evidence.traces = traces;
+    evidence.chains = 4;
+    evidence.draws = 1000;
+    evidence.seconds = seconds;
+    evidence.is_until_trusted = until_trusted;
+    return judge(evidence).sentence;
+  };
+  // 100 of 800 effective draws: 1000 * 8 * 1.2 - 1000 more draws, 8.6 times as long as so far.
+  EXPECT_TRUE(contains(sentence_of(1.05, 100.0, 60.0, true), "--time-limit 14m), for about 9 minutes"))
+      << sentence_of(1.05, 100.0, 60.0, true);
+  EXPECT_TRUE(contains(sentence_of(1.05, 100.0, 60.0, false), "--draws +9000), for about 9 minutes"));
+  EXPECT_TRUE(contains(sentence_of(1.05, 100.0, 0.0, true), "--draws +9000)."));
+  EXPECT_TRUE(contains(sentence_of(1.05, 100.0, 1000.0, true), "enough draws would take 2 hours"))
+      << sentence_of(1.05, 100.0, 1000.0, true);
+  EXPECT_TRUE(contains(sentence_of(1.21, 100.0, 60.0, true), "may never meet"));
+  EXPECT_TRUE(contains(sentence_of(1.05, 39.0, 60.0, true), "too little is known"));
+  EXPECT_TRUE(contains(sentence_of(1.0, 100.0, 60.0, true), "--time-limit 6m)"))
+      << sentence_of(1.0, 100.0, 60.0, true);
+  EXPECT_TRUE(contains(sentence_of(1.0, 100.0, 6000.0, true), "enough draws would take"));
+  for (const double rhat : {1.05, 1.21, 1.6})
+    EXPECT_FALSE(contains(sentence_of(rhat, 20.0, 60.0, true), "resume")) << rhat;
 }
 
 TEST(Verdict, OneChainCannotBeChecked) {

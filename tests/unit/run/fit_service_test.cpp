@@ -13,7 +13,7 @@
 namespace coppice::test {
 namespace {
 
-constexpr const char* kRows =
+constexpr const char* kServedRows =
     "id,x,y,kind\n"
     "a,1.1,2.0,old\nb,0.9,2.2,old\nc,1.3,1.8,new\nd,8.0,9.1,new\ne,8.2,8.9,new\nf,7.9,9.4,old\n";
 
@@ -21,7 +21,7 @@ FitRequest small_request(const std::string& model = "nrmm") {
   FitRequest request;
   request.model = model;
   request.reading.id = "id";
-  request.data = read_dataset_bytes(kRows, "rows.csv", request.reading);
+  request.data = read_dataset_bytes(kServedRows, "rows.csv", request.reading);
   request.data_path = "rows.csv";
   request.running.threads = 1;
   if (!model_by_name(model).runs_once())
@@ -122,7 +122,7 @@ TEST(FitService, ExpectedClustersContradictWhatElseGivesTheConcentration) {
 TEST(FitService, WritesARunFromAFile) {
   const ScratchFolder folder;
   const std::string data = folder.file("rows.csv");
-  std::ofstream(data) << kRows;
+  std::ofstream(data) << kServedRows;
   FitRequest request = small_request();
   request.data.reset();
   request.data_path = data;

@@ -8,10 +8,10 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kRows = 90;
+constexpr std::size_t kGreedyRows = 90;
 
 RunContents greedy_contents(const Variant& variant) {
-  RunContents contents = small_contents(variant.model, settings_from(variant.settings), kRows, 1, 0, 1);
+  RunContents contents = small_contents(variant.model, settings_from(variant.settings), kGreedyRows, 1, 0, 1);
   settle_run_length(contents.config, *set_up_problem(contents));
   return contents;
 }

@@ -9,13 +9,13 @@
 namespace coppice::test {
 namespace {
 
-constexpr std::size_t kDraws = 130;
+constexpr std::size_t kOldDraws = 130;
 
 /// A finished run and a copy of it as format 1 would have been.
 class FormatOne : public ::testing::Test {
  protected:
   void SetUp() override {
-    RunFile::create(now_, small_contents("nrmm", {}, 9, 2, 10, kDraws));
+    RunFile::create(now_, small_contents("nrmm", {}, 9, 2, 10, kOldDraws));
     ASSERT_EQ(resume(now_, {.threads = 1}), FitEnd::finished);
     std::filesystem::copy_file(now_, old_);
     execute_sql(old_, "ALTER TABLE draws DROP COLUMN details; PRAGMA user_version = 1");
@@ -24,7 +24,7 @@ class FormatOne : public ::testing::Test {
     return Database(path, Database::Mode::read).integer("PRAGMA user_version");
   }
   static std::vector<ChainDraws> extended(const std::string& path) {
-    RunFile::open(path, RunFile::Access::write).set_draws(2 * kDraws);
+    RunFile::open(path, RunFile::Access::write).set_draws(2 * kOldDraws);
     EXPECT_EQ(resume(path, {.threads = 1}), FitEnd::finished);
     return draws_at(path);
   }
@@ -41,14 +41,14 @@ TEST_F(FormatOne, IsReadAndLeftAsItIs) {
 
 TEST_F(FormatOne, IsResumedToTheSameDraws) {
   const std::vector<ChainDraws> expected = extended(now_);
-  ASSERT_EQ(expected.front().count, 2 * kDraws);
+  ASSERT_EQ(expected.front().count, 2 * kOldDraws);
   EXPECT_EQ(extended(old_), expected);
   EXPECT_EQ(format_of(old_), kRunFormat);
 }
 
 TEST_F(FormatOne, OfAnInterruptedRunIsResumedToTheSameDraws) {
   const std::string stopped = folder_.file("stopped.coppice");
-  RunFile::create(stopped, small_contents("nrmm", {}, 9, 2, 10, kDraws));
+  RunFile::create(stopped, small_contents("nrmm", {}, 9, 2, 10, kOldDraws));
   std::atomic<bool> stop{true};
   ASSERT_EQ(resume(stopped, {.threads = 1, .stop = &stop}), FitEnd::interrupted);
   execute_sql(stopped, "ALTER TABLE draws DROP COLUMN details; PRAGMA user_version = 1");

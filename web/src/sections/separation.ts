@@ -33,12 +33,13 @@ function separationTable(separation: Separation[]): HTMLElement | null {
 }
 
 function learnedTable(learned: LearnedValue[]): HTMLElement | null {
-  if (learned.length === 0) return null;
+  const numbers = learned.filter((entry) => entry.level === "");
+  if (numbers.length === 0) return null;
   return scroller(
     "Learned hyper-parameters",
     table(
       ["column", "modeled as", "hyper-parameter", "mean", "5 %", "95 %"],
-      learned.map((entry) => [
+      numbers.map((entry) => [
         entry.column === "" ? "all together" : entry.column,
         scaled(entry.family, entry.transform),
         entry.parameter,
@@ -53,8 +54,34 @@ function learnedTable(learned: LearnedValue[]): HTMLElement | null {
   );
 }
 
+const MOST_LEVELS = 6;
+
+// The levels of each category column, the most probable first.
+function levelsTable(learned: LearnedValue[]): HTMLElement | null {
+  const columns = new Map<string, LearnedValue[]>();
+  for (const entry of learned)
+    if (entry.level !== "") columns.set(entry.column, [...(columns.get(entry.column) ?? []), entry]);
+  if (columns.size === 0) return null;
+  const levels = (entries: LearnedValue[]): string => {
+    const shown = [...entries].sort((a, b) => b.mean - a.mean).slice(0, MOST_LEVELS);
+    const texts = shown.map((entry) => `${entry.level} ${percent(entry.mean)}`);
+    const others = entries.length - shown.length;
+    return (others > 0 ? [...texts, `${others} more`] : texts).join(", ");
+  };
+  return scroller(
+    "Expected frequencies of levels",
+    table(
+      ["column", "levels"],
+      [...columns].map(([column, entries]) => [column, levels(entries)]),
+      "How often a level is expected in a cluster, as learned from all clusters: mean of the draws.",
+      [false, false],
+    ),
+  );
+}
+
 export function separationSection(report: Report): HTMLElement | null {
-  const tables = [separationTable(report.data.separation), learnedTable(report.data.learned)];
+  const { separation, learned } = report.data;
+  const tables = [separationTable(separation), learnedTable(learned), levelsTable(learned)];
   const shown = tables.filter((entry): entry is HTMLElement => entry !== null);
   if (shown.length === 0) return null;
   return h(

@@ -22,7 +22,7 @@ constexpr std::size_t kFirstLook = 128;
 constexpr std::size_t kEnoughRows = 4096;
 
 /// The words of a name: parts between signs and where a capital follows a small letter, in lower case.
-std::vector<std::string> words_of(std::string_view name) {
+std::vector<std::string> words_of_name(std::string_view name) {
   std::vector<std::string> words(1);
   char before = '\0';
   for (const char c : name) {
@@ -37,7 +37,7 @@ std::vector<std::string> words_of(std::string_view name) {
 
 template <std::size_t N>
 bool has_word(std::string_view name, const std::array<std::string_view, N>& list) {
-  for (const std::string& word : words_of(name))
+  for (const std::string& word : words_of_name(name))
     if (std::find(list.begin(), list.end(), word) != list.end()) return true;
   return false;
 }

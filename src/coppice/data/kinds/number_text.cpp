@@ -14,8 +14,6 @@ constexpr std::string_view kNoBreakSpace = "\xc2\xa0";
 constexpr std::string_view kNarrowSpace = "\xe2\x80\xaf";
 constexpr std::string_view kMinus = "\xe2\x88\x92";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());

@@ -1,8 +1,9 @@
-#include "coppice/model/bhc/bhc.hpp"
-
+// Bayesian hierarchical clustering: a binary tree over the rows, grown by merging the two trees that most
+// probably belong together.
 #include "coppice/model/bhc/inference.hpp"
 #include "coppice/model/bhc/options.hpp"
 #include "coppice/model/bhc/predictor.hpp"
+#include "coppice/model/model.hpp"
 
 namespace coppice {
 

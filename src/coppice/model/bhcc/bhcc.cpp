@@ -1,8 +1,9 @@
-#include "coppice/model/bhcc/bhcc.hpp"
-
+// Bayesian hierarchical cross-clustering: a binary tree over the columns, whose nodes have trees over the
+// rows, grown by merging the two views that most probably are one.
 #include "coppice/model/bhcc/inference.hpp"
 #include "coppice/model/bhcc/options.hpp"
 #include "coppice/model/bhcc/predictor.hpp"
+#include "coppice/model/model.hpp"
 
 namespace coppice {
 

@@ -1,10 +1,10 @@
-#include "coppice/model/bnmc/bnmc.hpp"
-
+// The nonparametric multi-label classifier (NOTES.md).
 #include "coppice/base/error.hpp"
 #include "coppice/model/bnmc/baselines.hpp"
 #include "coppice/model/bnmc/inference.hpp"
 #include "coppice/model/bnmc/options.hpp"
 #include "coppice/model/bnmc/predictor.hpp"
+#include "coppice/model/model.hpp"
 
 namespace coppice {
 namespace {

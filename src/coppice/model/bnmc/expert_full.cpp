@@ -27,7 +27,7 @@ double divergence(const VectorXd& mean, const MatrixXd& covariance, double log_d
                 prior_variance.array().log().sum() - log_determinant);
 }
 
-struct Problem {
+struct WeightedProblem {
   const Eigen::Ref<const MatrixXd>& x;
   const Eigen::Ref<const VectorXd>& y;
   const VectorXd& prior_mean;
@@ -67,7 +67,7 @@ struct Problem {
   }
 };
 
-Expert fit_variational(const Problem& problem, const ExpertOptions& options) {
+Expert fit_variational(const WeightedProblem& problem, const ExpertOptions& options) {
   const bool is_point = options.method == Method::map;
   const Eigen::Index size = problem.x.cols();
   Expert expert;
@@ -109,7 +109,7 @@ Expert fit_variational(const Problem& problem, const ExpertOptions& options) {
 }
 
 /// The mode of the logistic posterior by Newton's method; a step that lowers the density is halved.
-Expert fit_point(const Problem& problem, const ExpertOptions& options) {
+Expert fit_point(const WeightedProblem& problem, const ExpertOptions& options) {
   Expert expert;
   expert.mean = problem.prior_mean;
   VectorXd fitted = problem.x * expert.mean;
@@ -147,7 +147,7 @@ Expert fit_point(const Problem& problem, const ExpertOptions& options) {
 }
 
 /// Blends precision and right-hand side of minibatches (2.5).
-Expert fit_stochastic(const Problem& problem, const ExpertOptions& options, Stream& stream) {
+Expert fit_stochastic(const WeightedProblem& problem, const ExpertOptions& options, Stream& stream) {
   const Eigen::Index size = problem.x.cols();
   const auto rows = static_cast<std::size_t>(problem.rows());
   const MatrixXd prior = problem.prior_variance.cwiseInverse().asDiagonal();
@@ -172,7 +172,7 @@ Expert fit_stochastic(const Problem& problem, const ExpertOptions& options, Stre
       }
       const Eigen::Ref<const MatrixXd> x_part(x);
       const Eigen::Ref<const VectorXd> y_part(y);
-      const Problem part{x_part, y_part, problem.prior_mean, problem.prior_variance, problem.link};
+      const WeightedProblem part{x_part, y_part, problem.prior_mean, problem.prior_variance, problem.link};
       VectorXd omega(y.size());
       VectorXd target(y.size());
       part.augment(x * expert.mean, (x * expert.covariance).cwiseProduct(x).rowwise().sum(), omega, target);
@@ -195,7 +195,7 @@ Expert fit_stochastic(const Problem& problem, const ExpertOptions& options, Stre
   return expert;
 }
 
-Expert fit_gibbs(const Problem& problem, const ExpertOptions& options, Stream& stream) {
+Expert fit_gibbs(const WeightedProblem& problem, const ExpertOptions& options, Stream& stream) {
   const Eigen::Index size = problem.x.cols();
   VectorXd weights = problem.prior_mean;
   VectorXd omega(problem.rows());
@@ -241,7 +241,7 @@ double probability_at(double mean, double variance) {
 Expert fit_full(const Eigen::Ref<const Eigen::MatrixXd>& x, const Eigen::Ref<const Eigen::VectorXd>& y,
                 const Eigen::VectorXd& prior_mean, const Eigen::VectorXd& prior_variance,
                 const ExpertOptions& options, Stream& stream) {
-  const Problem problem{x, y, prior_mean, prior_variance, options.link};
+  const WeightedProblem problem{x, y, prior_mean, prior_variance, options.link};
   if (options.method == Method::gibbs) return fit_gibbs(problem, options, stream);
   if (options.method == Method::svi) return fit_stochastic(problem, options, stream);
   if (options.method == Method::map && options.link == Link::logistic) return fit_point(problem, options);

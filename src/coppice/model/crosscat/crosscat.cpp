@@ -1,8 +1,9 @@
-#include "coppice/model/crosscat/crosscat.hpp"
-
+// The cross Dirichlet process mixture (CrossCat): columns are divided into views, and each view has its own
+// clusters of the rows.
 #include "coppice/model/crosscat/inference.hpp"
 #include "coppice/model/crosscat/options.hpp"
 #include "coppice/model/crosscat/predictor.hpp"
+#include "coppice/model/model.hpp"
 
 namespace coppice {
 

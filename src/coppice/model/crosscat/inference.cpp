@@ -63,6 +63,10 @@ class CrossSampler final : public Inference {
     begin_single();
   }
 
+  void use_threads(std::size_t threads) override {
+    for (State& replica : replicas_) replica.use_threads(threads);
+  }
+
   void init(const StreamName& name) override {
     ladder_.clear_counts();
     std::vector<double> first(hyper_size());

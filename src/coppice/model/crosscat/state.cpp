@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "coppice/base/math.hpp"
+#include "coppice/base/parallel.hpp"
 #include "coppice/base/slice.hpp"
 #include "coppice/base/stop.hpp"
 #include "coppice/model/drawn_views.hpp"
@@ -35,13 +37,12 @@ State::State(Columns& table, const Options& options, double power, const std::at
       stop_(stop),
       row_prior_(std::make_unique<Crp>(options.alpha_rows.start(), table.rows())),
       column_prior_(std::make_unique<Crp>(options.alpha_columns.start(), table.count())),
-      gibbs_(power),
       home_(table.count()),
       column_order_(table.count()),
       row_order_(table.rows()),
       offered_(options.auxiliaries),
       offered_sets_(table.rows()) {
-  gibbs_.stop_at(stop);
+  sweeps_.reserve(table.count() + 1);
   // One view may open before the one that its column leaves is found to be empty.
   views_.reserve(table.count() + 1);
   spare_.reserve(table.count() + 1);
@@ -147,14 +148,23 @@ void State::begin_columns(Stream& stream) {
   shuffle(stream, row_order_);
 }
 
+template <typename Body>
+void State::for_each_view(Body&& body) {
+  // Below, what the threads cost is more than they save. By reference: nothing is allocated for it.
+  constexpr std::size_t kLeastRows = 2'000;
+  parallel_for(views_.size(), table_->rows() < kLeastRows ? 1 : threads_, std::ref(body));
+}
+
 void State::end_columns() {
+  for_each_view([&](std::size_t v) {
+    if (!views_[v]->cells().empty()) views_[v]->refresh();
+  });
   std::size_t kept = 0;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (views_[v]->cells().empty()) {
       retire(std::move(views_[v]));
       continue;
     }
-    views_[v]->refresh();
     if (kept != v) views_[kept] = std::move(views_[v]);
     ++kept;
   }
@@ -353,20 +363,21 @@ void State::draw_from_prior(std::size_t column, const Label* given, Stream& stre
 }
 
 void State::row_sweep(const StreamName& name, std::uint64_t first_index) {
-  gibbs_.set_count({});
-  for (std::size_t v = 0; v < views_.size(); ++v) {
+  while (sweeps_.size() < views_.size()) sweeps_.emplace_back(power_).stop_at(stop_);
+  for (GibbsSweep& sweep : sweeps_) sweep.set_count({});
+  for_each_view([&](std::size_t v) {
     Stream stream(name, Purpose::gibbs, first_index + v);
-    views_[v]->gibbs(gibbs_, stream);
-  }
-  add(counts_.rows, gibbs_.count());
+    views_[v]->gibbs(sweeps_[v], stream);
+  });
+  for (const GibbsSweep& sweep : sweeps_) add(counts_.rows, sweep.count());
 }
 
 void State::split_merge(const StreamName& name, std::uint64_t first_index) {
-  for (std::size_t v = 0; v < views_.size(); ++v) {
+  for_each_view([&](std::size_t v) {
     throw_if_stopped(stop_);
     Stream stream(name, Purpose::split_merge, first_index + v);
     views_[v]->split_merge(stream);
-  }
+  });
 }
 
 void State::update_concentrations(Stream& stream) {
@@ -385,11 +396,11 @@ void State::update_concentrations(Stream& stream) {
 
 void State::update_hyper(const StreamName& name, std::uint64_t first_index) {
   if (hyper().empty()) return;
-  for (std::size_t v = 0; v < views_.size(); ++v) {
+  for_each_view([&](std::size_t v) {
     throw_if_stopped(stop_);
     Stream stream(name, Purpose::hyper, first_index + v);
     views_[v]->update_hyper(*table_, power_, stream);
-  }
+  });
 }
 
 void State::draw_prior(Stream& stream) {

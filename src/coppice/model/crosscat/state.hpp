@@ -33,6 +33,10 @@ class State {
   /// The columns must outlive it, and are its own if hyper-parameters are learned.
   State(Columns& table, const Options& options, double power, const std::atomic<bool>* stop = nullptr);
 
+  /// Rows of different views are updated at once; each view has streams of its own, so the threads do not
+  /// change a bit.
+  void use_threads(std::size_t threads) { threads_ = threads; }
+
   void set(const Views& views);
   /// Both must be above zero.
   void set_concentrations(const Concentrations& values);
@@ -94,12 +98,17 @@ class State {
   std::size_t open_view();
   void retire(std::unique_ptr<View> view);
 
+  /// body(v) for every view, several at once if there are rows enough to gain by it.
+  template <typename Body>
+  void for_each_view(Body&& body);
+
   Columns* table_;
   Options options_;
+  std::size_t threads_ = 1;
   double power_;
   const std::atomic<bool>* stop_;                  // looked at between columns and between rows
   std::unique_ptr<Crp> row_prior_, column_prior_;  // views point to the first
-  GibbsSweep gibbs_;
+  std::vector<GibbsSweep> sweeps_;                 // of each view
   std::vector<std::unique_ptr<View>> views_, spare_;
   MoveCounts counts_;  // beside those that the views keep themselves
   // Of the sweep over columns.

@@ -1,5 +1,5 @@
-#include "coppice/model/nhcm/nhcm.hpp"
-
+// Clusters of sub-clusters: Gaussian sub-clusters that share the covariance of their cluster.
+#include "coppice/model/model.hpp"
 #include "coppice/model/nhcm/inference.hpp"
 #include "coppice/model/nhcm/options.hpp"
 #include "coppice/model/nhcm/predictor.hpp"

@@ -43,6 +43,7 @@ void BlockGibbs::step(Clusters& clusters, std::uint32_t row, std::span<const std
   const std::size_t block = block_.size();
   const std::size_t rest = clusters.size(own) - block;
   take_apart(clusters, own);
+  work_ += kWorkOfUnion * clusters.clusters() + 2 * block;
 
   // Weights by slot; behind them the one of a new cluster, in a chunk of lanes of its own.
   const std::size_t padded = clusters.weights_size();

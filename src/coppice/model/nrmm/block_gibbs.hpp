@@ -13,6 +13,7 @@
 #include "coppice/base/rng.hpp"
 #include "coppice/cluster/clusters.hpp"
 #include "coppice/cluster/move_count.hpp"
+#include "coppice/cluster/work.hpp"
 #include "coppice/prior/product_partition.hpp"
 #include "coppice/shape/row_tree.hpp"
 
@@ -30,6 +31,7 @@ class BlockGibbs {
 
   const MoveCount& count() const { return count_; }
   void set_count(const MoveCount& count) { count_ = count; }
+  Work work() const { return work_; }
 
  private:
   /// Statistics of the block and of the rows of its cluster that stay behind.
@@ -44,6 +46,7 @@ class BlockGibbs {
   std::uint32_t move_ = 0;
   AlignedVector weights_;
   std::vector<double> block_stats_, rest_, merged_;
+  Work work_ = 0;
   MoveCount count_;  // accepted: the partition has changed
 };
 

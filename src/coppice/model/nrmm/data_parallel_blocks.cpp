@@ -105,6 +105,25 @@ class SideLists {
   std::size_t counts_[2] = {};
 };
 
+/// Both lists in one, ascending like them. (Which comes next cannot be predicted: no branch asks.)
+void merge_in_order(std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
+                    std::vector<std::uint32_t>& out) {
+  out.resize(first.size() + second.size());
+  std::size_t i = 0, j = 0, at = 0;
+  while (i < first.size() && j < second.size()) {
+    const std::uint32_t a = first[i];
+    const std::uint32_t b = second[j];
+    const std::size_t takes_first = a < b ? 1 : 0;
+    out[at++] = takes_first != 0 ? a : b;
+    i += takes_first;
+    j += 1 - takes_first;
+  }
+  std::copy(first.begin() + static_cast<std::ptrdiff_t>(i), first.end(),
+            out.begin() + static_cast<std::ptrdiff_t>(at));
+  std::copy(second.begin() + static_cast<std::ptrdiff_t>(j), second.end(),
+            out.begin() + static_cast<std::ptrdiff_t>(at + first.size() - i));
+}
+
 /// The smallest key of some rows, and the row that has it.
 struct SmallestKey {
   double key = kNoKey;
@@ -169,7 +188,26 @@ void DataParallelBlocks::draw_uniforms(const StreamName& name, Purpose purpose, 
 
 void DataParallelBlocks::keep_labels(std::span<const Label> labels) {
   std::copy(labels.begin(), labels.end(), labels_.begin());
-  for (State& state : states_) state = {};
+  for (State& state : states_) forget(state);
+}
+
+void DataParallelBlocks::forget(State& state) const {
+  state.assignment = state.launch = 0;
+  state.order.clear();
+  state.begins.clear();
+}
+
+const double* DataParallelBlocks::keys(std::size_t block, const StreamName& name) {
+  State& state = states_[block];
+  const Range rows = range(block);
+  const bool is_there = !state.keys.empty() && state.keys_of.seed == name.seed &&
+                        state.keys_of.chain == name.chain && state.keys_of.sweep == name.sweep;
+  if (!is_there) {
+    state.keys.resize((rows.size() + kLanes - 1) / kLanes * kLanes);
+    state.keys_of = name;
+    draw_uniforms(name, purpose::key, rows.begin, rows.size(), state.keys.size(), state.keys.data());
+  }
+  return state.keys.data();
 }
 
 void DataParallelBlocks::receive(std::string_view message) {
@@ -254,9 +292,9 @@ void DataParallelBlocks::make_labels(std::size_t block) {
   const Rows& observed = rows_->observed();
   const std::size_t clusters = assignment.clusters.size();
   const std::unique_ptr<Likelihoods> likelihoods = batches_->likelihoods(assignment.clusters.thetas);
+  const double* keys = this->keys(block, assignment.name);
   RowTile tile(observed.width);
   AlignedVector weights(clusters * kTileRows);
-  alignas(64) double keys[kTileRows];
   alignas(64) double uniforms[kTileRows];
   std::int64_t drawn[kTileRows];
   for (std::size_t begin = rows.begin; begin < rows.end; begin += kTileRows) {
@@ -265,9 +303,9 @@ void DataParallelBlocks::make_labels(std::size_t block) {
     for (std::size_t k = 0; k < clusters; ++k)
       std::fill_n(weights.data() + k * kTileRows, tile.padded(), assignment.clusters.log_weights[k]);
     likelihoods->add(tile.columns(), tile.padded(), weights.data());
-    draw_uniforms(assignment.name, purpose::key, begin, count, tile.padded(), keys);
     draw_uniforms(assignment.name, purpose::label, begin, count, tile.padded(), uniforms);
-    draw_labels(weights.data(), assignment.anchor_keys, keys, uniforms, tile.padded(), drawn);
+    draw_labels(weights.data(), assignment.anchor_keys, keys + (begin - rows.begin), uniforms, tile.padded(),
+                drawn);
     for (std::size_t i = 0; i < count; ++i) labels_[begin + i] = static_cast<Label>(drawn[i]);
   }
   for (std::size_t k = 0; k < clusters; ++k)
@@ -283,7 +321,7 @@ void DataParallelBlocks::make_labels(std::size_t block) {
       batches_->draw_missing_given(theta, stream, rows_->start_filling(row));
     }
   }
-  states_[block] = {};
+  forget(states_[block]);
   states_[block].assignment = assignment_;
 }
 
@@ -317,13 +355,9 @@ BlockAnswer DataParallelBlocks::tally(std::size_t block) {
   const std::span<const Label> labels(labels_.data() + rows.begin, rows.size());
   const std::size_t clusters = state.begins.size() - 1;
   std::vector<SmallestKey> smallest(clusters);
-  double keys[kTileRows];
-  for (std::size_t begin = 0; begin < rows.size(); begin += kTileRows) {
-    const std::size_t count = std::min(kTileRows, rows.size() - begin);
-    draw_uniforms(message_.name, purpose::key, rows.begin + begin, count, count, keys);
-    for (std::size_t i = 0; i < count; ++i)
-      smallest[static_cast<std::size_t>(labels[begin + i])].take(keys[i], number(rows.begin + begin + i));
-  }
+  const double* keys = this->keys(block, message_.name);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    smallest[static_cast<std::size_t>(labels[i])].take(keys[i], number(rows.begin + i));
   BlockAnswer answer(clusters * stats_size_);
   for (std::size_t k = 0; k < clusters; ++k) {
     family_->clear(answer.data() + k * stats_size_);
@@ -378,12 +412,13 @@ void DataParallelBlocks::make_lists(std::size_t block) {
   std::size_t sampled = 0;
   for (std::size_t p = 0; p < pairs; ++p) {
     const RowPair& pair = message_.pairs[p];
+    std::vector<std::uint32_t>& members = state.members[p];
     const std::span<const std::uint32_t> first = rows_of(pair.first_slot);
-    const std::span<const std::uint32_t> second =
-        pair.is_split() ? std::span<const std::uint32_t>() : rows_of(pair.second_slot);
-    state.members[p].resize(first.size() + second.size());
-    std::merge(first.begin(), first.end(), second.begin(), second.end(), state.members[p].begin());
-    if (pair.launch_share < 1.0) sampled += state.members[p].size();
+    if (pair.is_split())
+      members.assign(first.begin(), first.end());
+    else
+      merge_in_order(first, rows_of(pair.second_slot), members);
+    if (pair.launch_share < 1.0) sampled += members.size();
   }
   const UniformsOf uniforms(message_.name, purpose::in_launch, number(rows.begin), rows.size(), sampled);
   for (std::size_t p = 0; p < pairs; ++p) {
@@ -486,7 +521,7 @@ BlockAnswer DataParallelBlocks::propose(std::size_t block) {
     if (message_.pairs[p].is_split()) wanted += state.members[p].size();
   const UniformsOf uniforms(message_.name, purpose::stage(message_.stage), number(rows.begin), rows.size(),
                             wanted);
-  const UniformsOf keys(message_.name, purpose::key, number(rows.begin), rows.size(), wanted);
+  const double* keys = wanted == 0 ? nullptr : this->keys(block, message_.name);
   BlockAnswer answer;
   SideLists sides;
   for (std::size_t p = 0; p < message_.pairs.size(); ++p) {

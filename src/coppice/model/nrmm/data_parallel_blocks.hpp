@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "coppice/base/aligned.hpp"
 #include "coppice/base/engine.hpp"
 #include "coppice/cluster/filled_rows.hpp"
 #include "coppice/family/row_batches.hpp"
@@ -36,6 +37,8 @@ class DataParallelBlocks final : public BlockTask {
   struct State {
     std::uint64_t assignment = 0;                     // which one gave the labels
     std::vector<std::uint32_t> order, begins;         // rows by cluster, counted from the block's first
+    StreamName keys_of;                               // which sweep the keys belong to
+    AlignedVector keys;                               // of the rows, with room for a last group of lanes
     std::uint64_t launch = 0;                         // to which pairs the lists belong
     std::vector<std::vector<std::uint32_t>> members;  // of S of every pair
     std::vector<std::vector<std::uint32_t>> in_launch;
@@ -46,6 +49,8 @@ class DataParallelBlocks final : public BlockTask {
   };
   class SideDraw;
 
+  /// Of labels that have changed nothing is left but the keys.
+  void forget(State& state) const;
   /// `block` counts from the first one that is here.
   Range range(std::size_t block) const;
   /// The number of a row in the table, from its place here, and back; labels_.size(): it is not here.
@@ -53,6 +58,8 @@ class DataParallelBlocks final : public BlockTask {
   std::size_t place(std::uint64_t number) const;
   void draw_uniforms(const StreamName& name, Purpose purpose, std::size_t begin, std::size_t count,
                      std::size_t padded, double* out) const;
+  /// Keys of a block's rows, which a sweep asks for up to three times.
+  const double* keys(std::size_t block, const StreamName& name);
   void make_labels(std::size_t block);
   void sort_rows(std::size_t block);
   void make_lists(std::size_t block);

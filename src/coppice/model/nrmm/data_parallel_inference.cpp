@@ -136,18 +136,6 @@ class DataParallelSampler final : public Inference,
     return label_message(std::move(assignment), std::move(hyper)).encode();
   }
 
-  std::string payload_of_rows(std::span<const std::uint64_t> rows) const override {
-    std::vector<double> hyper(hyper_.size());
-    family_.get_hyper(hyper.data());
-    std::vector<double> cells;
-    auto next = rows.begin();
-    for (const FilledRows::Cell& cell : filled_.cells()) {
-      while (next != rows.end() && *next < cell.row) ++next;
-      if (next != rows.end() && *next == cell.row) cells.push_back(filled_.rows()[cell.row][cell.column]);
-    }
-    return write_learned(hyper, cells);
-  }
-
   std::vector<MoveStatistics> moves() const override {
     return {{"split", sampler_.splits().proposed, sampler_.splits().accepted},
             {"merge", sampler_.merges().proposed, sampler_.merges().accepted}};

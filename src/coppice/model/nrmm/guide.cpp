@@ -16,7 +16,7 @@ namespace {
 
 /// Trees grow one row at a time, each at a cost that grows with their depth: a sample is enough to find the
 /// clusters, which the other rows then join.
-constexpr std::size_t kSample = 2000;
+constexpr std::size_t kRowsOfTheFirstTree = 2000;
 /// Joining the clusters costs the square of their number; rows of smaller ones join the largest.
 constexpr std::size_t kMostClusters = 256;
 
@@ -147,7 +147,8 @@ Guide build_guide(const Family& family, const Rows& rows, std::size_t count, con
   }
 
   const bool only_ibhc = kind == GuideKind::ibhc;
-  const std::span<const std::uint32_t> sample(order.data(), only_ibhc ? count : std::min(count, kSample));
+  const std::span<const std::uint32_t> sample(order.data(),
+                                              only_ibhc ? count : std::min(count, kRowsOfTheFirstTree));
   const IncrementalClustering found = incremental_clustering(family, rows, sample, prior);
   GreedyJoin join(family, prior);
   const auto stats_of = [&](std::span<const std::uint32_t> members) {

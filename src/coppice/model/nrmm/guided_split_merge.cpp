@@ -75,6 +75,7 @@ void GuidedSplitMerge::start(RestrictedPair& pair, std::uint32_t anchor_a, std::
     if (block.empty()) continue;
     family_->clear(block_.data());
     for (const std::uint32_t item : block) family_->add(block_.data(), (*rows_)[items[item]]);
+    work_ += 2 * kWorkOfUnion + block.size();
     double joined[2];
     double log_weight[2];
     for (std::size_t group = 0; group < 2; ++group) {

@@ -21,6 +21,7 @@ class GuidedSplitMerge final : private Launch {
 
   void step(Clusters& clusters, const RowTree& guide, Stream& stream);
 
+  Work work() const { return split_merge_.work() + work_; }
   SplitMerge& split_merge() { return split_merge_; }
   const SplitMerge& split_merge() const { return split_merge_; }
 
@@ -38,6 +39,7 @@ class GuidedSplitMerge final : private Launch {
   std::vector<std::uint32_t> by_position_;  // places in `items`, in the order of the guide's leaves
   std::vector<std::uint8_t> sides_;
   std::vector<double> groups_, block_, merged_;
+  Work work_ = 0;
 };
 
 }  // namespace coppice::nrmm

@@ -20,7 +20,9 @@
 #include "coppice/model/nrmm/guide.hpp"
 #include "coppice/model/nrmm/guided_split_merge.hpp"
 #include "coppice/model/nrmm/mixture_traces.hpp"
+#include "coppice/model/nrmm/move_numbers.hpp"
 #include "coppice/model/nrmm/multiway.hpp"
+#include "coppice/model/nrmm/neighbor_moves.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/nrmm/process.hpp"
 #include "coppice/model/nrmm/published.hpp"
@@ -30,9 +32,9 @@
 namespace coppice::nrmm {
 namespace {
 
-constexpr StateHeader kStateHeader("nrmm", 2);
+constexpr StateHeader kStateHeader("nrmm", 4);
 /// With learned hyper-parameters and filled cells before the labels.
-constexpr StateHeader kLearnedStateHeader("nrmm", 3);
+constexpr StateHeader kLearnedStateHeader("nrmm", 5);
 
 /// With at least this many columns, guides of learned families are built as if columns were independent.
 constexpr std::size_t kWideRows = 8;
@@ -74,9 +76,11 @@ class MixtureSampler final : public Inference, public PriorCounts {
         process_(make_process(problem.parameters, rows_, problem.rows->copies())),
         clusters_(family_, filled_.rows(), process_->law().log_join_table()),
         split_merge_(family_, filled_.rows(), process_->law(), options_.split_merge),
+        neighbors_(family_, filled_.rows(), process_->law(), options_.neighbor_scans),
         blocks_(family_, filled_.rows(), process_->law()),
         guided_(family_, filled_.rows(), process_->law(), options_.guided_split_scans),
         multiway_(family_, filled_.rows(), process_->law()),
+        numbers_(options_),
         log_marginal_alone_(rows_),
         traces_(trace_table(problem.parameters)) {
     if (options_.published)
@@ -89,6 +93,7 @@ class MixtureSampler final : public Inference, public PriorCounts {
 
   void init(const StreamName& name) override {
     guide_.reset();
+    numbers_.reset();
     if (own_family_) {
       initial_family_->get_hyper(hyper_.data());
       own_family_->set_hyper(hyper_.data());
@@ -128,17 +133,28 @@ class MixtureSampler final : public Inference, public PriorCounts {
       }
     };
     const std::size_t early = early_factor(name.sweep);
+    const bool is_measured = MoveNumbers::is_measured(name.sweep);
+    // As many as there are in a sweep of their kind, and what that costs.
+    const auto repeat_kind = [&](GroupMove kind, Purpose purpose, const auto& moves, auto&& move) {
+      const std::uint64_t times = numbers_.in_sweep(kind) * early;
+      const Work before = moves.work();
+      repeat(times, purpose, move);
+      if (is_measured) numbers_.add(kind, times, moves.work() - before);
+    };
     repeat(options_.split_merge_moves * early, Purpose::split_merge,
            [&](Stream& stream) { split_merge_.step(clusters_, rows_, stream); });
+    repeat_kind(GroupMove::neighbor, Purpose::neighbors, neighbors_,
+                [&](Stream& stream) { neighbors_.step(clusters_, stream); });
     if (options_.is_guided()) {
       const RowTree& tree = guide(name).tree;
-      repeat(options_.block_moves * early, Purpose::blocks,
-             [&](Stream& stream) { blocks_.step(clusters_, tree, stream); });
-      repeat(options_.guided_split_moves * early, Purpose::guided_split_merge,
-             [&](Stream& stream) { guided_.step(clusters_, tree, stream); });
+      repeat_kind(GroupMove::block, Purpose::blocks, blocks_,
+                  [&](Stream& stream) { blocks_.step(clusters_, tree, stream); });
+      repeat_kind(GroupMove::guided, Purpose::guided_split_merge, guided_,
+                  [&](Stream& stream) { guided_.step(clusters_, tree, stream); });
       repeat(options_.multiway_moves, Purpose::multiway,
              [&](Stream& stream) { multiway_.step(clusters_, tree, stream); });
     }
+    const MoveCount before = gibbs_.count();
     if (options_.scans_at(name.sweep))
       gibbs_.step(clusters_, name, log_marginal_alone_, process_->law().log_open());
     else {
@@ -146,6 +162,10 @@ class MixtureSampler final : public Inference, public PriorCounts {
                        options_.row_updates);
       filled_.redraw(clusters_, name);
     }
+    if (is_measured)
+      numbers_.add_scan((gibbs_.count().proposed - before.proposed) * (clusters_.weights_size() / kLanes) +
+                        2 * kWorkOfChange * (gibbs_.count().accepted - before.accepted));
+    numbers_.end_sweep(name.sweep);
     update_process(name);
     update_hyper(name);
   }
@@ -202,6 +222,9 @@ class MixtureSampler final : public Inference, public PriorCounts {
     add(options_.scan_every != 0 || options_.row_updates != 0, "gibbs", gibbs_.count());
     add(options_.split_merge_moves != 0, "split", split_merge_.splits());
     add(options_.split_merge_moves != 0, "merge", split_merge_.merges());
+    add(options_.neighbor_moves != 0, "neighbor_split", neighbors_.splits());
+    add(options_.neighbor_moves != 0, "neighbor_merge", neighbors_.merges());
+    add(options_.neighbor_moves != 0, "neighbor_division", neighbors_.divisions());
     add(options_.block_moves != 0, "block", blocks_.count());
     add(options_.guided_split_moves != 0, "guided_split", guided_.split_merge().splits());
     add(options_.guided_split_moves != 0, "guided_merge", guided_.split_merge().merges());
@@ -214,15 +237,19 @@ class MixtureSampler final : public Inference, public PriorCounts {
     ByteWriter writer;
     header().write(writer);
     writer.put(process_->state());
-    const std::array counts{gibbs_.count(),
+    const MoveCounts counts{gibbs_.count(),
                             split_merge_.splits(),
                             split_merge_.merges(),
                             blocks_.count(),
                             guided_.split_merge().splits(),
                             guided_.split_merge().merges(),
                             multiway_.splits(),
-                            multiway_.merges()};
+                            multiway_.merges(),
+                            neighbors_.splits(),
+                            neighbors_.merges(),
+                            neighbors_.divisions()};
     writer.put(counts);
+    writer.put(numbers_.state());
     if (keeps_learned()) save_learned(writer);
     if (published_) published_->save(writer);
     writer.put(clusters_.labels().data(), rows_);
@@ -233,7 +260,8 @@ class MixtureSampler final : public Inference, public PriorCounts {
     ByteReader reader(bytes);
     header().check(reader);
     const auto state = reader.get<ProcessState>();
-    const auto counts = reader.get<std::array<MoveCount, 8>>();
+    const auto counts = reader.get<MoveCounts>();
+    const auto numbers = reader.get<MoveNumbers::State>();
     if (keeps_learned()) load_learned(reader, rows_);
     // Labels come last; what is before them are the trees.
     const std::size_t labels_size = rows_ * sizeof(Label);
@@ -248,6 +276,8 @@ class MixtureSampler final : public Inference, public PriorCounts {
     blocks_.set_count(counts[3]);
     guided_.split_merge().set_counts(counts[4], counts[5]);
     multiway_.set_counts(counts[6], counts[7]);
+    numbers_.set_state(numbers);
+    neighbors_.set_counts(counts[8], counts[9], counts[10]);
     clusters_.assign(labels);
     guide_.reset();  // that of the chain that is loaded may be another
     if (published_) {
@@ -260,7 +290,8 @@ class MixtureSampler final : public Inference, public PriorCounts {
     ByteReader reader(bytes);
     header().check(reader);
     const auto state = reader.get<ProcessState>();
-    reader.take(sizeof(std::array<MoveCount, 8>));
+    reader.take(sizeof(MoveCounts) + sizeof(MoveNumbers::State));
+    numbers_.reset();
     if (keeps_learned()) load_learned(reader, rows);
     // Counts of moves and published trees are those of another run.
     const std::size_t labels_size = rows * sizeof(Label);
@@ -336,6 +367,8 @@ class MixtureSampler final : public Inference, public PriorCounts {
   }
 
  private:
+  using MoveCounts = std::array<MoveCount, 11>;
+
   void update_process(const StreamName& name) {
     Stream stream(name, Purpose::concentration);
     if (process_->update(stream, clusters_.sizes())) clusters_.refresh_weights();
@@ -430,9 +463,11 @@ class MixtureSampler final : public Inference, public PriorCounts {
   Clusters clusters_;
   GibbsSweep gibbs_;
   SplitMerge split_merge_;
+  NeighborMoves neighbors_;
   BlockGibbs blocks_;
   GuidedSplitMerge guided_;
   Multiway multiway_;
+  MoveNumbers numbers_;
   std::optional<PublishedMoves> published_;
   std::vector<double> log_marginal_alone_;
   TraceTable<Figures> traces_;

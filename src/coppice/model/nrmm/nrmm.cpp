@@ -1,5 +1,6 @@
-#include "coppice/model/nrmm/nrmm.hpp"
-
+// Mixtures of normalized random measures: a partition of the rows with a product prior prod_c kappa(n_c),
+// component parameters integrated out. Process and moves stand beside this file.
+#include "coppice/model/model.hpp"
 #include "coppice/model/nrmm/inference.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/nrmm/predictor.hpp"
@@ -28,7 +29,9 @@ ModelEntry nrmm_entry() {
           .abilities = [](const ParameterValues& parameters) {
             // The published sampler is there for comparison, as it was.
             const bool exact = nrmm::inexactness_note(parameters).empty();
-            return ChainAbilities{exact, exact, parameters.choice("sampler") == "data-parallel"};
+            return ChainAbilities{.learns_hyper = exact,
+                                  .fills_missing = exact,
+                                  .in_blocks = parameters.choice("sampler") == "data-parallel"};
           }};
 }
 

@@ -36,6 +36,13 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
                  parameters.choice("split-merge-launch") == "random"};
   if (sampler == "split-merge" || sampler == "auto")
     split_merge_moves = parameters.integer("split-merge-moves");
+  if (sampler == "split-merge" || sampler == "auto") {
+    neighbor_moves = parameters.has("neighbor-moves") ? parameters.integer("neighbor-moves")
+                     : sampler == "auto"              ? 1
+                                                      : 0;
+    neighbor_scans = parameters.integer("neighbor-scans");
+    adapts_neighbor_moves = sampler == "auto" && !parameters.has("neighbor-moves");
+  }
   if (guided) {
     const auto count = [&](const char* name, std::size_t alone, std::size_t mixed) {
       return parameters.has(name) ? parameters.integer(name) : sampler == "auto" ? mixed : alone;
@@ -43,6 +50,8 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
     block_moves = count("block-moves", 20, 5);
     guided_split_moves = count("guided-split-moves", 4, 1);
     guided_split_scans = parameters.integer("guided-split-scans");
+    adapts_block_moves = sampler == "auto" && !parameters.has("block-moves");
+    adapts_guided_split_moves = sampler == "auto" && !parameters.has("guided-split-moves");
     multiway_moves = parameters.integer("multiway-moves");
     row_updates = parameters.has("row-updates") ? parameters.integer("row-updates")
                                                 : std::max<std::size_t>(20, rows / 20);
@@ -109,14 +118,20 @@ std::vector<Parameter> parameter_table() {
       choice_row("split-merge-launch", "sequential",
                  "launch of those scans: rows allocated one by one, or random launch (as first published)",
                  {"sequential", "random"}),
+      count_row("neighbor-moves", "",
+                "proposals in a sweep to split a cluster, to merge it with a neighbor or to divide the two "
+                "again [0; auto: by their work]"),
+      count_row("neighbor-scans", "0", "restricted Gibbs scans between launch and proposal of these", 0.0,
+                1000.0),
       choice_row(
           "guide", "ibhc+bisect",
           "guide tree: incremental hierarchical clustering, halved further (ibhc+bisect), only halved, or "
           "only clustered",
           kGuides),
       count_row("block-moves", "",
-                "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: 5]"),
-      count_row("guided-split-moves", "", "split-merge proposals from the guide in a sweep [4; auto: 1]"),
+                "Gibbs updates of blocks below a node of the guide in a sweep [20; auto: by their work]"),
+      count_row("guided-split-moves", "",
+                "split-merge proposals from the guide in a sweep [4; auto: by their work]"),
       count_row("guided-split-scans", "1",
                 "restricted Gibbs scans between the guide's division and the proposal", 0.0, 1000.0),
       count_row("multiway-moves", "0",
@@ -178,7 +193,8 @@ void check_given(const Settings& given) {
   };
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   if (sampler != "split-merge" && sampler != "auto")
-    refuse({"split-merge-moves", "split-merge-scans", "split-merge-launch"});
+    refuse({"split-merge-moves", "split-merge-scans", "split-merge-launch", "neighbor-moves",
+            "neighbor-scans"});
   if (!guided)
     refuse({"block-moves", "guided-split-moves", "guided-split-scans", "multiway-moves", "row-updates"});
   if (!guided && sampler != "split-merge") refuse({"scan-every"});
@@ -208,8 +224,9 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
   const Options options(problem.parameters, rows);
   // Whoever says how rows are to be moved one by one wants that.
   constexpr const char* kOfOthers[] = {
-      "split-merge-moves",  "split-merge-scans",  "split-merge-launch", "guide",       "block-moves",
-      "guided-split-moves", "guided-split-scans", "multiway-moves",     "row-updates", "scan-every"};
+      "split-merge-moves",  "split-merge-scans",  "split-merge-launch", "neighbor-moves", "neighbor-scans",
+      "guide",              "block-moves",        "guided-split-moves", "guided-split-scans",
+      "multiway-moves",     "row-updates",        "scan-every"};
   const bool is_free = std::none_of(std::begin(kOfOthers), std::end(kOfOthers),
                                     [&](const char* name) { return given.contains(name); });
   if (rows > kRowsForScans && is_free && !problem.rows->has_copies)
@@ -217,9 +234,17 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
             {fmt::format("sampler auto: data-parallel, because there are {} rows; a sweep is {} split-merge "
                          "proposals, then a draw of all rows' clusters at once",
                          rows, options.data_parallel.pairs)}};
-  const std::string moves =
-      fmt::format("{} split-merge, {} block and {} guided split-merge moves", options.split_merge_moves,
-                  options.block_moves, options.guided_split_moves);
+  const auto count = [](std::size_t number, bool adapts) {
+    return adapts ? std::string("some") : fmt::format("{}", number);
+  };
+  const bool adapts =
+      options.adapts_neighbor_moves || options.adapts_block_moves || options.adapts_guided_split_moves;
+  const std::string moves = fmt::format(
+      "{} split-merge, {} neighbor, {} block and {} guided split-merge moves{}", options.split_merge_moves,
+      count(options.neighbor_moves, options.adapts_neighbor_moves),
+      count(options.block_moves, options.adapts_block_moves),
+      count(options.guided_split_moves, options.adapts_guided_split_moves),
+      adapts ? " (some: as many as cost a share of a scan)" : "");
   std::string scans = fmt::format("a Gibbs scan of the {} rows", rows);
   if (options.scan_every != 1)
     scans = fmt::format("Gibbs updates of {} of {} rows", options.row_updates, rows);

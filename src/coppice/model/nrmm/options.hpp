@@ -32,11 +32,18 @@ struct Options {
   /// Moves between two clusters, rows drawn uniformly.
   std::size_t split_merge_moves = 0;
   SplitMergeOptions split_merge;
+  /// Moves between a cluster and a neighbor.
+  std::size_t neighbor_moves = 0;
+  std::size_t neighbor_scans = 0;
   /// Moves led by the guide tree.
   std::size_t block_moves = 0;
   std::size_t guided_split_moves = 0;
   std::size_t guided_split_scans = 0;
   std::size_t multiway_moves = 0;
+  /// Numbers that follow from the work of these moves, after the first sweeps (move_numbers.hpp).
+  bool adapts_neighbor_moves = false;
+  bool adapts_block_moves = false;
+  bool adapts_guided_split_moves = false;
   /// Rows updated in a sweep without a full scan, and how many sweeps there are to a full scan (0: none).
   std::size_t row_updates = 0;
   std::size_t scan_every = 1;
@@ -58,7 +65,7 @@ struct Options {
   bool is_irreducible() const {
     if (is_data_parallel) return data_parallel.pairs != 0;
     return published || scan_every != 0 ||
-           row_updates + split_merge_moves + block_moves + guided_split_moves > 0;
+           row_updates + split_merge_moves + neighbor_moves + block_moves + guided_split_moves > 0;
   }
   bool scans_at(std::uint64_t sweep) const { return scan_every != 0 && sweep % scan_every == 0; }
 };

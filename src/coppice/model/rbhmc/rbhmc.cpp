@@ -1,5 +1,7 @@
-#include "coppice/model/rbhmc/rbhmc.hpp"
-
+// Nested mixtures with max-margin regularization: a nested-CRP tree whose nodes carry weights over shared
+// components (a multilevel hierarchical Dirichlet process), and discriminants that ask siblings to be told
+// apart. With --penalty 0 it is the plain nested mixture (BHMC).
+#include "coppice/model/model.hpp"
 #include "coppice/model/rbhmc/auto_penalty.hpp"
 #include "coppice/model/rbhmc/inference.hpp"
 #include "coppice/model/rbhmc/options.hpp"
@@ -30,7 +32,7 @@ ModelEntry rbhmc_entry() {
               [](const ParameterValues& parameters) {
                 // Procedures without a target are there for comparison, as they were.
                 const bool exact = rbhmc::inexactness_note(parameters).empty();
-                return ChainAbilities{exact, exact};
+                return ChainAbilities{.learns_hyper = exact, .fills_missing = exact};
               }};
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostByRows = 10;
 /// Beyond, a Gaussian proposal costs more than the splits it wins.
-constexpr std::size_t kInformedDimensions = 64;
+constexpr std::size_t kInformedDimensionsOfANode = 64;
 
 }  // namespace
 
@@ -271,7 +271,7 @@ void StructureMoves::split_or_merge(State& state, std::size_t level, Stream& str
     if (side_of_[i] == 1) sides_of_one_.push_back(others_[i]);
   const std::size_t last_level = std::min(level + 1, tree.depth());
   const bool informed =
-      margins.active() && state.options().informed && margins.dimension() <= kInformedDimensions;
+      margins.active() && state.options().informed && margins.dimension() <= kInformedDimensionsOfANode;
   eta_.resize(margins.stride());
   if (informed) rows_of(state, level, sides_of_one_, members_);
 

@@ -1,0 +1,68 @@
+// How many moves a sweep of nrmm makes: what follows from their work, what is given, and that an interruption
+// makes no difference.
+#include "coppice/model/nrmm/move_numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "coppice/model/nrmm/options.hpp"
+#include "coppice/model/registry.hpp"
+#include "support/chains.hpp"
+
+namespace coppice::test {
+namespace {
+
+using nrmm::GroupMove;
+using nrmm::MoveNumbers;
+
+MoveNumbers numbers_with(const std::vector<std::string>& settings) {
+  const ParameterValues values(model_by_name("nrmm").parameters, settings_from(settings));
+  return MoveNumbers(nrmm::Options(values, 1000));
+}
+
+/// A sweep in which a scan costs 1000, and the moves 10, 100 and 30 each.
+void sweep(MoveNumbers& numbers, std::uint64_t number) {
+  if (MoveNumbers::is_measured(number)) {
+    numbers.add(GroupMove::neighbor, 25, 250);
+    numbers.add(GroupMove::block, 25, 2500);
+    numbers.add(GroupMove::guided, 5, 150);
+    numbers.add_scan(1000);
+  }
+  numbers.end_sweep(number);
+}
+
+TEST(MoveNumbers, AreSharesOfAScan) {
+  MoveNumbers numbers = numbers_with({});
+  for (std::uint64_t number = 1; number < 50; ++number) sweep(numbers, number);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::block), 5u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 1u);
+  MoveNumbers resumed = numbers_with({});
+  resumed.set_state(numbers.state());
+  for (MoveNumbers* each : {&numbers, &resumed}) {
+    sweep(*each, 50);
+    EXPECT_EQ(each->in_sweep(GroupMove::neighbor), 30u);
+    EXPECT_EQ(each->in_sweep(GroupMove::block), 1u);
+    EXPECT_EQ(each->in_sweep(GroupMove::guided), 10u);
+    // From here on they stay.
+    for (std::uint64_t number = 51; number < 200; ++number) sweep(*each, number);
+    EXPECT_EQ(each->in_sweep(GroupMove::neighbor), 30u);
+  }
+  numbers.reset();
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
+}
+
+TEST(MoveNumbers, ThoseThatAreGivenStay) {
+  MoveNumbers numbers = numbers_with({"neighbor-moves=2", "guided-split-moves=0"});
+  for (std::uint64_t number = 1; number <= 60; ++number) sweep(numbers, number);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 2u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::block), 1u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 0u);
+  MoveNumbers guided = numbers_with({"sampler=\"tree-guided\""});
+  for (std::uint64_t number = 1; number <= 60; ++number) sweep(guided, number);
+  EXPECT_EQ(guided.in_sweep(GroupMove::neighbor), 0u);
+  EXPECT_EQ(guided.in_sweep(GroupMove::block), 20u);
+  EXPECT_EQ(guided.in_sweep(GroupMove::guided), 4u);
+}
+
+}  // namespace
+}  // namespace coppice::test
