@@ -35,6 +35,7 @@ const kept = [
   "stroke-opacity",
   "stroke-width",
   "stroke-dasharray",
+  "paint-order",
   "opacity",
   "color",
   "font-family",

@@ -39,7 +39,9 @@ export function rowChips(
             add(to, next);
           },
         },
-        `show ${(next - to).toLocaleString("en")} more of ${(rows.length - to).toLocaleString("en")}`,
+        next < rows.length
+          ? `show ${(next - to).toLocaleString("en")} more of ${(rows.length - to).toLocaleString("en")}`
+          : `show the other ${(next - to).toLocaleString("en")}`,
       ),
     );
     list.append(rest);

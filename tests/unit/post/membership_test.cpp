@@ -187,7 +187,7 @@ TEST_P(MembershipInTrees, IsTheSumOverPartitionsOfTheTree) {
   run->for_each_draw(0, [&](const SavedDraw& saved) {
     labels.assign(saved.labels.begin(), saved.labels.end());
     tree = run->model().row_tree(problem, saved.payload);
-    if (run->model().views == nullptr) return;
+    if (!run->model().has_views()) return;
     const Views views = run->model().views(problem, saved.payload);
     std::erase_if(
         cells, [&](std::size_t cell) { return views.columns[cell] != static_cast<Label>(views.largest()); });
