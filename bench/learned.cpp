@@ -85,9 +85,8 @@ Measured measure(const char* name, const Table& table, bool learned, int sweeps)
 }
 
 void compare(const char* model, const Table& table, int sweeps) {
-  const std::string name =
-      fmt::format("{} {} x {} {}", model, table.rows(), table.columns.size(),
-                  table.columns.front().kind == Kind::real ? "real" : "levels");
+  const std::string name = fmt::format("{} {} x {} {}", model, table.rows(), table.columns.size(),
+                                       table.columns.front().kind == Kind::real ? "real" : "levels");
   const Measured fixed = measure(model, table, false, sweeps);
   const Measured learned = measure(model, table, true, sweeps);
   const auto per_cluster = [&](const Measured& m) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "coppice/cluster/filled_rows.hpp"
+#include "coppice/family/plan.hpp"
 #include "learned/geweke_chain.hpp"
 #include "learned/learned_case.hpp"
-#include "coppice/family/plan.hpp"
 #include "learned/seen.hpp"
 #include "support/level_grid.hpp"
 

@@ -1,4 +1,5 @@
-// The learned prior of a column of three levels on a grid, and its marginal likelihood: written out once more.
+// The learned prior of a column of three levels on a grid, and its marginal likelihood: written out once
+// more.
 #pragma once
 
 #include <array>

@@ -120,24 +120,23 @@ inline std::vector<Variant> mixture_variants() {
                    {"sampler=\"split-merge\"", "split-merge-moves=0", "neighbor-moves=2",
                     "neighbor-scans=" + std::to_string(scans), "scan-every=0"}};
   };
-  return {{"gibbs", "nrmm", {"sampler=\"gibbs\""}},
-          split_merge("sequential_1_gibbs", "sequential", 1, true),
-          split_merge("random_1_gibbs", "random", 1, true),
-          split_merge("sequential_0_alone", "sequential", 0, false),
-          split_merge("sequential_2_alone", "sequential", 2, false),
-          split_merge("random_0_alone", "random", 0, false),
-          split_merge("random_2_alone", "random", 2, false),
-          neighbors("neighbors_0_alone", 0),
-          neighbors("neighbors_1_alone", 1),
-          guided("tree_guided", 2, 1, 1, 1, 2),
-          guided("blocks_alone", 3, 0, 0, 0, 0),
-          guided("guided_splits_alone", 0, 2, 0, 0, 0),
-          guided("guided_splits_1_alone", 0, 2, 1, 0, 0),
-          guided("multiway_and_rows", 0, 0, 0, 2, 1),
-          {"auto",
-           "nrmm",
-           {"split-merge-moves=1", "neighbor-moves=1", "block-moves=2", "guided-split-moves=1"}},
-          {"auto_adapting", "nrmm", {"move-share=30"}}};
+  return {
+      {"gibbs", "nrmm", {"sampler=\"gibbs\""}},
+      split_merge("sequential_1_gibbs", "sequential", 1, true),
+      split_merge("random_1_gibbs", "random", 1, true),
+      split_merge("sequential_0_alone", "sequential", 0, false),
+      split_merge("sequential_2_alone", "sequential", 2, false),
+      split_merge("random_0_alone", "random", 0, false),
+      split_merge("random_2_alone", "random", 2, false),
+      neighbors("neighbors_0_alone", 0),
+      neighbors("neighbors_1_alone", 1),
+      guided("tree_guided", 2, 1, 1, 1, 2),
+      guided("blocks_alone", 3, 0, 0, 0, 0),
+      guided("guided_splits_alone", 0, 2, 0, 0, 0),
+      guided("guided_splits_1_alone", 0, 2, 1, 0, 0),
+      guided("multiway_and_rows", 0, 0, 0, 2, 1),
+      {"auto", "nrmm", {"split-merge-moves=1", "neighbor-moves=1", "block-moves=2", "guided-split-moves=1"}},
+      {"auto_adapting", "nrmm", {"move-share=30"}}};
 }
 
 /// The data-parallel sampler in blocks of a few rows: one pair at a time, many pairs whose launches leave

@@ -347,8 +347,7 @@ std::string levels_text(const std::vector<LearnedValue>& values) {
     if (levels.size() > kMostLevels) text += fmt::format(", {} more", levels.size() - kMostLevels);
     text += '\n';
   }
-  if (lines > kMostLines)
-    text += fmt::format("and {} more columns (--json has all)\n", lines - kMostLines);
+  if (lines > kMostLines) text += fmt::format("and {} more columns (--json has all)\n", lines - kMostLines);
   return text.empty() ? text : "\nExpected frequencies of levels in a cluster:\n" + text;
 }
 

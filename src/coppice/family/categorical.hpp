@@ -286,8 +286,7 @@ class CategoricalCell {
     const double before = std::accumulate(concentration_.begin(), concentration_.end(), 0.0);
     const auto log_likelihood = [&](double strength) {
       double sum = -log_rising(levels(), strength);
-      for (std::size_t l = 0; l < levels(); ++l)
-        sum += log_rising(l, strength / before * concentration_[l]);
+      for (std::size_t l = 0; l < levels(); ++l) sum += log_rising(l, strength / before * concentration_[l]);
       return power * sum;
     };
     const double factor = strength_prior().update(before, log_likelihood, stream) / before;

@@ -1,5 +1,5 @@
-// R-hat and effective draws of who is with whom: the traces of shape/partition_traces.hpp of the partitions of
-// run/partition_draws.hpp, which the rule that ends a run looks at as well.
+// R-hat and effective draws of who is with whom: the traces of shape/partition_traces.hpp of the partitions
+// of run/partition_draws.hpp, which the rule that ends a run looks at as well.
 #pragma once
 
 #include <cstddef>

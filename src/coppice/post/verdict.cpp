@@ -34,8 +34,7 @@ class Extension {
   Extension(const Evidence& evidence, double have, double need, std::size_t least = 0)
       : evidence_(&evidence) {
     const auto current = static_cast<double>(std::max<std::size_t>(evidence.draws, 1));
-    wanted_ =
-        std::max(current * (need / std::max(have, 1.0)) * 1.2 - current, static_cast<double>(least));
+    wanted_ = std::max(current * (need / std::max(have, 1.0)) * 1.2 - current, static_cast<double>(least));
     const double step = wanted_ > 1000.0 ? 1000.0 : 100.0;
     wanted_ = std::ceil(std::max(wanted_, step) / step) * step;
     seconds_ = evidence.seconds * wanted_ / current;
@@ -129,13 +128,12 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
     if (worst.rhat <= kMostRhatForPatience && extension.can_be_advised())
       remedies = {extension.advice(), compare};
     else
-      remedies = {fmt::format(
-                      "use what all chains agree on; no number of further draws can be promised to settle "
+      remedies = {
+          fmt::format("use what all chains agree on; no number of further draws can be promised to settle "
                       "the rest, since {}",
                       worst.rhat > kMostRhatForPatience ? std::string("chains so far apart may never meet")
                                                         : extension.obstacle()),
-                  compare,
-                  "fit again with other moves (coppice fit MODEL --help) or with " + more_warmup(evidence)};
+          compare, "fit again with other moves (coppice fit MODEL --help) or with " + more_warmup(evidence)};
     verdict = not_yet(
         fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree{}",
                     worst.name, rhat_text(worst.rhat), kRhatLimit, evidence.chains, on_what),
@@ -210,9 +208,10 @@ Verdict judge(const Evidence& evidence) {
         fmt::format("Do not trust it yet: {} has only {} effective draws (below {:.0f}), although the {} "
                     "chains agree",
                     lowest->name, round_down(have), need, evidence.chains),
-        lowest, {extension.can_be_advised() ? extension.advice()
-                                            : "use it with care where the traces are slow, since " +
-                                                  extension.obstacle()});
+        lowest,
+        {extension.can_be_advised()
+             ? extension.advice()
+             : "use it with care where the traces are slow, since " + extension.obstacle()});
   }
   Verdict verdict;
   if (found.highest_rhat == nullptr || lowest == nullptr) {

@@ -34,11 +34,11 @@ struct Evidence {
   std::span<const TraceSummary> traces;           // of the model
   std::span<const TraceSummary> partitions = {};  // of who is with whom
   std::size_t chains = 0;
-  std::size_t draws = 0;     // kept ones of each chain
-  std::size_t warmup = 0;    // sweeps before them; 0: not known
-  bool exact = true;         // they are draws of a posterior
-  std::string file = "RUN";  // of the run, as advice names it
-  double seconds = 0.0;      // by the clock, that all sweeps took; 0: not known
+  std::size_t draws = 0;          // kept ones of each chain
+  std::size_t warmup = 0;         // sweeps before them; 0: not known
+  bool exact = true;              // they are draws of a posterior
+  std::string file = "RUN";       // of the run, as advice names it
+  double seconds = 0.0;           // by the clock, that all sweeps took; 0: not known
   bool is_until_trusted = false;  // the run may go on until it can be trusted
 };
 

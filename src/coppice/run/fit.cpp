@@ -341,10 +341,10 @@ class Scheduler {
   /// What is decided follows from what the file holds, so it is the same whenever it is decided.
   void decide() {
     write();
-    const LengthDecision decision = decide_length(
-        config_.length(), file_.traces(setup_.traces.size()),
-        length_limits(setup_.problem.table_rows(), setup_.levels),
-        [&](std::size_t first) { return partition_values(file_, setup_, first); });
+    const LengthDecision decision =
+        decide_length(config_.length(), file_.traces(setup_.traces.size()),
+                      length_limits(setup_.problem.table_rows(), setup_.levels),
+                      [&](std::size_t first) { return partition_values(file_, setup_, first); });
     file_.set_length(decision.length, decision.is_end ? kEndTrusted : "");
     config_.set_length(decision.length);
     has_ended_ = decision.is_end;

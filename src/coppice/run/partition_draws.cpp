@@ -88,8 +88,8 @@ std::vector<PartitionDraws> view_draws(const StoredDraws& stored) {
   const ProblemSetup& setup = stored.setup();
   const std::vector<std::size_t>& order = setup.plan.order;
   const std::size_t chains = stored.chains();
-  const std::size_t most = std::max(
-      kMostViewLabels / std::max<std::size_t>(stored.rows() * order.size(), 1), kLeastChainDraws * chains);
+  const std::size_t most = std::max(kMostViewLabels / std::max<std::size_t>(stored.rows() * order.size(), 1),
+                                    kLeastChainDraws * chains);
   const auto for_each_views = [&](const auto& visit) {
     stored.for_each(most, [&](const SavedDraw& draw) {
       const Views encoded = setup.model->views(setup.problem, draw.payload);

@@ -1,9 +1,8 @@
 // How many moves a sweep of nrmm makes: what follows from their work, what is given, and that an interruption
 // makes no difference.
-#include "coppice/model/nrmm/move_numbers.hpp"
-
 #include <gtest/gtest.h>
 
+#include "coppice/model/nrmm/move_numbers.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/registry.hpp"
 #include "support/chains.hpp"

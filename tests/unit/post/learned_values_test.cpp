@@ -103,7 +103,8 @@ TEST_F(LearnedValuesOfARun, LevelsHaveProbabilities) {
   Stream stream({6, 0, 0}, Purpose::prior_data);
   const char* const shapes[] = {"round", "square", "flat", "round"};
   for (std::size_t row = 0; row < kRows; ++row)
-    csv += fmt::format("{},{:.6f}\n", shapes[row % 4], 5.0 * static_cast<double>(row % 2) + draw_normal(stream));
+    csv +=
+        fmt::format("{},{:.6f}\n", shapes[row % 4], 5.0 * static_cast<double>(row % 2) + draw_normal(stream));
   for (const std::string model : {"nrmm", "crosscat", "rbhmc"}) {
     SCOPED_TRACE(model);
     SmallRun request = request_of(csv, model);

@@ -98,8 +98,7 @@ class CrossSampler final : public Inference {
         state.row_sweep(name, index);
       index = r * kStreamsOfReplica;
       const std::size_t moves = options_.split_merge_moves_in_each(state.count());
-      for (std::size_t i = 0; i < moves; ++i, index += family_->width())
-        state.split_merge(name, index);
+      for (std::size_t i = 0; i < moves; ++i, index += family_->width()) state.split_merge(name, index);
       if (options_.learns()) {
         Stream stream(name, Purpose::concentration, r);
         state.update_concentrations(stream);

@@ -155,8 +155,8 @@ void View::match_names(std::span<const Label> before, std::span<const Label> aft
   overlaps_.clear();
   for (std::size_t i = 0; i < shared_.size(); ++i)
     if (shared_[i] != 0)
-      overlaps_.push_back({shared_[i], static_cast<std::uint32_t>(i / afters),
-                           static_cast<std::uint32_t>(i % afters)});
+      overlaps_.push_back(
+          {shared_[i], static_cast<std::uint32_t>(i / afters), static_cast<std::uint32_t>(i % afters)});
   std::sort(overlaps_.begin(), overlaps_.end(), [](const Overlap& a, const Overlap& b) {
     if (a.rows != b.rows) return a.rows > b.rows;
     return a.before != b.before ? a.before < b.before : a.after < b.after;

@@ -50,8 +50,8 @@ bool NeighborMoves::split(Clusters& clusters, Stream& stream) {
   // The second group has no slot yet; that of the own cluster, which is not a neighbor, is free.
   const auto place = static_cast<std::size_t>(own_);
   weights_[place] = pair_.log_weight_of_joining(row_, 1);
-  const double log_back = log_probability_of(place, pair_.size(1), pair_.size(0)) -
-                          std::log(static_cast<double>(pair_.size(1)));
+  const double log_back =
+      log_probability_of(place, pair_.size(1), pair_.size(0)) - std::log(static_cast<double>(pair_.size(1)));
   const double log_forth = log_q - std::log(static_cast<double>(size - 1));
   const double gain = log_weight_of_group(0) + log_weight_of_group(1) - log_weight(clusters, own_);
   if (!(log_uniform_ < gain + log_back - log_forth)) return false;
@@ -96,8 +96,8 @@ bool NeighborMoves::divide(Clusters& clusters, Stream& stream) {
   const auto place = static_cast<std::size_t>(neighbor->label);
   weigh_neighbors(clusters);
   weights_[place] = pair_.log_weight_of_joining(row_, 1);
-  const double log_choice_back = log_probability_of(place, pair_.size(1), pair_.size(0)) -
-                                 std::log(static_cast<double>(pair_.size(1)));
+  const double log_choice_back =
+      log_probability_of(place, pair_.size(1), pair_.size(0)) - std::log(static_cast<double>(pair_.size(1)));
   const double log_bound = after - before + log_choice_back - log_choice - log_q;
   if (!(log_uniform_ < log_bound)) return false;
   proposed_.assign(pair_.sides().begin(), pair_.sides().end());
@@ -143,8 +143,7 @@ std::optional<NeighborMoves::Neighbor> NeighborMoves::draw_neighbor(const Cluste
       left -= probability;
     }
   }
-  return Neighbor{static_cast<Label>(chosen),
-                  log_probability_of(chosen, sizes[chosen], clusters.size(own_))};
+  return Neighbor{static_cast<Label>(chosen), log_probability_of(chosen, sizes[chosen], clusters.size(own_))};
 }
 
 double NeighborMoves::log_probability_of(std::size_t slot, std::size_t size, std::size_t own_size) const {

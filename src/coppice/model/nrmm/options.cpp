@@ -198,8 +198,8 @@ void check_given(const Settings& given) {
   };
   const bool guided = sampler == "tree-guided" || sampler == "auto";
   if (sampler != "split-merge" && sampler != "auto")
-    refuse({"split-merge-moves", "split-merge-scans", "split-merge-launch", "neighbor-moves",
-            "neighbor-scans"});
+    refuse(
+        {"split-merge-moves", "split-merge-scans", "split-merge-launch", "neighbor-moves", "neighbor-scans"});
   if (!guided)
     refuse({"block-moves", "guided-split-moves", "guided-split-scans", "multiway-moves", "row-updates"});
   if (!guided && sampler != "split-merge") refuse({"scan-every"});
@@ -229,11 +229,19 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
   const std::size_t rows = problem.table_rows();
   const Options options(problem.parameters, rows);
   // Whoever says how rows are to be moved one by one wants that.
-  constexpr const char* kOfOthers[] = {
-      "split-merge-moves",  "split-merge-scans",  "split-merge-launch", "neighbor-moves",
-      "neighbor-scans",     "move-share",
-      "guide",              "block-moves",        "guided-split-moves", "guided-split-scans",
-      "multiway-moves",     "row-updates",        "scan-every"};
+  constexpr const char* kOfOthers[] = {"split-merge-moves",
+                                       "split-merge-scans",
+                                       "split-merge-launch",
+                                       "neighbor-moves",
+                                       "neighbor-scans",
+                                       "move-share",
+                                       "guide",
+                                       "block-moves",
+                                       "guided-split-moves",
+                                       "guided-split-scans",
+                                       "multiway-moves",
+                                       "row-updates",
+                                       "scan-every"};
   const bool is_free = std::none_of(std::begin(kOfOthers), std::end(kOfOthers),
                                     [&](const char* name) { return given.contains(name); });
   if (rows > kRowsForScans && is_free && !problem.rows->has_copies)
