@@ -311,9 +311,7 @@ def print_bar():
     """Rewards and `own` against the plain mixture. Stars mark the settings chosen, one of each kind."""
     known = known_results()
     measures = {"held-out": False, "ARI at k": False, "F at k": False, "AID": True, "AOD": True}
-    print(
-        "| data | setting | seeds | held-out | ARI at k | F at k | AID, % | AOD, % | R-hat 1 | nodes, F of level 1 |"
-    )
+    print("| data | setting | seeds | held-out | ARI at k | F at k | AID, % | AOD, % | R-hat 1 | nodes, F of level 1 |")
     print("|---" * 10 + "|")
     for name in DATASETS:
         chosen = [chosen_setting(known, name, kind) for kind in KINDS]

@@ -212,7 +212,7 @@ def test_a_run_is_continued_with_the_same_draws(cluster, files, alone, tmp_path)
 
 def test_tasks_have_our_names(cluster, files):
     fit(files, draws=1, warmup=1)
-    seen = {key for key in cluster.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))}
+    seen = set(cluster.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes)))
     assert {"coppice-survey", "coppice-rows", "coppice-ask"} <= seen
 
 
