@@ -169,8 +169,8 @@ TEST(ChainAgreement, NamesPairsRowsAndClusters) {
   EXPECT_DOUBLE_EQ(clusters[0].overlaps[1], 0.8);
   EXPECT_DOUBLE_EQ(clusters[1].overlaps[1], 5.0 / 6.0);
   EXPECT_FALSE(clusters[0].agrees);
-  EXPECT_TRUE(
-      compare_clusters(PartitionDraws{"", 1, false, draws.members, {draws.chains[0]}}, halves())[0].agrees);
+  const PartitionDraws one_chain{.members = draws.members, .chains = {draws.chains[0]}};
+  EXPECT_TRUE(compare_clusters(one_chain, halves())[0].agrees);
 }
 
 TEST(ChainAgreement, UndecidedPairs) {
