@@ -217,13 +217,14 @@ int fit(const FitArguments& arguments, const InterruptGuard& guard, Ranks* ranks
   DataFlags reading = arguments.reading;
   reading.family_is_named = arguments.modeling.family != "auto" || !model.family.empty();
   std::vector<std::string> first_lines;
-  request.running = arguments.running.options(guard);
-  Workers workers(ranks, request.running.threads, arguments.output);
+  Workers workers(ranks, arguments.running.threads, arguments.output);
   if (arguments.data.size() > 1)
     plan_files(arguments, reading, request, workers, first_lines);
   else
     request.data = reading.read(arguments.data.front(), first_lines, model.learns_labels());
   if (!arguments.why_model.empty()) first_lines.push_back(arguments.why_model);
+  // Only now: before, a signal ends the program at once, also where it waits for the data.
+  request.running = arguments.running.options(guard);
   request.running.engine = workers.engine();
   // What was assumed is said before anything takes long, but not before a mistake in the settings.
   const auto say_first_lines = [&] {
