@@ -150,6 +150,7 @@ class WeightsOfDraws {
     for (const FamilyPlan::Block& block : run.setup().plan.blocks)
       empty_row_.insert(empty_row_.end(), block.columns.size(),
                         family_by_name(block.family).gaps_in_new_rows ? kMissing : 0.0);
+    empty_row_.resize(run.setup().rows.width, kMissing);  // of weighted rows also the number of copies
   }
   void add(const Predictor& predictor, std::size_t level) {
     weights_.resize(predictor.clusters(level) + 1);
