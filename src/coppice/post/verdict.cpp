@@ -15,6 +15,8 @@ namespace {
 constexpr double kMostRhatForPatience = 1.2;
 constexpr double kLeastEssOfChain = 10.0;
 constexpr double kMostSeconds = 3600.0;
+constexpr std::size_t kLeastDrawsToJudge = 100;  // of a chain
+constexpr std::size_t kDrawsForAFirstJudgment = 1000;
 
 std::string more_draws(const std::string& file, std::size_t count) {
   return fmt::format("run longer (coppice resume {} --draws +{})", file, count);
@@ -125,7 +127,9 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
     // With just enough effective draws R-hat is still about the limit by chance: twice as many are asked for.
     const Extension extension(evidence, have, 2.0 * need, evidence.draws);
     std::vector<std::string> remedies;
-    if (worst.rhat <= kMostRhatForPatience && extension.can_be_advised())
+    if (evidence.draws < kLeastDrawsToJudge)  // R-hat itself is then little more than chance
+      remedies = {more_draws(evidence.file, kDrawsForAFirstJudgment), compare};
+    else if (worst.rhat <= kMostRhatForPatience && extension.can_be_advised())
       remedies = {extension.advice(), compare};
     else
       remedies = {

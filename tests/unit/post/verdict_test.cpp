@@ -100,6 +100,13 @@ TEST(Verdict, PromisesNoLengthThatCannotBeKept) {
     EXPECT_FALSE(contains(sentence_of(rhat, 20.0, 60.0, true), "resume")) << rhat;
 }
 
+// R-hat of a handful of draws is little more than chance: chains that are no further along are not given up.
+TEST(Verdict, FewDrawsAreTooFewToGiveUp) {
+  const std::vector<TraceSummary> traces{trace("log_joint", 1.6, 15.0, 15.0)};
+  EXPECT_TRUE(contains(judge(traces, 4, 99).sentence, "coppice resume RUN --draws +1000"));
+  EXPECT_TRUE(contains(judge(traces, 4, 100).sentence, "may never meet"));
+}
+
 TEST(Verdict, OneChainCannotBeChecked) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Verdict verdict = judge(std::vector{trace("log_joint", nan, 5000.0, 4000.0)}, 1, 5000);
