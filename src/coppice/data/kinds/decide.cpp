@@ -6,10 +6,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <vector>
 
-#include "coppice/base/math.hpp"
+#include "coppice/data/kinds/few_values.hpp"
 #include "coppice/data/kinds/measure.hpp"
 #include "coppice/data/kinds/sentinel.hpp"
 #include "coppice/data/text.hpp"
@@ -152,87 +151,42 @@ bool is_scale(const Measure& m, const KindRules& rules) {
          static_cast<double>(m.present) >= rules.category_repeats * m.greatest;
 }
 
-/// Log likelihood of whole numbers, with the penalty of the Bayesian information criterion for so many
-/// parameters.
-template <typename LogMass>
-double penalized(const std::map<double, std::size_t>& frequencies, double cells, double parameters,
-                 const LogMass& log_mass) {
-  double sum = -0.5 * parameters * std::log(cells);
-  for (const auto& [value, count] : frequencies) sum += static_cast<double>(count) * log_mass(value);
-  return sum;
+bool is_few(const NumberColumn& column, const Measure& m, const KindRules& rules, double repeats) {
+  return m.distinct <= rules.code_values && column.unit.empty() &&
+         static_cast<double>(m.present) >= repeats * static_cast<double>(m.distinct);
 }
 
-/// A mixture of Poisson distributions, fitted by expectation maximization: counts of rows in several
-/// clusters.
-double penalized_as_poisson_mixture(const std::map<double, std::size_t>& frequencies, const Measure& m,
-                                    std::size_t parts) {
-  constexpr int kSteps = 60;
-  const auto count = static_cast<double>(parts);
-  std::vector<double> means(parts);
-  std::vector<double> shares(parts, 1.0 / count);
-  for (std::size_t k = 0; k < parts; ++k)
-    means[k] = m.least + (m.greatest - m.least) * (static_cast<double>(k) + 0.5) / count;
-  const auto log_part = [&](std::size_t k, double x) {
-    return std::log(shares[k]) + x * std::log(means[k]) - means[k] - log_gamma(x + 1.0);
-  };
-  const auto log_mass = [&](double x) {
-    double sum = 0.0;
-    for (std::size_t k = 0; k < parts; ++k) sum += std::exp(log_part(k, x));
-    return std::log(sum);
-  };
-  const auto cells = static_cast<double>(m.present);
-  for (int step = 0; step < kSteps; ++step) {
-    std::vector<double> weights(parts, 1e-9);
-    std::vector<double> sums(parts, 1e-9);
-    for (const auto& [value, frequency] : frequencies)
-      for (std::size_t k = 0; k < parts; ++k) {
-        const double weight = static_cast<double>(frequency) * std::exp(log_part(k, value) - log_mass(value));
-        weights[k] += weight;
-        sums[k] += weight * value;
-      }
-    for (std::size_t k = 0; k < parts; ++k) {
-      shares[k] = weights[k] / (cells + count * 1e-9);
-      means[k] = sums[k] / weights[k];
-    }
-  }
-  return penalized(frequencies, cells, 2.0 * count - 1.0, log_mass);
-}
-
-/// The best of a Poisson distribution and mixtures of two or three, a negative binomial, and a rounded normal
-/// distribution.
-double penalized_as_amounts(const std::map<double, std::size_t>& frequencies, const Measure& m) {
-  const auto cells = static_cast<double>(m.present);
-  double best = penalized(frequencies, cells, 1.0,
-                          [&](double x) { return x * std::log(m.mean) - m.mean - log_gamma(x + 1.0); });
-  for (double size = 0.05; size < 2000.0; size *= 1.5)
-    best = std::max(best, penalized(frequencies, cells, 2.0, [&](double x) {
-                      return log_gamma(x + size) - log_gamma(size) - log_gamma(x + 1.0) -
-                             size * std::log1p(m.mean / size) + x * std::log(m.mean / (m.mean + size));
-                    }));
-  for (const std::size_t parts : {std::size_t{2}, std::size_t{3}})
-    best = std::max(best, penalized_as_poisson_mixture(frequencies, m, parts));
-  return std::max(best, penalized(frequencies, cells, 2.0, [&](double x) {
-                    const double z = (x - m.mean) / m.deviation;
-                    return -0.5 * z * z - 0.5 * kLog2Pi - std::log(m.deviation);
-                  }));
-}
-
-/// Few whole numbers from 0 whose frequencies are not those of amounts: legs of animals, scores from 1 to 10.
-/// A cluster of them is rarely Poisson, and categories assume nothing.
+/// Few whole numbers from 0 whose frequencies are not those of counts: legs of animals, scores from 1 to 10. A
+/// cluster of them is rarely Poisson, and categories assume nothing.
 bool is_coded(const NumberColumn& column, std::span<const double> cells, const Measure& m,
               const KindRules& rules) {
-  if (!m.whole || m.least < 0.0 || m.mean >= rules.count_mean || m.distinct > rules.code_values ||
-      static_cast<double>(m.present) < rules.category_repeats * static_cast<double>(m.distinct) ||
-      !column.unit.empty())
-    return false;
-  std::map<double, std::size_t> frequencies;
-  for (const double x : cells)
-    if (!is_missing(x)) ++frequencies[x];
-  const auto present = static_cast<double>(m.present);
-  const double as_categories =
-      penalized(frequencies, present, static_cast<double>(m.distinct - 1),
-                [&](double x) { return std::log(static_cast<double>(frequencies.at(x)) / present); });
-  return as_categories > penalized_as_amounts(frequencies, m) + rules.code_evidence;
+  return m.whole && m.least >= 0.0 && m.mean < rules.count_mean &&
+         is_few(column, m, rules, rules.category_repeats) &&
+         evidence_against_counts(cells, m) > rules.code_evidence;
+}
+
+/// Few numbers with wide gaps between some of them (incomes by bracket, speeds of models on sale): every one of
+/// them would be a cluster of measurements.
+bool is_bracketed(const NumberColumn& column, std::span<const double> cells, const Measure& m,
+                  const KindRules& rules) {
+  return is_few(column, m, rules, rules.bracket_repeats) && has_empty_steps(m) &&
+         evidence_against_measurements(cells, m) > rules.code_evidence;
+}
+
+Decision decide_bracketed(const Measure& m) {
+  Decision decision;
+  decision.kind = Kind::category;
+  decision.reason = fmt::format("{} different numbers from {} to {}, most of them far apart", m.distinct,
+                                short_number(m.least), short_number(m.greatest));
+  decision.ambiguous = "brackets or settings; kind = \"real\" if they are amounts";
+  return decision;
+}
+
+bool is_count(const NumberColumn& column, const Measure& m, const KindRules& rules) {
+  const bool repeats = m.distinct < m.present;
+  const bool varies = m.deviation * m.deviation >= rules.least_dispersion * m.mean;
+  return m.whole && m.least >= 0.0 && m.mean < rules.count_mean && m.distinct <= rules.count_values && repeats &&
+         varies && column.unit.empty();
 }
 
 Decision decide_coded(const Measure& m, const KindRules& rules) {
@@ -385,12 +339,12 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
     decision.ambiguous = "a scale; kind = \"real\" if its steps are alike, \"count\" if it counts something";
   } else if (is_coded(column, cells, m, rules)) {
     decision = decide_coded(m, rules);
+  } else if (is_count(column, m, rules)) {
+    decision = decide_count(m, rules);
+  } else if (is_bracketed(column, cells, m, rules)) {
+    decision = decide_bracketed(m);
   } else {
-    const bool repeats = m.distinct < m.present;
-    const bool varies = m.deviation * m.deviation >= rules.least_dispersion * m.mean;
-    const bool count = m.whole && m.least >= 0.0 && m.mean < rules.count_mean &&
-                       m.distinct <= rules.count_values && repeats && varies && column.unit.empty();
-    decision = count ? decide_count(m, rules) : decide_real(column, cells, m, rules);
+    decision = decide_real(column, cells, m, rules);
   }
   decision.sentinel = find_sentinel(column.values);
   return decision;
