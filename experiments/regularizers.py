@@ -135,6 +135,9 @@ def load(name, seed):
     if name == "emotions":  # the label sets of several tags are no classes: only the features are used
         keep = [i for i, column in enumerate(header) if not column.startswith("label_") and column != "split"]
         header, rows = [header[i] for i in keep], [[row[i] for i in keep] for row in rows]
+        # One row has a ratio of 0 where all others have 2 or 3: held out, it would be a value that cannot occur.
+        ratio = header.index("BH_HighLowRatio")
+        rows = [row for row in rows if float(row[ratio]) != 0]
     return header, rows, levels, options
 
 
@@ -160,7 +163,7 @@ def length_of_features(run_path):
 def measure(name, setting, seed, folder, scales):
     header, rows, levels, options = load(name, seed)
     train, test, kept = common.write_split(header, rows, seed, folder)
-    if name in ("zoo", "emotions"):  # a number of legs that only a held-out animal has, a ratio of few values
+    if name == "zoo":  # a number of legs that only a held-out animal has
         leave_out_unseen_levels(train, test)
     truth = ["--truth", "label"] if "label" in header else []
     regularizer, strength, extra = SETTINGS[setting]

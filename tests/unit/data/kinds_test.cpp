@@ -139,14 +139,15 @@ TEST(Decisions, FewWholeNumbersThatAreNotDistributedLikeCountsAreCategories) {
 /// Cells of a column that has these numbers, so many of each.
 std::vector<double> repeated(const std::vector<std::pair<double, int>>& numbers) {
   std::vector<double> cells;
-  for (const auto& [number, times] : numbers) cells.insert(cells.end(), static_cast<std::size_t>(times), number);
+  for (const auto& [number, times] : numbers)
+    cells.insert(cells.end(), static_cast<std::size_t>(times), number);
   return cells;
 }
 
 TEST(Decisions, FewNumbersFarApartAreCategories) {
   // Incomes by bracket, and clock rates of models on sale: no cluster of measurements has such frequencies.
-  const auto incomes = repeated({{2500, 160}, {7500, 490}, {15000, 770}, {35000, 750}, {75000, 270}, {125000, 90},
-                                 {200000, 80}});
+  const auto incomes = repeated(
+      {{2500, 160}, {7500, 490}, {15000, 770}, {35000, 750}, {75000, 270}, {125000, 90}, {200000, 80}});
   EXPECT_EQ(decide(incomes).kind, Kind::category);
   EXPECT_NE(decide(incomes).reason.find("7 different numbers from 2500"), std::string::npos);
   EXPECT_NE(decide(incomes).ambiguous.find("kind = \"real\""), std::string::npos);
@@ -162,9 +163,10 @@ TEST(Decisions, FewNumbersFarApartAreCategories) {
 
 TEST(Decisions, FewNumbersThatMeasurementsExplainStayReal) {
   // Every step of the grid has cells, whatever their frequencies.
-  EXPECT_EQ(decide(repeated({{100, 40}, {110, 5}, {120, 70}, {130, 5}, {140, 60}, {150, 5}, {160, 80}, {170, 4}}))
-                .kind,
-            Kind::real);
+  EXPECT_EQ(
+      decide(repeated({{100, 40}, {110, 5}, {120, 70}, {130, 5}, {140, 60}, {150, 5}, {160, 80}, {170, 4}}))
+          .kind,
+      Kind::real);
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937_64 g(seed);
     std::vector<double> rounded, two_groups, few;
@@ -172,7 +174,8 @@ TEST(Decisions, FewNumbersThatMeasurementsExplainStayReal) {
       rounded.push_back(std::round(std::normal_distribution<double>(80.0, 1.5)(g)));
       two_groups.push_back(std::round(std::normal_distribution<double>(i % 3 == 0 ? 40.0 : 60.0, 1.0)(g)));
     }
-    for (int i = 0; i < 24; ++i) few.push_back(std::round(std::normal_distribution<double>(20.0, 3.0)(g)) * 10.0);
+    for (int i = 0; i < 24; ++i)
+      few.push_back(std::round(std::normal_distribution<double>(20.0, 3.0)(g)) * 10.0);
     // Their extremes leave gaps by chance, and the two groups one between them.
     EXPECT_EQ(decide(rounded).kind, Kind::real) << seed;
     EXPECT_EQ(decide(two_groups).kind, Kind::real) << seed;

@@ -50,15 +50,34 @@ TEST(MoveNumbers, AreSharesOfAScan) {
   EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
 }
 
+TEST(MoveNumbers, OfNeighborsAreHalfAScanUnlessGiven) {
+  MoveNumbers numbers = numbers_with({});
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 1u);
+  for (std::uint64_t number = 1; number <= 60; ++number) sweep(numbers, number);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 50u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::block), 5u);
+  EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 1u);
+  // Where one costs more than that, as between two clusters that have most rows, there are none.
+  MoveNumbers few = numbers_with({});
+  for (std::uint64_t number = 1; number <= 50; ++number) {
+    if (MoveNumbers::is_measured(number)) {
+      few.add(GroupMove::neighbor, 5, 5000);
+      few.add_scan(1000);
+    }
+    few.end_sweep(number);
+  }
+  EXPECT_EQ(few.in_sweep(GroupMove::neighbor), 0u);
+}
+
 TEST(MoveNumbers, ThoseThatAreGivenStay) {
   MoveNumbers numbers = numbers_with({"move-share=30", "neighbor-moves=2", "guided-split-moves=0"});
   for (std::uint64_t number = 1; number <= 60; ++number) sweep(numbers, number);
   EXPECT_EQ(numbers.in_sweep(GroupMove::neighbor), 2u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::block), 1u);
   EXPECT_EQ(numbers.in_sweep(GroupMove::guided), 0u);
-  MoveNumbers plain = numbers_with({});
+  MoveNumbers plain = numbers_with({"neighbor-moves=2"});
   for (std::uint64_t number = 1; number <= 60; ++number) sweep(plain, number);
-  EXPECT_EQ(plain.in_sweep(GroupMove::neighbor), 0u);
+  EXPECT_EQ(plain.in_sweep(GroupMove::neighbor), 2u);
   EXPECT_EQ(plain.in_sweep(GroupMove::block), 5u);
   EXPECT_EQ(plain.in_sweep(GroupMove::guided), 1u);
   MoveNumbers guided = numbers_with({"sampler=\"tree-guided\""});

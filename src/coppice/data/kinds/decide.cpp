@@ -156,8 +156,8 @@ bool is_few(const NumberColumn& column, const Measure& m, const KindRules& rules
          static_cast<double>(m.present) >= repeats * static_cast<double>(m.distinct);
 }
 
-/// Few whole numbers from 0 whose frequencies are not those of counts: legs of animals, scores from 1 to 10. A
-/// cluster of them is rarely Poisson, and categories assume nothing.
+/// Few whole numbers from 0 whose frequencies are not those of counts: legs of animals, scores from 1 to 10.
+/// A cluster of them is rarely Poisson, and categories assume nothing.
 bool is_coded(const NumberColumn& column, std::span<const double> cells, const Measure& m,
               const KindRules& rules) {
   return m.whole && m.least >= 0.0 && m.mean < rules.count_mean &&
@@ -165,8 +165,8 @@ bool is_coded(const NumberColumn& column, std::span<const double> cells, const M
          evidence_against_counts(cells, m) > rules.code_evidence;
 }
 
-/// Few numbers with wide gaps between some of them (incomes by bracket, speeds of models on sale): every one of
-/// them would be a cluster of measurements.
+/// Few numbers with wide gaps between some of them (incomes by bracket, speeds of models on sale): every one
+/// of them would be a cluster of measurements.
 bool is_bracketed(const NumberColumn& column, std::span<const double> cells, const Measure& m,
                   const KindRules& rules) {
   return is_few(column, m, rules, rules.bracket_repeats) && has_empty_steps(m) &&
@@ -185,8 +185,8 @@ Decision decide_bracketed(const Measure& m) {
 bool is_count(const NumberColumn& column, const Measure& m, const KindRules& rules) {
   const bool repeats = m.distinct < m.present;
   const bool varies = m.deviation * m.deviation >= rules.least_dispersion * m.mean;
-  return m.whole && m.least >= 0.0 && m.mean < rules.count_mean && m.distinct <= rules.count_values && repeats &&
-         varies && column.unit.empty();
+  return m.whole && m.least >= 0.0 && m.mean < rules.count_mean && m.distinct <= rules.count_values &&
+         repeats && varies && column.unit.empty();
 }
 
 Decision decide_coded(const Measure& m, const KindRules& rules) {

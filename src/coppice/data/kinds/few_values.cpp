@@ -33,14 +33,13 @@ double penalized(const Frequencies& frequencies, double cells, double parameters
 
 double penalized_as_categories(const Frequencies& frequencies, const Measure& m) {
   const auto cells = static_cast<double>(m.present);
-  return penalized(frequencies, cells, static_cast<double>(m.distinct - 1), [&](double x) {
-    return std::log(static_cast<double>(frequencies.at(x)) / cells);
-  });
+  return penalized(frequencies, cells, static_cast<double>(m.distinct - 1),
+                   [&](double x) { return std::log(static_cast<double>(frequencies.at(x)) / cells); });
 }
 
-/// Shares of the parts of a mixture, fitted by expectation maximization. `log_density(k, x)` is that of part k,
-/// and `refit(k, weight_of)` adopts what the weighted numbers say; `weight_of(x)` is how many cells of that value
-/// are in the part.
+/// Shares of the parts of a mixture, fitted by expectation maximization. `log_density(k, x)` is that of part
+/// k, and `refit(k, weight_of)` adopts what the weighted numbers say; `weight_of(x)` is how many cells of
+/// that value are in the part.
 template <typename LogDensity, typename Refit>
 double penalized_as_mixture(const Frequencies& frequencies, double cells, double parameters,
                             std::vector<double>& shares, const LogDensity& log_density, const Refit& refit) {
@@ -56,8 +55,8 @@ double penalized_as_mixture(const Frequencies& frequencies, double cells, double
     for (const auto& [value, frequency] : frequencies) {
       const double total = log_mass(value);
       for (std::size_t k = 0; k < shares.size(); ++k)
-        weights[k][place] = static_cast<double>(frequency) *
-                            std::exp(std::log(shares[k]) + log_density(k, value) - total);
+        weights[k][place] =
+            static_cast<double>(frequency) * std::exp(std::log(shares[k]) + log_density(k, value) - total);
       ++place;
     }
     for (std::size_t k = 0; k < shares.size(); ++k) {
@@ -93,8 +92,8 @@ double penalized_as_poisson_mixture(const Frequencies& frequencies, const Measur
       });
 }
 
-/// Measurements of rows in several clusters, rounded to steps of `gap`. `transform` is the scale on which they
-/// are normal, and `log_slope` the logarithm of its derivative.
+/// Measurements of rows in several clusters, rounded to steps of `gap`. `transform` is the scale on which
+/// they are normal, and `log_slope` the logarithm of its derivative.
 template <typename Transform, typename LogSlope>
 double penalized_as_normal_mixture(const Frequencies& frequencies, const Measure& m, std::size_t parts,
                                    const Transform& transform, const LogSlope& log_slope) {

@@ -17,8 +17,8 @@ struct KindRules {
   /// above that of the best distribution of counts by so much.
   std::size_t code_values = 12;
   double code_evidence = 5.0;
-  /// As many distinct numbers far apart that would be real are categories by the same evidence against rounded
-  /// measurements, if each occurs so often on average.
+  /// As many distinct numbers far apart that would be real are categories by the same evidence against
+  /// rounded measurements, if each occurs so often on average.
   double bracket_repeats = 10.0;
   /// Whole numbers from 0 are counts below this mean and with at most this many distinct values, unless they
   /// vary much less than a Poisson variable.

@@ -1,10 +1,10 @@
 // How many moves of each kind a sweep makes. Where clusters are many and small, a move between two of them
 // costs a fraction of a Gibbs scan, and dozens of them in a sweep can make it mix better; where
-// there are three large ones, ten moves cost more than the scan and bring nothing. So, if asked to, each
-// kind gets a share of the work of a scan. Numbers follow from the work of the first sweeps, which is
-// counted (work.hpp) and not timed, and stay as they are from then on: they are part of the state, the
-// same for any number of threads and after every interruption, and the sweeps that follow leave the
-// posterior invariant.
+// there are three large ones, ten moves cost more than the scan and bring nothing. So neighbor moves, and the
+// other kinds if asked to, get a share of the work of a scan. Numbers follow from the work of the first
+// sweeps, which is counted (work.hpp) and not timed, and stay as they are from then on: they are part of the
+// state, the same for any number of threads and after every interruption, and the sweeps that follow leave
+// the posterior invariant.
 #pragma once
 
 #include <array>

@@ -15,6 +15,7 @@ namespace {
 /// do in the same time. A fit of more rows becomes data-parallel: at 30,000 rows both reach the same log
 /// joint in the same time, at 100,000 the scans are far behind.
 constexpr std::size_t kRowsForScans = 100'000;
+constexpr std::size_t kNeighborShare = 50;  // of auto, in percent of a scan's work
 
 const std::vector<std::string> kGuides{"ibhc+bisect", "bisect", "ibhc"};
 
@@ -37,8 +38,11 @@ Options::Options(const ParameterValues& parameters, std::size_t rows) {
   if (sampler == "split-merge" || sampler == "auto")
     split_merge_moves = parameters.integer("split-merge-moves");
   if (sampler == "split-merge" || sampler == "auto") {
-    if (sampler == "auto") move_share = parameters.integer("move-share");
-    adapts_neighbor_moves = move_share != 0 && !parameters.has("neighbor-moves");
+    if (sampler == "auto") {
+      move_share = parameters.integer("move-share");
+      neighbor_share = move_share != 0 ? move_share : kNeighborShare;
+    }
+    adapts_neighbor_moves = neighbor_share != 0 && !parameters.has("neighbor-moves");
     neighbor_moves = parameters.has("neighbor-moves") ? parameters.integer("neighbor-moves")
                      : adapts_neighbor_moves          ? 1
                                                       : 0;
@@ -121,12 +125,13 @@ std::vector<Parameter> parameter_table() {
                  {"sequential", "random"}),
       count_row("neighbor-moves", "",
                 "proposals in a sweep to split a cluster, to merge it with a neighbor or to divide the two "
-                "again [0]"),
-      count_row("move-share", "0",
-                "percent of the work of a Gibbs scan that neighbor moves and guided moves may cost each, and "
-                "block moves a third of that: their numbers follow from the first 50 sweeps of auto; 0: they "
-                "are fixed",
-                0.0, 1000.0),
+                "again [0; auto: what half the work of a Gibbs scan allows]"),
+      count_row(
+          "move-share", "0",
+          "percent of the work of a Gibbs scan that neighbor moves and guided moves may cost each, and "
+          "block moves a third of that: their numbers follow from the first 50 sweeps of auto; 0: 50 for "
+          "neighbor moves, the others are fixed",
+          0.0, 1000.0),
       count_row("neighbor-scans", "0", "restricted Gibbs scans between launch and proposal of these", 0.0,
                 1000.0),
       choice_row(
@@ -252,6 +257,8 @@ Resolution explain_sampler(const Problem& problem, const Settings& given, std::u
   std::string moves = fmt::format("{} split-merge, ", options.split_merge_moves);
   if (options.move_share != 0)
     moves += "and neighbor, block and guided split-merge moves by their work";
+  else if (options.adapts_neighbor_moves)
+    moves += "neighbor (by their work), ";
   else if (options.neighbor_moves != 0)
     moves += fmt::format("{} neighbor, ", options.neighbor_moves);
   if (options.move_share == 0)

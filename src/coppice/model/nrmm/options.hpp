@@ -40,9 +40,10 @@ struct Options {
   std::size_t guided_split_moves = 0;
   std::size_t guided_split_scans = 0;
   std::size_t multiway_moves = 0;
-  /// In percent of a scan's work, or 0; and which numbers follow from it after the first sweeps
-  /// (move_numbers.hpp).
+  /// In percent of a scan's work, or 0: of all these moves, and of those between neighbors; and which numbers
+  /// follow from it after the first sweeps (move_numbers.hpp).
   std::size_t move_share = 0;
+  std::size_t neighbor_share = 0;
   bool adapts_neighbor_moves = false;
   bool adapts_block_moves = false;
   bool adapts_guided_split_moves = false;
