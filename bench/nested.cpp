@@ -183,7 +183,7 @@ Result measure(const Workload& work, const std::string& setting_name, const std:
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "";
-  const double scale = argc > 2 ? std::atof(argv[2]) : 1.0;
+  const double scale = argc > 2 ? std::strtod(argv[2], nullptr) : 1.0;
   const auto sweeps = [&](double count) { return static_cast<std::size_t>(std::max(3.0, scale * count)); };
   fmt::print("{:<14}{:<16}{:>6}{:>7}{:>9}{:>8}{:>4}{:>7}{:>10}{:>10}{:>10}{:>10}{:>7}{:>7} {}\n", "data",
              "setting", "rows", "sweeps", "ms/sweep", "init ms", "K", "leaves", "ESS(K)/s", "ESS(1)/s",

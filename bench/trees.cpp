@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
       run(own_table(), "gaussian-diagonal", how, 3, 1);
     return 0;
   }
-  run(read_dataset(argv[1], {}).table, argv[2], argv[3], std::atoi(argv[4]),
-      argc > 5 ? static_cast<std::size_t>(std::atoi(argv[5])) : 1, argc > 6 ? argv[6] : nullptr);
+  run(read_dataset(argv[1], {}).table, argv[2], argv[3], std::stoi(argv[4]),
+      argc > 5 ? std::stoul(argv[5]) : 1, argc > 6 ? argv[6] : nullptr);
   return 0;
 }

@@ -8,13 +8,10 @@
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/model/bnmc/row_parts.hpp"
 
 namespace coppice::bnmc {
 namespace {
-
-// Rows are cut into as many parts whatever the number of threads, so that sums are added in one order.
-constexpr std::size_t kMostParts = 8;
-constexpr std::size_t kLeastPart = 128;
 
 // A group of clusters with less than this of a row gets nothing of it: sums would not change by it.
 constexpr double kLeastShare = 1e-25;
@@ -248,7 +245,7 @@ Mixture::Local Mixture::update_part(const Part& part, const MixtureStatistics& g
   for (std::size_t k = 0; k < clusters_; ++k) base[k] += weights[k];
 
   const std::size_t count = part.rows.size();
-  const std::size_t parts = std::clamp<std::size_t>(count / kLeastPart, 1, kMostParts);
+  const std::size_t parts = parts_of(count);
   std::vector<Local> results(parts);
   parallel_for(parts, threads, [&](std::size_t piece) {
     Local& local = results[piece];

@@ -9,7 +9,7 @@ constexpr float kResidualLeft = 0.1f;
 // The next step sees other curvatures: a lane that is slow here must not keep all others waiting.
 constexpr std::size_t kMostRounds = 12;
 
-FloatLanes dot(const FloatLaneVector& a, const FloatLaneVector& b) {
+FloatLanes lane_dots(const FloatLaneVector& a, const FloatLaneVector& b) {
   FloatLanes even{};
   FloatLanes odd{};
   std::size_t i = 0;
@@ -73,12 +73,12 @@ void NewtonSteps::solve() {
   }
   preconditioner_.set_diagonal(image_);
   preconditioner_.solve(residual_, direction_);
-  FloatLanes old = dot(residual_, direction_);
+  FloatLanes old = lane_dots(residual_, direction_);
   const FloatLanes enough = kResidualLeft * kResidualLeft * old;
   FloatLanesInt on = wanted_ & (old > 0.0f);
   for (std::size_t round = 0; round < kMostRounds && any(on); ++round) {
     apply(direction_, image_);
-    const FloatLanes curve = dot(direction_, image_);
+    const FloatLanes curve = lane_dots(direction_, image_);
     on &= curve > 0.0f;  // as it is but for rounding
     const FloatLanes length = on ? old / (on ? curve : zero + 1.0f) : zero;
     for (std::size_t d = 0; d < step_.size(); ++d) {
@@ -87,7 +87,7 @@ void NewtonSteps::solve() {
       residual_.set(d, on ? residual_[d] - length * image_[d] : residual_[d]);
     }
     preconditioner_.solve(residual_, solved_);
-    const FloatLanes next = dot(residual_, solved_);
+    const FloatLanes next = lane_dots(residual_, solved_);
     const FloatLanes share = on ? next / (on ? old : zero + 1.0f) : zero;
     for (std::size_t d = 0; d < step_.size(); ++d) direction_.set(d, solved_[d] + share * direction_[d]);
     old = on ? next : old;

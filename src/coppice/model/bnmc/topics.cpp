@@ -8,6 +8,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/lanes.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/model/bnmc/row_parts.hpp"
 
 namespace coppice::bnmc {
 namespace {
@@ -16,8 +17,6 @@ constexpr double kSharePrior = 0.1;  // rows are blended of few topics
 // A row continues from where the last pass left it.
 constexpr std::size_t kRoundsOfAPass = 2;
 constexpr std::size_t kRoundsOfANewRow = 30;
-constexpr std::size_t kMostParts = 8;
-constexpr std::size_t kLeastPart = 128;
 
 }  // namespace
 
@@ -120,7 +119,7 @@ void Topics::blend(std::span<const std::uint32_t> columns, std::span<const doubl
 
 void Topics::pass(const SparseRows& rows, std::size_t threads) {
   const std::size_t count = rows.rows();
-  const std::size_t parts = std::clamp<std::size_t>(count / kLeastPart, 1, kMostParts);
+  const std::size_t parts = parts_of(count);
   std::vector<AlignedVector> sums(parts);
   parallel_for(parts, threads, [&](std::size_t part) {
     AlignedVector& sum = sums[part];

@@ -81,11 +81,11 @@ void State::fit_columns(std::span<const Label> rows, std::size_t side) {
 double State::divide(std::size_t first, std::size_t second, bool is_given, Stream& stream) {
   side_of_ = launch_of_;
   double sizes[2] = {0.0, 0.0};
-  for (const char side : side_of_) sizes[static_cast<std::size_t>(side)] += 1.0;
+  for (const std::uint8_t side : side_of_) sizes[side] += 1.0;
   double log_q = 0.0;
   for (std::size_t i = 0; i < both_.size(); ++i) {
     if (both_[i] == first || both_[i] == second) continue;
-    sizes[static_cast<std::size_t>(side_of_[i])] -= 1.0;
+    sizes[side_of_[i]] -= 1.0;
     const double log_odds =
         power_ * (std::log(sizes[1]) - std::log(sizes[0]) + log_fit_[1][i] - log_fit_[0][i]);
     const double log_one = log_logistic(log_odds);
@@ -93,11 +93,10 @@ double State::divide(std::size_t first, std::size_t second, bool is_given, Strea
         is_given ? home_[both_[i]] == home_[second] : std::log(draw_uniform(stream)) < log_one;
     log_q += to_one ? log_one : log_logistic(-log_odds);
     side_of_[i] = to_one ? 1 : 0;
-    sizes[static_cast<std::size_t>(side_of_[i])] += 1.0;
+    sizes[side_of_[i]] += 1.0;
   }
   for (std::vector<std::size_t>& side : sides_) side.clear();
-  for (std::size_t i = 0; i < both_.size(); ++i)
-    sides_[static_cast<std::size_t>(side_of_[i])].push_back(both_[i]);
+  for (std::size_t i = 0; i < both_.size(); ++i) sides_[side_of_[i]].push_back(both_[i]);
   return log_q;
 }
 

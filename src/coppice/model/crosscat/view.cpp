@@ -208,8 +208,10 @@ double View::scan(std::span<const std::uint32_t> order, double power, const Labe
     Label* place = nullptr;
     if (goal == nullptr) {
       double left = draw_uniform(stream);
-      for (chosen = 0; chosen < slots; ++chosen)
-        if ((left -= std::exp(weights[chosen] - log_sum)) < 0.0) break;
+      for (chosen = 0; chosen < slots; ++chosen) {
+        left -= std::exp(weights[chosen] - log_sum);
+        if (left < 0.0) break;
+      }
     } else {
       // A row alone in the cluster that it is to stay in opens it again.
       place = &place_[static_cast<std::size_t>(after_scan_[row])];

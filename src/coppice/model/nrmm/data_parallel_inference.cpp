@@ -24,7 +24,7 @@
 namespace coppice::nrmm {
 namespace {
 
-constexpr StateHeader kStateHeader("nrdp", 1);
+constexpr StateHeader kDataParallelStateHeader("nrdp", 1);
 constexpr StateHeader kDrawHeader("nrdd", 1);
 
 /// A chain begins with a fit of so many rows by another sampler, of so many sweeps.
@@ -143,7 +143,7 @@ class DataParallelSampler final : public Inference,
 
   std::string save() const override {
     ByteWriter writer;
-    kStateHeader.write(writer);
+    kDataParallelStateHeader.write(writer);
     writer.put(process_->state());
     writer.put(std::array{sampler_.splits(), sampler_.merges()});
     put_labels(writer);
@@ -152,7 +152,7 @@ class DataParallelSampler final : public Inference,
 
   void load(std::string_view bytes) override {
     ByteReader reader(bytes);
-    kStateHeader.check(reader);
+    kDataParallelStateHeader.check(reader);
     const auto state = reader.get<ProcessState>();
     const auto counts = reader.get<std::array<MoveCount, 2>>();
     take_labels(reader, [&] {
