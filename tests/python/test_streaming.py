@@ -52,14 +52,14 @@ def test_partial_fit_follows_the_conventions(tmp_path):
     assert not hasattr(coppice.BHC(), "partial_fit")
 
 
-@pytest.mark.parametrize("cls", [coppice.NRMMixture, coppice.BHC])
+@pytest.mark.parametrize("cls", [coppice.NRMMixture, coppice.CrossCat, coppice.BHC, coppice.BHCC])
 def test_sample_weight_is_the_weights_of_the_command_line(cls, tmp_path):
     table = pd.DataFrame({"color": ["red", "red", "blue", "blue", "green"], "visits": [0, 1, 6, 7, 3]})
     weights = [40, 25, 30, 22, 12]
     model = short(cls).fit(table, sample_weight=weights)
     assert "5 rows count as 129" in " ".join(model.run_.notes)
     table.assign(people=weights).to_csv(tmp_path / "table.csv", index=False)
-    length = ("--chains", 2, "--warmup", 60, "--draws", 60) if cls is coppice.NRMMixture else ()
+    length = ("--chains", 2, "--warmup", 60, "--draws", 60) if cls in (coppice.NRMMixture, coppice.CrossCat) else ()
     command_line(
         tmp_path,
         "fit",
@@ -97,4 +97,4 @@ def test_sample_weights_that_are_none_are_refused():
     with pytest.raises(ValueError, match="row weights"):
         model.partial_fit(X)
     with pytest.raises(TypeError):
-        short(coppice.CrossCat).fit(X, sample_weight=np.ones(12))
+        short(coppice.RBHMC).fit(X, sample_weight=np.ones(12))
