@@ -101,9 +101,8 @@ def test_a_longer_run_is_the_same_run(coppice, table, model):
 
 
 def test_what_cannot_be_done_is_refused(coppice, table):
-    for model in ("nhcm", "rbhmc"):
-        result = coppice("fit", model, table, "--weights", "people", "-o", "no.coppice", code=78)
-        assert f"the model {model} takes no row weights; nrmm, bhc, bhcc, crosscat do" in result.stderr
+    result = coppice("fit", "rbhmc", table, "--weights", "people", "-o", "no.coppice", code=78)
+    assert "the model rbhmc takes no row weights; nrmm, nhcm, bhc, bhcc, crosscat do" in result.stderr
     result = coppice(
         "fit", "crosscat", table, "--weights", "people", "--auxiliary", "prior", "-o", "no.coppice", code=78
     )
@@ -122,3 +121,18 @@ def test_questions_about_single_cells_refuse_weights(coppice, table):
     coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
     assert "fit without --weights" in coppice("ask", "depend", "run.coppice", code=78).stderr
     assert "fit without --weights" in coppice("ask", "anomalies", "run.coppice", code=78).stderr
+
+
+def test_two_levels_of_coarse_numbers(coppice):
+    """Every question about sub-clusters of weighted rows of numbers has an answer."""
+    rows = [f"{x},{y},{1 + (x * y) % 5}" for x in range(6) for y in (0, 1, 7, 8)]
+    coppice.write("numbers.csv", "x,y,people\n" + "\n".join(rows) + "\n")
+    coppice.write("real.toml", "".join(f'[[column]]\nname = "{name}"\nkind = "real"\n' for name in "xy"))
+    total = sum(int(row.split(",")[2]) for row in rows)
+    arguments = ("--weights", "people", "--codebook", "real.toml", *SHORT)
+    result = coppice("fit", "nhcm", "numbers.csv", *arguments, "-o", "run.coppice")
+    assert f"24 rows of weight {total} in all" in result.stderr
+    assert coppice.json("summary", "run.coppice")["weights"]["total"] == float(total)
+    assert len(coppice("predict", "run.coppice", "numbers.csv").stdout.splitlines()) == 25
+    for command in (("profile",), ("diagnose",), ("export", "--what", "labels"), ("report", "-o", "report.html")):
+        coppice(command[0], "run.coppice", *command[1:])

@@ -26,6 +26,9 @@ class TiedCopies final : public Family {
   /// The family of the cells without the number of copies.
   explicit TiedCopies(std::unique_ptr<Family> cells);
 
+  /// The family of the cells, for whoever counts copies by itself.
+  const Family& cells() const { return *cells_; }
+
   std::string_view name() const override { return cells_->name(); }
   std::size_t width() const override { return cells_->width() + 1; }
   std::size_t stats_size() const override {

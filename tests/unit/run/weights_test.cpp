@@ -21,6 +21,19 @@ Dataset weighted_data(const std::string& text = kWeightedTable) {
   return read_dataset_bytes(text, "table.csv", reading);
 }
 
+/// For a model of real columns only.
+Dataset real_data() {
+  return weighted_data(
+      "size,visits,people\n1.5,3.25,2\n2.25,0.5,1\n-0.5,1.75,4\n3.75,7.5,1\n0.25,2.5,3\n1.0,4.5,1\n2.0,5.25,"
+      "2\n"
+      "-1.25,1.0,1\n");
+}
+
+/// A table that the model can work with, with weights of 15 in all.
+Dataset data_for(const std::string& model) {
+  return model_by_name(model).family == "gaussian" ? real_data() : weighted_data();
+}
+
 RunContents weighted_contents(Dataset data, const std::string& model,
                               const std::vector<std::string>& parameters = {},
                               const std::string& family = "auto") {
@@ -94,22 +107,22 @@ std::string draws_of(FitRequest request) {
 
 TEST(RowWeights, OfOneAreNoWeights) {
   for (const std::string& model : models_that(&ModelEntry::takes_weights)) {
-    Dataset ones = weighted_data();
+    Dataset ones = data_for(model);
     std::fill(ones.weights.columns[0].values.begin(), ones.weights.columns[0].values.end(), 1.0);
-    Dataset none = weighted_data();
+    Dataset none = data_for(model);
     none.weights = {};
     FitRequest without = weighted_request(model, std::move(none));
     without.reading.weights.clear();
     const std::string drawn = draws_of(weighted_request(model, std::move(ones)));
     EXPECT_FALSE(drawn.empty());
     EXPECT_EQ(drawn, draws_of(std::move(without))) << model;
-    EXPECT_NE(drawn, draws_of(weighted_request(model, weighted_data()))) << model;
+    EXPECT_NE(drawn, draws_of(weighted_request(model, data_for(model)))) << model;
   }
 }
 
 TEST(RowWeights, AreKeptWithTheRun) {
   for (const std::string& model : models_that(&ModelEntry::takes_weights)) {
-    Fit fit = Fit::begin(weighted_request(model, weighted_data()));
+    Fit fit = Fit::begin(weighted_request(model, data_for(model)));
     EXPECT_EQ(fit.setup().rows.copies(), 15.0);
     fit.run();
     const SavedRun run = Fit::take_run(std::move(fit));
@@ -126,11 +139,13 @@ TEST(RowWeights, AreKeptWithTheRun) {
 TEST(RowWeights, AreRefusedWhereTheyHaveNoMeaning) {
   for (const char* model : {"nrmm", "bhc", "bhcc", "crosscat"})
     EXPECT_EQ(why_weights_are_refused(weighted_contents(weighted_data(), model)), "") << model;
-  for (const char* model : {"nhcm", "rbhmc"})
-    EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), model))
-                  .find("takes no row weights; nrmm, bhc, bhcc, crosscat do"),
-              std::string::npos)
-        << model;
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(real_data(), "nhcm")), "");
+  EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "rbhmc"))
+                .find("takes no row weights; nrmm, nhcm, bhc, bhcc, crosscat do"),
+            std::string::npos);
+  EXPECT_NE(why_weights_are_refused(weighted_contents(real_data(), "nhcm", {"sampler=\"published\""}))
+                .find("--sampler published"),
+            std::string::npos);
   EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "crosscat", {"auxiliary=\"prior\""}))
                 .find("--auxiliary prior"),
             std::string::npos);
