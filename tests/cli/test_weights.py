@@ -123,6 +123,13 @@ def test_questions_about_single_cells_refuse_weights(coppice, table):
     assert "fit without --weights" in coppice("ask", "anomalies", "run.coppice", code=78).stderr
 
 
+@pytest.mark.parametrize(("model", "parts", "unit"), [("bhc", 152, "row"), ("bhcc", 3 * 152, "cell")])
+def test_bounds_are_told_per_copy(coppice, table, model, parts, unit):
+    coppice("fit", model, table, "--weights", "people", "-o", "run.coppice")
+    bound = coppice.json("summary", "run.coppice")["lower_bound"]
+    assert f"{bound:.3f} nats ({bound / parts:.4f} per {unit})" in coppice("summary", "run.coppice").stdout
+
+
 def test_two_levels_of_coarse_numbers(coppice):
     """Every question about sub-clusters of weighted rows of numbers has an answer."""
     rows = [f"{x},{y},{1 + (x * y) % 5}" for x in range(6) for y in (0, 1, 7, 8)]
