@@ -83,6 +83,20 @@ def test_sample_weight_is_the_weights_of_the_command_line(cls, tmp_path):
     np.testing.assert_allclose(ones.predict_proba(table), plain.predict_proba(table), atol=1e-9)
 
 
+def test_sample_weight_of_rows_in_sub_clusters():
+    X, _ = blobs(20)
+    X = np.round(X)
+    weights = 1 + np.arange(20) % 4
+    model = short(coppice.NHCM).fit(X, sample_weight=weights)
+    assert "20 rows count as 50" in " ".join(model.run_.notes)
+    assert model.predict_proba(X).shape[0] == 20
+    ones = short(coppice.NHCM, hyper="fixed").fit(X, sample_weight=np.ones(20))
+    plain = short(coppice.NHCM, hyper="fixed").fit(X)
+    np.testing.assert_array_equal(ones.run_.labels(), plain.run_.labels())
+    with pytest.raises(ValueError, match="published"):
+        short(coppice.NHCM, sampler="published").fit(X, sample_weight=weights)
+
+
 def test_sample_weights_that_are_none_are_refused():
     X, _ = blobs(12)
     for weights, message in [
