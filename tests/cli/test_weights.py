@@ -32,9 +32,9 @@ def test_answers_say_that_weights_were_used(coppice, table):
     assert "--weights people" in (coppice.folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("model", ["nrmm", "bhc"])
+@pytest.mark.parametrize("model", ["nrmm", "crosscat", "bhc", "bhcc"])
 def test_every_question_is_answered(coppice, table, model):
-    length = SHORT if model == "nrmm" else ()
+    length = SHORT if model in ("nrmm", "crosscat") else ()
     coppice("fit", model, table, "--weights", "people", *length, "-o", "run.coppice")
     profile = coppice.json("profile", "run.coppice")
     assert profile
@@ -43,37 +43,70 @@ def test_every_question_is_answered(coppice, table, model):
     for new in ("new.csv", table):
         lines = coppice("predict", "run.coppice", new).stdout.splitlines()
         assert len(lines) > 2
+    coppice.write("column.csv", "size\n" + "\n".join("34352164") + "\n")
+    assert "size" in coppice("predict", "run.coppice", "column.csv", "--columns").stdout
+    coppice("impute", "run.coppice", coppice.write("gaps.csv", "color,shape,visits\nred,,0\n,flat,\n"))
+    assert coppice.json("summary", "run.coppice")["weights"]["total"] == 152.0
     coppice("export", "run.coppice", "--what", "coclustering")
+    if model in ("crosscat", "bhcc"):
+        assert coppice.json("views", "run.coppice")["views"]
+    coppice("report", "run.coppice", "-o", "report.html")
     coppice("sample", "run.coppice", "--n", 5)
     coppice("diagnose", "run.coppice")
 
 
-def test_copies_weigh_predictions(coppice):
+@pytest.mark.parametrize("model", ["nrmm", "crosscat"])
+def test_copies_weigh_predictions(coppice, model):
     """One cluster for certain: what it predicts are the shares of the copies."""
     coppice.write("two.csv", "x,y,n\n1,a,90\n0,a,10\n1,a,1\n")
-    coppice("fit", "nrmm", "two.csv", "--weights", "n", "--alpha", 1e-9, *SHORT, "-o", "run.coppice")
+    alpha = "--alpha" if model == "nrmm" else "--alpha-rows"
+    coppice("fit", model, "two.csv", "--weights", "n", alpha, 1e-9, *SHORT, "-o", "run.coppice")
     lines = coppice("sample", "run.coppice", "--n", 2000, "--seed", 1).stdout.splitlines()
     place = lines[0].split(",").index("x")
     share = np.mean([line.split(",")[place] == "1" for line in lines[1:]])
     assert abs(share - 91.0 / 101.0) < 5 * np.sqrt(0.9 * 0.1 / 2000) + 0.01
 
 
-def test_a_longer_run_is_the_same_run(coppice, table):
+@pytest.mark.parametrize("model", ["nrmm", "crosscat", "bhc", "bhcc"])
+def test_new_columns_have_the_cells_of_all_copies(coppice, model):
+    """One cluster for certain: what a new column is worth is that of the repeated one."""
+    coppice.write("rows.csv", "x,y,n\nyes,a,3\nno,b,1\nyes,b,2\nno,a,4\n")
+    coppice.write("repeated.csv", "x,y\n" + 3 * "yes,a\n" + "no,b\n" + 2 * "yes,b\n" + 4 * "no,a\n")
+    coppice.write("column.csv", "z\nu\nv\nw\nu\n")
+    coppice.write("repeated_column.csv", "z\n" + 3 * "u\n" + "v\n" + 2 * "w\n" + 4 * "u\n")
+    alpha = "--alpha" if model == "nrmm" else "--alpha-rows"
+    length = SHORT if model in ("nrmm", "crosscat") else ()
+    settings = (alpha, 1e-30, "--hyper", "fixed", *length)
+    coppice("fit", model, "rows.csv", "--weights", "n", *settings, "-o", "weighted.coppice")
+    coppice("fit", model, "repeated.csv", *settings, "-o", "plain.coppice")
+
+    def density(run, column):
+        return coppice.json("predict", run, column, "--columns")[0]["log_density"]
+
+    found = density("weighted.coppice", "column.csv")
+    assert abs(found - density("plain.coppice", "repeated_column.csv")) < 1e-6
+
+
+@pytest.mark.parametrize("model", ["nrmm", "crosscat"])
+def test_a_longer_run_is_the_same_run(coppice, table, model):
     def labels(name):
         return coppice("export", name, "--what", "labels").stdout
 
-    coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "whole.coppice")
-    coppice("fit", "nrmm", table, "--weights", "people", *SHORT[:2], "--draws", 20, *SHORT[4:], "-o", "part.coppice")
+    coppice("fit", model, table, "--weights", "people", *SHORT, "-o", "whole.coppice")
+    coppice("fit", model, table, "--weights", "people", *SHORT[:2], "--draws", 20, *SHORT[4:], "-o", "part.coppice")
     coppice("resume", "part.coppice", "--draws", 60)
     assert labels("part.coppice") == labels("whole.coppice")
-    coppice("fit", "nrmm", table, "--drop", "people", *SHORT, "-o", "plain.coppice")
+    coppice("fit", model, table, "--drop", "people", *SHORT, "-o", "plain.coppice")
     assert labels("plain.coppice") != labels("whole.coppice")
 
 
 def test_what_cannot_be_done_is_refused(coppice, table):
-    for model in ("crosscat", "nhcm", "rbhmc", "bhcc"):
-        result = coppice("fit", model, table, "--weights", "people", "-o", "no.coppice", code=78)
-        assert f"the model {model} takes no row weights; nrmm and bhc do" in result.stderr
+    result = coppice("fit", "rbhmc", table, "--weights", "people", "-o", "no.coppice", code=78)
+    assert "the model rbhmc takes no row weights; nrmm, nhcm, bhc, bhcc, crosscat do" in result.stderr
+    result = coppice(
+        "fit", "crosscat", table, "--weights", "people", "--auxiliary", "prior", "-o", "no.coppice", code=78
+    )
+    assert "--auxiliary prior" in result.stderr
     result = coppice("fit", "nrmm", table, "--weights", "peple", "-o", "no.coppice", code=78)
     assert "people" in result.stderr
     coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
@@ -88,3 +121,25 @@ def test_questions_about_single_cells_refuse_weights(coppice, table):
     coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
     assert "fit without --weights" in coppice("ask", "depend", "run.coppice", code=78).stderr
     assert "fit without --weights" in coppice("ask", "anomalies", "run.coppice", code=78).stderr
+
+
+@pytest.mark.parametrize(("model", "parts", "unit"), [("bhc", 152, "row"), ("bhcc", 3 * 152, "cell")])
+def test_bounds_are_told_per_copy(coppice, table, model, parts, unit):
+    coppice("fit", model, table, "--weights", "people", "-o", "run.coppice")
+    bound = coppice.json("summary", "run.coppice")["lower_bound"]
+    assert f"{bound:.3f} nats ({bound / parts:.4f} per {unit})" in coppice("summary", "run.coppice").stdout
+
+
+def test_two_levels_of_coarse_numbers(coppice):
+    """Every question about sub-clusters of weighted rows of numbers has an answer."""
+    rows = [f"{x},{y},{1 + (x * y) % 5}" for x in range(6) for y in (0, 1, 7, 8)]
+    coppice.write("numbers.csv", "x,y,people\n" + "\n".join(rows) + "\n")
+    coppice.write("real.toml", "".join(f'[[column]]\nname = "{name}"\nkind = "real"\n' for name in "xy"))
+    total = sum(int(row.split(",")[2]) for row in rows)
+    arguments = ("--weights", "people", "--codebook", "real.toml", *SHORT)
+    result = coppice("fit", "nhcm", "numbers.csv", *arguments, "-o", "run.coppice")
+    assert f"24 rows of weight {total} in all" in result.stderr
+    assert coppice.json("summary", "run.coppice")["weights"]["total"] == float(total)
+    assert len(coppice("predict", "run.coppice", "numbers.csv").stdout.splitlines()) == 25
+    for command in (("profile",), ("diagnose",), ("export", "--what", "labels"), ("report", "-o", "report.html")):
+        coppice(command[0], "run.coppice", *command[1:])

@@ -82,12 +82,6 @@ TEST_P(Weights, EveryMergeIsTheBestOfAllPairsOfBlocks) {
   }
 }
 
-Labels labels_of_copies(const CopiedRows& rows, const Labels& labels) {
-  Labels all;
-  for (std::size_t row = 0; row < labels.size(); ++row) all.insert(all.end(), rows.copies[row], labels[row]);
-  return all;
-}
-
 /// Weights of joining each cluster, or a new one, for rows that are new.
 std::vector<double> log_weights(const Predictor& predictor, const double* row) {
   std::vector<double> weights(predictor.clusters(1) + 1);
@@ -113,7 +107,7 @@ TEST_P(Weights, MixturesPredictAsFromRepeatedRows) {
   const auto of_weighted = model.make_predictor(weighted);
   const auto of_repeated = model.make_predictor(repeated);
   of_weighted->set_draw(labels, traces, "");
-  of_repeated->set_draw(labels_of_copies(rows, labels), traces, "");
+  of_repeated->set_draw(rows.labels_of_copies(labels), traces, "");
   for (std::size_t row = 0; row < fixture.rows.size(); ++row) {
     const std::vector<double> found = log_weights(*of_weighted, one_copy(fixture.rows, row).data());
     const std::vector<double> truth = log_weights(*of_repeated, fixture.rows[row]);

@@ -2,6 +2,7 @@
 // probability they say, and a family restricted to some cells is the family of these cells.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -50,7 +51,7 @@ TEST_P(SingleColumns, AnswerAsTheFamilyDoes) {
       if (family == nullptr) GTEST_SKIP() << "its columns depend on each other";
       std::vector<double> cells;
       for (std::size_t row = 0; row < kRows; ++row) cells.push_back(fixture.rows[row][column]);
-      const std::unique_ptr<CellColumn> single = family->make_column(cells);
+      const std::unique_ptr<CellColumn> single = family->make_column(cells, {});
       Stream stream({seed, column, 0}, Purpose::test);
       RowSets sets(kRows);
       for (const std::size_t clusters : {1u, 3u, 20u}) {
@@ -92,6 +93,92 @@ TEST_P(SingleColumns, AnswerAsTheFamilyDoes) {
       EXPECT_NEAR(given.log_joint, plain.log_prior + plain.log_marginal, relative(1e-10, given.log_joint));
     }
   }
+}
+
+/// Rows with copies: what is said of the rows is what is said of them repeated.
+TEST_P(SingleColumns, OfRowsWithCopiesAnswerAsIfRowsWereRepeated) {
+  constexpr std::size_t kWeighted = 20;
+  constexpr std::size_t kCopyCounts[] = {3, 1, 7, 2};
+  for (const std::uint64_t seed : test_seeds()) {
+    const Fixture fixture(GetParam(), seed, kWeighted);
+    for (std::size_t column = 0; column < fixture.family().width(); ++column) {
+      const std::size_t alone[] = {column};
+      const std::unique_ptr<Family> family = fixture.family().of_cells(alone);
+      if (family == nullptr) GTEST_SKIP() << "its columns depend on each other";
+      std::vector<double> cells, copies;
+      Rows repeated;
+      repeated.width = 1;
+      for (std::size_t row = 0; row < kWeighted; ++row) {
+        cells.push_back(fixture.rows[row][column]);
+        copies.push_back(static_cast<double>(kCopyCounts[row % 4]));
+        repeated.cells.insert(repeated.cells.end(), kCopyCounts[row % 4], cells.back());
+      }
+      const auto labels_of_copies = [&](std::span<const std::int32_t> labels) {
+        std::vector<std::int32_t> all;
+        for (std::size_t row = 0; row < kWeighted; ++row)
+          all.insert(all.end(), kCopyCounts[row % 4], labels[row]);
+        return all;
+      };
+      const std::unique_ptr<CellColumn> tied = family->make_column(cells, copies);
+      Stream stream({seed, column, 1}, Purpose::test);
+      RowSets sets(kWeighted);
+      for (const std::size_t clusters : {1u, 3u, 20u}) {
+        std::vector<std::int32_t> labels = random_labels(stream, clusters);
+        labels.resize(kWeighted);
+        sets.assign(labels);
+        const Plain plain(*family, repeated, 0, labels_of_copies(labels));
+        EXPECT_NEAR(tied->log_marginal(sets), plain.log_marginal, relative(1e-10, plain.log_marginal));
+      }
+      std::vector<double> sums(kWeighted, 1.0);
+      tied->add_log_alone(sums);
+      for (std::size_t row = 0; row < kWeighted; ++row) {
+        Stats stats(*family);
+        for (std::size_t copy = 0; copy < kCopyCounts[row % 4]; ++copy) stats.add(&cells[row]);
+        EXPECT_NEAR(sums[row], 1.0 + stats.log_marginal(), relative(1e-10, sums[row]));
+      }
+      std::vector<std::uint32_t> order(kWeighted);
+      std::iota(order.begin(), order.end(), 0U);
+      shuffle(stream, order);
+      Allocation drawn, given;
+      AllocationRule rule{order, kAlpha};
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        ASSERT_TRUE(tied->allocate(rule, stream, drawn));
+        const Plain plain(*family, repeated, 0, labels_of_copies(drawn.labels));
+        const double log_joint = plain.log_prior + plain.log_marginal;
+        EXPECT_NEAR(drawn.log_joint, log_joint, relative(1e-9, log_joint));
+        AllocationRule forced = rule;
+        forced.given = drawn.labels.data();
+        ASSERT_TRUE(tied->allocate(forced, stream, given));
+        EXPECT_EQ(given.labels, drawn.labels);
+        EXPECT_EQ(given.log_q, drawn.log_q);
+        EXPECT_EQ(given.log_joint, drawn.log_joint);
+      }
+    }
+  }
+}
+
+/// All ways of making clusters of a few rows with copies have probabilities that sum to one.
+TEST_P(SingleColumns, OfRowsWithCopiesMakeClustersWithProbabilitiesThatSumToOne) {
+  const Fixture fixture(GetParam(), 1, 4);
+  const std::size_t alone[] = {0};
+  const std::unique_ptr<Family> family = fixture.family().of_cells(alone);
+  if (family == nullptr) GTEST_SKIP() << "its columns depend on each other";
+  std::vector<double> cells;
+  for (std::size_t row = 0; row < 4; ++row) cells.push_back(fixture.rows[row][0]);
+  const double copies[] = {2.0, 1.0, 5.0, 1.0};
+  const std::unique_ptr<CellColumn> tied = family->make_column(cells, copies);
+  const std::uint32_t order[] = {2, 0, 3, 1};
+  Stream stream({1, 0, 0}, Purpose::test);
+  Allocation made;
+  double total = 0.0;
+  for (std::int32_t b = 0; b <= 1; ++b)
+    for (std::int32_t c = 0; c <= b + 1; ++c)
+      for (std::int32_t d = 0; d <= std::max(b, c) + 1; ++d) {
+        const std::int32_t labels[] = {0, b, c, d};  // by first appearance: all 15 partitions
+        ASSERT_TRUE(tied->allocate({order, kAlpha, labels}, stream, made));
+        total += std::exp(made.log_q);
+      }
+  EXPECT_NEAR(total, 1.0, 1e-10);
 }
 
 TEST_P(SingleColumns, RestrictedFamiliesAreTheFamiliesOfTheirCells) {

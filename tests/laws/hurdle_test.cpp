@@ -189,7 +189,7 @@ TEST_P(Spikes, ColumnsByThemselves) {
   const std::unique_ptr<Family> family = fixture.family().of_cells(alone);
   std::vector<double> cells;
   for (std::size_t i = 0; i < SpikeFixture::kRows; ++i) cells.push_back(fixture.rows[i][fixture.place]);
-  const std::unique_ptr<CellColumn> column = family->make_column(cells);
+  const std::unique_ptr<CellColumn> column = family->make_column(cells, {});
   std::vector<std::int32_t> labels(SpikeFixture::kRows);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % 4);
   RowSets sets(labels.size());

@@ -52,14 +52,14 @@ def test_partial_fit_follows_the_conventions(tmp_path):
     assert not hasattr(coppice.BHC(), "partial_fit")
 
 
-@pytest.mark.parametrize("cls", [coppice.NRMMixture, coppice.BHC])
+@pytest.mark.parametrize("cls", [coppice.NRMMixture, coppice.CrossCat, coppice.BHC, coppice.BHCC])
 def test_sample_weight_is_the_weights_of_the_command_line(cls, tmp_path):
     table = pd.DataFrame({"color": ["red", "red", "blue", "blue", "green"], "visits": [0, 1, 6, 7, 3]})
     weights = [40, 25, 30, 22, 12]
     model = short(cls).fit(table, sample_weight=weights)
     assert "5 rows count as 129" in " ".join(model.run_.notes)
     table.assign(people=weights).to_csv(tmp_path / "table.csv", index=False)
-    length = ("--chains", 2, "--warmup", 60, "--draws", 60) if cls is coppice.NRMMixture else ()
+    length = ("--chains", 2, "--warmup", 60, "--draws", 60) if cls in (coppice.NRMMixture, coppice.CrossCat) else ()
     command_line(
         tmp_path,
         "fit",
@@ -83,6 +83,20 @@ def test_sample_weight_is_the_weights_of_the_command_line(cls, tmp_path):
     np.testing.assert_allclose(ones.predict_proba(table), plain.predict_proba(table), atol=1e-9)
 
 
+def test_sample_weight_of_rows_in_sub_clusters():
+    X, _ = blobs(20)
+    X = np.round(X)
+    weights = 1 + np.arange(20) % 4
+    model = short(coppice.NHCM).fit(X, sample_weight=weights)
+    assert "20 rows count as 50" in " ".join(model.run_.notes)
+    assert model.predict_proba(X).shape[0] == 20
+    ones = short(coppice.NHCM, hyper="fixed").fit(X, sample_weight=np.ones(20))
+    plain = short(coppice.NHCM, hyper="fixed").fit(X)
+    np.testing.assert_array_equal(ones.run_.labels(), plain.run_.labels())
+    with pytest.raises(ValueError, match="published"):
+        short(coppice.NHCM, sampler="published").fit(X, sample_weight=weights)
+
+
 def test_sample_weights_that_are_none_are_refused():
     X, _ = blobs(12)
     for weights, message in [
@@ -97,4 +111,4 @@ def test_sample_weights_that_are_none_are_refused():
     with pytest.raises(ValueError, match="row weights"):
         model.partial_fit(X)
     with pytest.raises(TypeError):
-        short(coppice.CrossCat).fit(X, sample_weight=np.ones(12))
+        short(coppice.RBHMC).fit(X, sample_weight=np.ones(12))

@@ -1,6 +1,8 @@
 // Rows with weights beside the table in which they are repeated one by one.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "coppice/family/tied_copies.hpp"
@@ -31,6 +33,12 @@ struct CopiedRows {
   std::vector<std::size_t> copies;  // of each row
   std::vector<std::size_t> first;   // place of each row's first copy
 
+  /// Labels of the repeated rows, each that of its row.
+  std::vector<std::int32_t> labels_of_copies(std::span<const std::int32_t> labels) const {
+    std::vector<std::int32_t> all;
+    for (std::size_t row = 0; row < labels.size(); ++row) all.insert(all.end(), copies[row], labels[row]);
+    return all;
+  }
   /// The repeated rows of some rows.
   std::vector<std::uint32_t> copies_of(std::span<const std::uint32_t> rows) const {
     std::vector<std::uint32_t> all;

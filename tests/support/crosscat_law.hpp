@@ -214,9 +214,9 @@ inline Settings crosscat_settings(const CrosscatKernel& kernel) {
   return settings_from(settings);
 }
 
-inline Agreement compare_cross(const CrosscatKernel& kernel, const Family& family, const Rows& rows,
-                               std::uint64_t seed, std::size_t draws) {
-  const CrosscatLaw law(family, rows, 0.8, 1.3);
+/// Against another law than that of these rows.
+inline Agreement compare_cross(const CrosscatLaw& law, const CrosscatKernel& kernel, const Family& family,
+                               const Rows& rows, std::uint64_t seed, std::size_t draws) {
   const ModelEntry& model = model_by_name("crosscat");
   const Problem problem{&family, &rows, ParameterValues(model.parameters, crosscat_settings(kernel))};
   const std::unique_ptr<Inference> sampler = model.make_inference(problem);
@@ -227,6 +227,11 @@ inline Agreement compare_cross(const CrosscatKernel& kernel, const Family& famil
     if (sweep > 100) frequencies.add(model.views(problem, sampler->payload()));
   }
   return frequencies.agreement();
+}
+
+inline Agreement compare_cross(const CrosscatKernel& kernel, const Family& family, const Rows& rows,
+                               std::uint64_t seed, std::size_t draws) {
+  return compare_cross(CrosscatLaw(family, rows, 0.8, 1.3), kernel, family, rows, seed, draws);
 }
 
 }  // namespace coppice::test

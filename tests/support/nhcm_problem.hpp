@@ -4,8 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <utility>
 
 #include "coppice/family/gaussian.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/model/nhcm/gibbs.hpp"
 #include "coppice/model/nhcm/split_merge.hpp"
 #include "coppice/model/registry.hpp"
@@ -17,15 +20,43 @@ namespace coppice::test {
 
 /// The same data and settings for the enumeration and for the model.
 struct NhcmProblem {
-  explicit NhcmProblem(const NhcmModel& from)
+  explicit NhcmProblem(const NhcmModel& from, std::vector<std::size_t> copies_of_rows = {})
       : model(from),
+        copies(std::move(copies_of_rows)),
         family(std::vector<double>(from.prior_mean.begin(), from.prior_mean.end()), from.mean_strength,
                from.dof, std::vector<double>(from.scale.data(), from.scale.data() + from.scale.size()),
-               static_cast<std::size_t>(from.rows.rows())) {
-    rows.width = static_cast<std::size_t>(model.rows.cols());
-    for (Eigen::Index i = 0; i < model.rows.rows(); ++i)
+               copies.empty() ? static_cast<std::size_t>(from.rows.rows())
+                              : std::accumulate(copies.begin(), copies.end(), std::size_t{0})) {
+    rows.has_copies = !copies.empty();
+    rows.width = static_cast<std::size_t>(model.rows.cols()) + (rows.has_copies ? 1 : 0);
+    for (Eigen::Index i = 0; i < model.rows.rows(); ++i) {
       for (Eigen::Index j = 0; j < model.rows.cols(); ++j)
         rows.cells.push_back(model.rows(i, j) - model.prior_mean(j));
+      if (rows.has_copies) rows.cells.push_back(static_cast<double>(copies[static_cast<std::size_t>(i)]));
+    }
+  }
+
+  /// For rows with copies: the model of the repeated rows, and shapes of them in which copies are together.
+  NhcmModel repeated() const {
+    NhcmModel all = model;
+    all.rows.resize(static_cast<Eigen::Index>(rows.copies()), model.rows.cols());
+    Eigen::Index next = 0;
+    for (std::size_t row = 0; row < copies.size(); ++row)
+      for (std::size_t copy = 0; copy < copies[row]; ++copy)
+        all.rows.row(next++) = model.rows.row(static_cast<Eigen::Index>(row));
+    return all;
+  }
+  NhcmShape shape_of_copies(const NhcmShape& shape) const {
+    NhcmShape all{{}, shape.parents};
+    for (std::size_t row = 0; row < copies.size(); ++row)
+      all.subclusters.insert(all.subclusters.end(), copies[row], shape.subclusters[row]);
+    return all;
+  }
+  /// The posterior of the repeated rows, given that copies are together.
+  NhcmPosterior posterior_of_copies() const {
+    return {rows.size(), [this, all = repeated()](const NhcmShape& shape) {
+              return log_joint(all, shape_of_copies(shape));
+            }};
   }
   std::vector<std::string> settings() const {
     return {"alpha-clusters=" + std::to_string(model.alpha_clusters),
@@ -35,10 +66,11 @@ struct NhcmProblem {
   }
   TwoLevelCrp prior() const {
     return {model.nested ? TwoLevelCrp::Nesting::nested : TwoLevelCrp::Nesting::global, model.alpha_clusters,
-            model.alpha_subclusters, rows.size()};
+            model.alpha_subclusters, static_cast<std::size_t>(rows.copies())};
   }
 
   NhcmModel model;
+  std::vector<std::size_t> copies;  // of each row; none: rows have no weights
   Gaussian family;
   Rows rows;
 };
@@ -173,7 +205,10 @@ inline Agreement compare_nhcm_chain(const NhcmProblem& problem, const NhcmPoster
                                     std::size_t draws, bool rebuilt = false) {
   Settings all = settings_from(problem.settings());
   for (const std::string& setting : settings) parse_assignment(setting, all);
-  SamplerChain chain(model_by_name("nhcm"), problem.family, problem.rows, all);
+  const std::unique_ptr<Family> tied =
+      problem.rows.has_copies ? std::make_unique<TiedCopies>(problem.family.clone()) : nullptr;
+  const Family& family = tied ? *tied : static_cast<const Family&>(problem.family);
+  SamplerChain chain(model_by_name("nhcm"), family, problem.rows, all);
   Visits visits(exact.size(), draws);
   Labels both(2 * exact.rows());
   chain.init({seed, 0, 0});

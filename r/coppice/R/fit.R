@@ -25,7 +25,7 @@
 #' @param standardize Whether to scale numbers to mean 0 and standard deviation 1.
 #' @param pca Number of principal components to replace the numbers by; 0 for none.
 #' @param weights Whole numbers, one for each row: a row of weight w counts as w equal rows that share a cluster. `NULL`:
-#'   every row counts once. Only for models that take weights: `"nrmm"` and `"bhc"`.
+#'   every row counts once. Only for models that take weights: `"nrmm"`, `"nhcm"`, `"crosscat"`, `"bhc"` and `"bhcc"`.
 #' @param output Run file to write; `NULL` for a temporary one. The command line and Python read it too.
 #' @param overwrite Whether an existing run file may be replaced.
 #' @param time_limit Seconds after which to stop; `Inf` for none.

@@ -182,6 +182,11 @@ std::string weight_words(const SavedRun& run) {
                      run.contents().weights.columns.front().name);
 }
 
+/// A row of weight w counts as w of them.
+double rows_stood_for(const SavedRun& run) {
+  return run.contents().has_weights() ? run.setup().rows.copies() : static_cast<double>(run.rows());
+}
+
 std::string head_text(const Analysis& analysis, const Trust& trust, const Context& context) {
   const SavedRun& run = analysis.run();
   const std::string how =
@@ -234,7 +239,7 @@ void summarize_tree(const Analysis& analysis, const Context& context, std::strin
   text += fmt::format(
       "\nLower bound on the log evidence: {:.3f} nats ({:.4f} per row).\nFlat clusters of the tree: {}; "
       "{:.1f} on average over the partitions that cutting it can give.\n\n",
-      bound, bound / static_cast<double>(run.rows()), estimate.clusters, posterior.expected_clusters());
+      bound, bound / rows_stood_for(run), estimate.clusters, posterior.expected_clusters());
   print_clusters(analysis, estimate, profiles, none, context, text);
 }
 
@@ -258,7 +263,7 @@ void summarize_cross_tree(const Analysis& analysis, const Context& context, std:
   text += fmt::format(
       "\nLower bound on the log evidence: {:.3f} nats ({:.4f} per cell).\nViews of the tree: {}; {:.1f} on "
       "average over the partitions that cutting it can give.\n\n",
-      bound, bound / static_cast<double>(run.rows() * columns.items()), report.views.size(),
+      bound, bound / (rows_stood_for(run) * static_cast<double>(columns.items())), report.views.size(),
       posterior.expected_clusters());
   text += views_text(run, report, context);
   text +=

@@ -14,7 +14,8 @@
 
 namespace coppice {
 
-/// The family has the new columns alone, as have the rows; items of the tree are rows.
+/// The family has the new columns alone, as have the rows, with their numbers of copies behind if they have
+/// them; items of the tree are rows.
 double log_new_column(const Dendrogram& tree, const Family& family, const Rows& rows);
 
 /// The lower bound on the log evidence of the rows by a greedy tree of their own.

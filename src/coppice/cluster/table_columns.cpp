@@ -8,8 +8,8 @@
 namespace coppice {
 
 TableColumns::TableColumns(const Family& family, const Rows& rows, std::string_view model)
-    : family_(&family), rows_(&rows), columns_(family.width()) {
-  for (std::size_t column = 0; column < family.width(); ++column) {
+    : family_(&family), rows_(&rows), columns_(rows.data_width()) {
+  for (std::size_t column = 0; column < columns_.size(); ++column) {
     const std::size_t alone[] = {column};
     Column& own = columns_[column];
     own.family = family.of_cells(alone);
@@ -36,7 +36,10 @@ void TableColumns::data_changed() {
       own.cells[row] = (*rows_)[row][column];
       double* stats = own.stats.data() + row * size;
       own.family->clear(stats);
-      own.family->add(stats, &own.cells[row]);
+      if (rows_->has_copies)
+        own.family->add_copies(stats, &own.cells[row], rows_->copies_of(row));
+      else
+        own.family->add(stats, &own.cells[row]);
       own.alone[row] = own.family->log_marginal(stats);
     }
   }
@@ -59,15 +62,6 @@ void TableColumns::log_marginals(std::size_t column, Workspace& workspace, doubl
   workspace.values.resize(own.empty.size());
   own.family->log_marginals_upwards(own.stats.data(), rows(), workspace.nodes, own.empty.data(),
                                     workspace.stats.data(), workspace.values.data(), out);
-}
-
-Rows TableColumns::rows_of(std::span<const std::size_t> columns) const {
-  Rows chosen;
-  chosen.width = columns.size();
-  chosen.cells.resize(rows() * columns.size());
-  for (std::size_t row = 0; row < rows(); ++row)
-    for (std::size_t j = 0; j < columns.size(); ++j) chosen[row][j] = columns_[columns[j]].cells[row];
-  return chosen;
 }
 
 }  // namespace coppice

@@ -12,6 +12,7 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/family/family.hpp"
 #include "coppice/family/rows.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/shape/dendrogram.hpp"
 
 namespace coppice {
@@ -28,7 +29,7 @@ class TableColumns {
   const double* cell(std::size_t column, std::size_t row) const {
     return columns_[column].cells.data() + row;
   }
-  /// Log marginal of each row's cell by itself.
+  /// Log marginal of each row's cell by itself, with its copies.
   std::span<const double> alone(std::size_t column) const { return columns_[column].alone; }
 
   /// Buffers of log_marginals, one for each thread.
@@ -43,11 +44,13 @@ class TableColumns {
   /// tree.
   void log_marginals(std::size_t column, Workspace& workspace, double* out) const;
 
-  /// Family and cells of some columns (ascending).
+  /// Family and cells of some columns (ascending), with the copies of rows that have them.
   std::unique_ptr<Family> family_of(std::span<const std::size_t> columns) const {
-    return family_->of_cells(columns);
+    return family_of_cells(*family_, *rows_, columns);
   }
-  Rows rows_of(std::span<const std::size_t> columns) const;
+  Rows rows_of(std::span<const std::size_t> columns) const { return cells_of_rows(*rows_, columns); }
+  /// Rows, and how many copies of each there are.
+  const Rows& table() const { return *rows_; }
 
   /// The cells of the table are other ones now.
   void data_changed();

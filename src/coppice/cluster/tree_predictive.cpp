@@ -20,7 +20,7 @@ TreePredictive::TreePredictive(const Family& family, const Rows& rows, double al
       forest_(family, rows, alpha),
       empty_(family.stats_size()) {
   family.clear(empty_.data());
-  for (std::size_t cell = 0; cell < family.width(); ++cell)
+  for (std::size_t cell = 0; cell < rows.data_width(); ++cell)
     joins_cells_ |= family.of_cells(std::span(&cell, 1)) == nullptr;
 }
 

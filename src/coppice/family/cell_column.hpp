@@ -40,6 +40,14 @@ struct Allocation {
   double log_joint = 0.0;     // log p(clusters) + log p(cells | clusters)
   double log_q = 0.0;         // log probability of the choices
 
+  /// The cluster of a given label: the next new one if no row of that label has come yet.
+  std::size_t place_of(std::int32_t label) {
+    const auto index = static_cast<std::size_t>(label);
+    if (place.size() <= index) place.resize(index + 1, -1);
+    if (place[index] < 0) place[index] = static_cast<std::int32_t>(sizes.size());
+    return static_cast<std::size_t>(place[index]);
+  }
+
   // Room for what is made, kept so that the next one allocates nothing.
   std::vector<double> stats;
   AlignedVector cache, weights;

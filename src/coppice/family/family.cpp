@@ -132,6 +132,8 @@ std::unique_ptr<Family> Family::of_cells(std::span<const std::size_t>) const { r
 
 bool Family::restrict_to(std::span<const std::size_t>) { return false; }
 
-std::unique_ptr<CellColumn> Family::make_column(std::span<const double>) const { return nullptr; }
+std::unique_ptr<CellColumn> Family::make_column(std::span<const double>, std::span<const double>) const {
+  return nullptr;
+}
 
 }  // namespace coppice

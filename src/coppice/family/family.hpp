@@ -195,9 +195,11 @@ class Family {
   /// hold for other cells is neither read nor written. Only for the sole owner of a family. False if cells
   /// depend on each other given the cluster.
   virtual bool restrict_to(std::span<const std::size_t> cells);
-  /// The cells of the first column, one for each row, made ready for questions about clusters of the rows;
-  /// nullptr if cells depend on each other given the cluster.
-  virtual std::unique_ptr<CellColumn> make_column(std::span<const double> cells) const;
+  /// The cells of the first column, one for each row, made ready for questions about clusters of the rows,
+  /// which stay together with their copies (none given: each row is one); nullptr if cells depend on each
+  /// other given the cluster.
+  virtual std::unique_ptr<CellColumn> make_column(std::span<const double> cells,
+                                                  std::span<const double> copies) const;
 
  protected:
   virtual void update_hyper_at_power(std::span<const double* const> clusters, Stream& stream, double power);

@@ -28,6 +28,7 @@
 #include "coppice/family/independent_column.hpp"
 #include "coppice/family/learned_cells.hpp"
 #include "coppice/family/row_batches.hpp"
+#include "coppice/family/tied_column.hpp"
 
 namespace coppice {
 
@@ -288,7 +289,9 @@ class IndependentColumns final : public Family, public RowBatches {
     for (const std::size_t j : cells) active_.push_back(all_[j]);
     return true;
   }
-  std::unique_ptr<CellColumn> make_column(std::span<const double> cells) const override {
+  std::unique_ptr<CellColumn> make_column(std::span<const double> cells,
+                                          std::span<const double> copies) const override {
+    if (!copies.empty()) return std::make_unique<TiedColumn>(clone(), cells, copies);
     return std::make_unique<IndependentColumn<Cell>>(cells_.front(), cells);
   }
 

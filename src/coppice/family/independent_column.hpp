@@ -215,12 +215,7 @@ class IndependentColumn final : public CellColumn {
   static std::size_t choose(const AllocationRule& rule, std::uint32_t row, double total, Stream& stream,
                             Allocation& made) {
     const std::size_t clusters = made.sizes.size();
-    if (rule.given != nullptr) {
-      const auto label = static_cast<std::size_t>(rule.given[row]);
-      if (made.place.size() <= label) made.place.resize(label + 1, -1);
-      if (made.place[label] < 0) made.place[label] = static_cast<std::int32_t>(clusters);
-      return static_cast<std::size_t>(made.place[label]);
-    }
+    if (rule.given != nullptr) return made.place_of(rule.given[row]);
     double target = draw_uniform(stream) * total;
     for (std::size_t c = 0; c < clusters; ++c) {
       if (target < made.weights[c]) return c;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "coppice/base/aligned.hpp"
 
@@ -28,5 +29,18 @@ struct Rows {
     return total;
   }
 };
+
+/// Some cells of all rows, with their numbers of copies.
+inline Rows cells_of_rows(const Rows& rows, std::span<const std::size_t> cells) {
+  Rows chosen;
+  chosen.has_copies = rows.has_copies;
+  chosen.width = cells.size() + (rows.has_copies ? 1 : 0);
+  chosen.cells.resize(rows.size() * chosen.width);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t j = 0; j < cells.size(); ++j) chosen[row][j] = rows[row][cells[j]];
+    if (rows.has_copies) chosen[row][cells.size()] = rows.copies_of(row);
+  }
+  return chosen;
+}
 
 }  // namespace coppice

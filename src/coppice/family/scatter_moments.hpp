@@ -26,20 +26,20 @@ class ScatterMoments {
     stats[0] = total;
   }
   /// The same without the scatter.
-  void move_mean(double* stats, const double* point) const {
-    stats[0] += 1.0;
-    for (std::size_t j = 0; j < d_; ++j) stats[1 + j] += (point[j] - stats[1 + j]) / stats[0];
+  void move_mean(double* stats, const double* point, double weight = 1.0) const {
+    stats[0] += weight;
+    for (std::size_t j = 0; j < d_; ++j) stats[1 + j] += weight * (point[j] - stats[1 + j]) / stats[0];
   }
-  /// Takes out a point of weight 1 that was added.
-  void remove(double* stats, const double* point) const {
-    const double left = stats[0] - 1.0;
+  /// Takes out a point that was added, of a weight that is a whole number.
+  void remove(double* stats, const double* point, double weight = 1.0) const {
+    const double left = stats[0] - weight;
     if (left < 0.5) return clear(stats);
-    for (std::size_t j = 0; j < d_; ++j) stats[1 + j] -= (point[j] - stats[1 + j]) / left;
+    for (std::size_t j = 0; j < d_; ++j) stats[1 + j] -= weight * (point[j] - stats[1 + j]) / left;
     stats[0] = left;
     if (left < 1.5)
       std::fill_n(stats + 1 + d_, size() - 1 - d_, 0.0);
     else
-      add_square(stats, point, -left / (left + 1.0));
+      add_square(stats, point, -weight * left / (left + weight));
   }
   /// The points of `other` as a single one of the given weight, with their own scatter.
   void merge(double* stats, const double* other, double weight) const {

@@ -7,14 +7,14 @@
 #include "coppice/base/math.hpp"
 
 namespace coppice {
-namespace {
 
-/// log of Gamma(N) / Gamma(n) for N copies in n rows.
-double log_seats(double rows, double copies) {
+double log_more_seats(double rows, double copies) {
   return rows == copies ? 0.0 : log_gamma(copies) - log_gamma(rows);
 }
 
-/// The same for one more copy, a row of its own, against without it.
+namespace {
+
+/// The difference that one more copy makes, a row of its own, against without it.
 double log_next_seat(double rows, double copies) {
   return rows == copies ? 0.0 : std::log(copies) - std::log(rows);
 }
@@ -64,7 +64,7 @@ void TiedCopies::merge(double* stats, const double* other) const {
 }
 
 double TiedCopies::log_marginal(const double* stats) const {
-  return cells_->log_marginal(stats + kCells) + log_seats(stats[0], stats[1]);
+  return cells_->log_marginal(stats + kCells) + log_more_seats(stats[0], stats[1]);
 }
 
 double TiedCopies::log_predictive(const double* stats, const double* row) const {
@@ -73,7 +73,7 @@ double TiedCopies::log_predictive(const double* stats, const double* row) const 
   // One copy may have missing cells that are integrated out.
   if (copies == 1.0) return cells_->log_predictive(of_cells, row) + log_next_seat(stats[0], stats[1]);
   return cells_->log_marginal_with(of_cells, row, copies) - cells_->log_marginal(of_cells) +
-         log_seats(stats[0] + 1.0, stats[1] + copies) - log_seats(stats[0], stats[1]);
+         log_more_seats(stats[0] + 1.0, stats[1] + copies) - log_more_seats(stats[0], stats[1]);
 }
 
 void TiedCopies::draw_theta(const double* stats, Stream& stream, double* theta) const {
@@ -122,11 +122,11 @@ void TiedCopies::add_log_predictive(const double* row, const double* cache, std:
       kept += kLanes;
     }
     out[slot] += cells_->log_marginal_with(stats.data() + kCells, row, copies) +
-                 log_seats(stats[0] + 1.0, stats[1] + copies) - *kept;
+                 log_more_seats(stats[0] + 1.0, stats[1] + copies) - *kept;
   }
   if (own.stats != nullptr)
     out[own.slot] += log_marginal(own.stats) - cells_->log_marginal_without(own.stats + kCells, row, copies) -
-                     log_seats(own.stats[0] - 1.0, own.stats[1] - copies);
+                     log_more_seats(own.stats[0] - 1.0, own.stats[1] - copies);
 }
 
 CellPredictive TiedCopies::predict_cell(const double* stats, std::size_t column) const {
@@ -175,6 +175,13 @@ void TiedCopies::update_hyper_at_power(std::span<const double* const> clusters, 
   of_cells_.clear();
   for (const double* stats : clusters) of_cells_.push_back(stats + kCells);
   cells_->update_hyper(of_cells_, stream, power);
+}
+
+std::unique_ptr<Family> family_of_cells(const Family& family, const Rows& rows,
+                                        std::span<const std::size_t> cells) {
+  std::unique_ptr<Family> chosen = family.of_cells(cells);
+  if (chosen == nullptr || !rows.has_copies) return chosen;
+  return std::make_unique<TiedCopies>(std::move(chosen));
 }
 
 }  // namespace coppice

@@ -10,16 +10,24 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "coppice/family/family.hpp"
+#include "coppice/family/rows.hpp"
 
 namespace coppice {
+
+/// log of Gamma(copies) / Gamma(rows): what the seats of all copies weigh beside those of the rows.
+double log_more_seats(double rows, double copies);
 
 class TiedCopies final : public Family {
  public:
   /// The family of the cells without the number of copies.
   explicit TiedCopies(std::unique_ptr<Family> cells);
+
+  /// The family of the cells, for whoever counts copies by itself.
+  const Family& cells() const { return *cells_; }
 
   std::string_view name() const override { return cells_->name(); }
   std::size_t width() const override { return cells_->width() + 1; }
@@ -67,6 +75,12 @@ class TiedCopies final : public Family {
   void draw_hyper_prior(Stream& stream) override { cells_->draw_hyper_prior(stream); }
   void rebase(double* stats, const double* before) const override { cells_->rebase(stats + kCells, before); }
   std::unique_ptr<Family> with_independent_cells() const override;
+  /// Of single rows: whoever asks for some cells by themselves counts the copies.
+  std::unique_ptr<Family> of_cells(std::span<const std::size_t> cells) const override {
+    return cells_->of_cells(cells);
+  }
+  /// Caches hold what the cells that count are worth together, and must be filled again.
+  bool restrict_to(std::span<const std::size_t> cells) override { return cells_->restrict_to(cells); }
   std::vector<std::string> hyper_trace_names() const override { return cells_->hyper_trace_names(); }
   void hyper_traces(double* values) const override { cells_->hyper_traces(values); }
 
@@ -86,5 +100,10 @@ class TiedCopies final : public Family {
   std::size_t at_seat_, at_stats_;
   std::vector<const double*> of_cells_;  // scratch of update_hyper
 };
+
+/// The family of some cells (ascending) of the rows, with their copies if they have them; nullptr if cells
+/// depend on each other given the cluster.
+std::unique_ptr<Family> family_of_cells(const Family& family, const Rows& rows,
+                                        std::span<const std::size_t> cells);
 
 }  // namespace coppice

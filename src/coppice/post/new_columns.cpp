@@ -5,6 +5,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/data/row_weights.hpp"
 #include "coppice/model/new_cells.hpp"
 #include "coppice/model/registry.hpp"
 #include "coppice/post/draw_batches.hpp"
@@ -21,11 +22,14 @@ std::vector<NewColumnAnswer> score_new_columns(const SavedRun& run, const Table&
     FamilyPlan plan;
     Rows rows;
   };
+  const std::span<const double> copies = run.contents().copies();
   std::vector<Alone> alone;
   for (const Column& column : columns.columns) {
     const Table own{{column}, columns.row_ids};
-    FamilyPlan plan = plan_family(own, codebook, "auto", {}, true);
-    Rows rows = encode(plan, own);
+    FamilyPlan plan =
+        plan_family(copies.empty() ? own : repeat_rows(own, copies), codebook, "auto", {}, true);
+    plan.has_copies = !copies.empty();
+    Rows rows = encode(plan, own, copies);
     alone.push_back({std::move(plan), std::move(rows)});
   }
   std::vector<std::vector<double>> log_whole(alone.size()), log_new(alone.size());
@@ -49,7 +53,7 @@ std::vector<NewColumnAnswer> score_new_columns(const SavedRun& run, const Table&
     const double log_total = log_sum_exp(log_whole[c]);
     double log_jacobian = 0.0;
     for (std::size_t row = 0; row < alone[c].rows.size(); ++row)
-      log_jacobian += alone[c].plan.log_jacobian(alone[c].rows[row]);
+      log_jacobian += alone[c].rows.copies_of(row) * alone[c].plan.log_jacobian(alone[c].rows[row]);
     answers.push_back({log_total - std::log(static_cast<double>(log_whole[c].size())) + log_jacobian,
                        std::exp(log_sum_exp(log_new[c]) - log_total)});
   }

@@ -51,6 +51,19 @@ double TwoLevelCrp::log_open(const Cluster& cluster) const {
   return log_alpha_subclusters_ + log_[cluster.rows] - std::log(cluster.rows + alpha_subclusters_);
 }
 
+double TwoLevelCrp::log_join(std::uint32_t size, const Cluster& cluster, std::uint32_t copies) const {
+  if (copies == 1) return log_join(size, cluster);
+  const double seats = log_gamma(static_cast<double>(size) + copies) - log_gamma(static_cast<double>(size));
+  return seats + log_cluster({cluster.subclusters, cluster.rows + copies}) - log_cluster(cluster);
+}
+
+double TwoLevelCrp::log_open(const Cluster& cluster, std::uint32_t copies) const {
+  if (copies == 1) return log_open(cluster);
+  const double parent = cluster.subclusters == 0 ? log_alpha_clusters_ : 0.0;
+  return log_alpha_subclusters_ + log_gamma(static_cast<double>(copies)) + parent +
+         log_cluster({cluster.subclusters + 1, cluster.rows + copies}) - log_cluster(cluster);
+}
+
 double TwoLevelCrp::log_open_shift(std::size_t subclusters) const {
   return nesting_ == Nesting::global ? -std::log(static_cast<double>(subclusters) + alpha_clusters_) : 0.0;
 }

@@ -37,6 +37,9 @@ class TwoLevelCrp {
   /// or opens one in a new cluster (an empty one). The weights of opening lack open_shift.
   double log_join(std::uint32_t size, const Cluster& cluster) const;
   double log_open(const Cluster& cluster) const;
+  /// The same for several copies of a row at once, which stay together.
+  double log_join(std::uint32_t size, const Cluster& cluster, std::uint32_t copies) const;
+  double log_open(const Cluster& cluster, std::uint32_t copies) const;
   /// To be added to log_open when the others have `subclusters` sub-clusters.
   double log_open_shift(std::size_t subclusters) const;
 

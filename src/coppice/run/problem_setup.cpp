@@ -74,7 +74,7 @@ void check_weights_allowed(const ModelEntry& model, const RunContents& contents,
   if (!contents.has_weights()) return;
   if (!model.takes_weights())
     fail(ErrorCode::configuration, "the model {} takes no row weights; {} do", model.name,
-         fmt::join(models_that(&ModelEntry::takes_weights), " and "));
+         fmt::join(models_that(&ModelEntry::takes_weights), ", "));
   const ParameterValues values(model.parameters, parameters_of(model, contents, config));
   if (const std::string why = model.refuses_weights(values); !why.empty())
     fail(ErrorCode::configuration, "the model {} {}", model.name, why);
@@ -172,14 +172,16 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
     setup->plan = plan_for(counted);
   }
   check_family(*setup->model, setup->plan);
-  setup->plan.has_copies = contents.has_weights();
+  // Weights of one are no weights.
+  setup->plan.has_copies = std::any_of(contents.copies().begin(), contents.copies().end(),
+                                       [](double copies) { return copies != 1.0; });
   setup->rows = encode(setup->plan, table, contents.copies());
   if (!setup->plan.blocks.front().spreads.empty())
     spread_rows(
         setup->plan, table, [&](std::size_t row) { return number_of(contents.part, row); }, setup->rows);
   else
     spread_ties(setup->plan, table, setup->rows);
-  if (contents.has_weights()) {
+  if (setup->plan.has_copies) {
     check_complete_rows(setup->plan, table);
     setup->tied_copies = std::make_unique<TiedCopies>(setup->plan.family->clone());
   }

@@ -5,6 +5,7 @@
 
 #include "coppice/model/bhcc/pair_bounds.hpp"
 #include "laws/law_case.hpp"
+#include "support/copied_rows.hpp"
 
 namespace coppice::bhcc {
 namespace {
@@ -20,7 +21,8 @@ test::LawCase views_case() {
 }
 
 struct Case {
-  const test::Fixture& fixture;
+  const Family& family;
+  const Rows& rows;
   bool has_blocks;
   bool keeps_profiles;
   std::size_t threads;
@@ -28,8 +30,7 @@ struct Case {
 
 /// All bounds that are asked for while views are merged; each is compared with trees built from nothing.
 std::vector<double> bounds_of(const Case& how) {
-  Options options(ParameterValues(parameter_table(), {}), how.fixture.rows.size(),
-                  how.fixture.family().width());
+  Options options(ParameterValues(parameter_table(), {}), how.rows.size(), how.rows.data_width());
   options.reuses_trees = true;
   if (!how.keeps_profiles) options.most_profile_bytes = 0;
   if (how.has_blocks) {
@@ -37,7 +38,7 @@ std::vector<double> bounds_of(const Case& how) {
     options.row_division.threshold = options.row_division.subset = 2;
     options.row_division.levels = 3;
   }
-  const TableColumns table(how.fixture.family(), how.fixture.rows, "bhcc");
+  const TableColumns table(how.family, how.rows, "bhcc");
   ViewTrees trees(table, options);
   trees.set_threads(how.threads);
   ColumnForest forest(trees);
@@ -80,14 +81,25 @@ std::vector<double> bounds_of(const Case& how) {
   return all;
 }
 
+void expect_the_same_bounds(const Family& family, const Rows& rows) {
+  for (const bool has_blocks : {false, true}) {
+    const std::vector<double> expected = bounds_of({family, rows, has_blocks, true, 1});
+    EXPECT_EQ(bounds_of({family, rows, has_blocks, false, 1}), expected);
+    EXPECT_EQ(bounds_of({family, rows, has_blocks, true, 2}), expected);
+    EXPECT_EQ(bounds_of({family, rows, has_blocks, false, 2}), expected);
+  }
+}
+
 TEST(ReuseBounds, AreThoseOfTreesBuiltFromNothingHoweverTheyAreFound) {
   const test::Fixture fixture(views_case(), 1, 15);
-  for (const bool has_blocks : {false, true}) {
-    const std::vector<double> expected = bounds_of({fixture, has_blocks, true, 1});
-    EXPECT_EQ(bounds_of({fixture, has_blocks, false, 1}), expected);
-    EXPECT_EQ(bounds_of({fixture, has_blocks, true, 2}), expected);
-    EXPECT_EQ(bounds_of({fixture, has_blocks, false, 2}), expected);
-  }
+  expect_the_same_bounds(fixture.family(), fixture.rows);
+}
+
+TEST(ReuseBounds, OfRowsWithCopiesAreThoseOfTreesBuiltFromNothing) {
+  const test::Fixture fixture(views_case(), 1, 15);
+  constexpr std::size_t kCopyCounts[] = {1, 3, 1, 2};  // the family's tables go to twice the rows
+  const test::CopiedRows rows(fixture, kCopyCounts);
+  expect_the_same_bounds(rows.family, rows.weighted);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Rows with weights on their way from a file to a run and back.
 #include <gtest/gtest.h>
 
+#include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/data/row_weights.hpp"
+#include "coppice/model/registry.hpp"
 #include "coppice/run/fit_service.hpp"
 #include "coppice/run/new_run.hpp"
 
@@ -17,6 +19,19 @@ Dataset weighted_data(const std::string& text = kWeightedTable) {
   ReadOptions reading;
   reading.weights = "people";
   return read_dataset_bytes(text, "table.csv", reading);
+}
+
+/// For a model of real columns only.
+Dataset real_data() {
+  return weighted_data(
+      "size,visits,people\n1.5,3.25,2\n2.25,0.5,1\n-0.5,1.75,4\n3.75,7.5,1\n0.25,2.5,3\n1.0,4.5,1\n2.0,5.25,"
+      "2\n"
+      "-1.25,1.0,1\n");
+}
+
+/// A table that the model can work with, with weights of 15 in all.
+Dataset data_for(const std::string& model) {
+  return model_by_name(model).family == "gaussian" ? real_data() : weighted_data();
 }
 
 RunContents weighted_contents(Dataset data, const std::string& model,
@@ -62,15 +77,52 @@ TEST(RowWeights, GiveTheDefaultsOfRepeatedRows) {
   }
 }
 
+FitRequest weighted_request(const std::string& model, Dataset data) {
+  FitRequest request;
+  request.model = model;
+  if (!model_by_name(model).runs_once()) {
+    parse_assignment("chains=2", request.run_length);
+    parse_assignment("warmup=5", request.run_length);
+    parse_assignment("draws=5", request.run_length);
+  }
+  request.data = std::move(data);
+  request.reading.weights = "people";
+  request.hyper = kFixedHyper;
+  return request;
+}
+
+/// Everything that was drawn.
+std::string draws_of(FitRequest request) {
+  Fit fit = Fit::begin(std::move(request));
+  fit.run();
+  const SavedRun run = Fit::take_run(std::move(fit));
+  ByteWriter writer;
+  run.for_each_draw(0, [&](const SavedDraw& draw) {
+    writer.put(draw.labels.data(), draw.labels.size());
+    writer.put(draw.traces.data(), draw.traces.size());
+    writer.put(draw.payload.data(), draw.payload.size());
+  });
+  return writer.take();
+}
+
+TEST(RowWeights, OfOneAreNoWeights) {
+  for (const std::string& model : models_that(&ModelEntry::takes_weights)) {
+    Dataset ones = data_for(model);
+    std::fill(ones.weights.columns[0].values.begin(), ones.weights.columns[0].values.end(), 1.0);
+    Dataset none = data_for(model);
+    none.weights = {};
+    FitRequest without = weighted_request(model, std::move(none));
+    without.reading.weights.clear();
+    const std::string drawn = draws_of(weighted_request(model, std::move(ones)));
+    EXPECT_FALSE(drawn.empty());
+    EXPECT_EQ(drawn, draws_of(std::move(without))) << model;
+    EXPECT_NE(drawn, draws_of(weighted_request(model, data_for(model)))) << model;
+  }
+}
+
 TEST(RowWeights, AreKeptWithTheRun) {
-  for (const char* model : {"nrmm", "bhc"}) {
-    FitRequest request;
-    request.model = model;
-    if (request.model == "nrmm") parse_assignment("draws=5", request.run_length);
-    if (request.model == "nrmm") parse_assignment("warmup=5", request.run_length);
-    request.data = weighted_data();
-    request.reading.weights = "people";
-    Fit fit = Fit::begin(std::move(request));
+  for (const std::string& model : models_that(&ModelEntry::takes_weights)) {
+    Fit fit = Fit::begin(weighted_request(model, data_for(model)));
     EXPECT_EQ(fit.setup().rows.copies(), 15.0);
     fit.run();
     const SavedRun run = Fit::take_run(std::move(fit));
@@ -85,13 +137,18 @@ TEST(RowWeights, AreKeptWithTheRun) {
 }
 
 TEST(RowWeights, AreRefusedWhereTheyHaveNoMeaning) {
-  EXPECT_EQ(why_weights_are_refused(weighted_contents(weighted_data(), "nrmm")), "");
-  EXPECT_EQ(why_weights_are_refused(weighted_contents(weighted_data(), "bhc")), "");
-  for (const char* model : {"nhcm", "crosscat", "bhcc", "rbhmc"})
-    EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), model))
-                  .find("takes no row weights; nrmm and bhc do"),
-              std::string::npos)
-        << model;
+  for (const char* model : {"nrmm", "bhc", "bhcc", "crosscat"})
+    EXPECT_EQ(why_weights_are_refused(weighted_contents(weighted_data(), model)), "") << model;
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(real_data(), "nhcm")), "");
+  EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "rbhmc"))
+                .find("takes no row weights; nrmm, nhcm, bhc, bhcc, crosscat do"),
+            std::string::npos);
+  EXPECT_NE(why_weights_are_refused(weighted_contents(real_data(), "nhcm", {"sampler=\"published\""}))
+                .find("--sampler published"),
+            std::string::npos);
+  EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "crosscat", {"auxiliary=\"prior\""}))
+                .find("--auxiliary prior"),
+            std::string::npos);
   EXPECT_NE(why_weights_are_refused(weighted_contents(weighted_data(), "nrmm", {"process=\"ngg\""}))
                 .find("Dirichlet process"),
             std::string::npos);

@@ -74,5 +74,5 @@ test_that("rows may have weights", {
   expect_match(paste(run$notes, collapse = " "), "3 rows count as 6")
   expect_error(coppice_fit("bhc", data, weights = c(3, 1.5, 2)), "not a whole number")
   expect_error(coppice_fit("bhc", data, weights = c(3, 1)), "2 weights where 3 rows")
-  expect_error(coppice_fit("crosscat", data, weights = c(3, 1, 2)), "takes no row weights")
+  expect_error(coppice_fit("rbhmc", data, weights = c(3, 1, 2)), "takes no row weights")
 })

@@ -28,6 +28,7 @@ ModelEntry bhcc_entry() {
           .views = bhcc::views_of,
           .column_tree = bhcc::column_tree,
           .evidence_bound = bhcc::evidence_bound,
+          .refuses_weights = [](const ParameterValues&) { return std::string(); },
           .independent_columns = true,
           .predicts_new_cells = true};
 }

@@ -7,26 +7,14 @@
 #include "coppice/base/math.hpp"
 #include "coppice/cluster/new_column.hpp"
 #include "coppice/cluster/tree_posterior.hpp"
+#include "coppice/family/tied_copies.hpp"
 
 namespace coppice::bhcc {
-namespace {
-
-Rows cells_of_table(const Rows& table, std::span<const std::size_t> cells) {
-  Rows chosen;
-  chosen.width = cells.size();
-  chosen.cells.resize(table.size() * cells.size());
-  for (std::size_t row = 0; row < table.size(); ++row)
-    for (std::size_t j = 0; j < cells.size(); ++j) chosen[row][j] = table[row][cells[j]];
-  return chosen;
-}
-
-}  // namespace
-
 CrossPredictive::View::View(const Family& table_family, const Rows& table, std::vector<std::size_t> cells,
                             double alpha_rows)
     : columns(std::move(cells)),
-      family(table_family.of_cells(columns)),
-      rows(cells_of_table(table, columns)),
+      family(family_of_cells(table_family, table, columns)),
+      rows(cells_of_rows(table, columns)),
       empty(family->stats_size()),
       predictive(*family, rows, alpha_rows) {
   family->clear(empty.data());
@@ -65,6 +53,7 @@ void CrossPredictive::set(CrossTree tree) {
 std::vector<double> CrossPredictive::cells_of(Node node, const double* row) const {
   std::vector<double> cells;
   for (const std::size_t column : views_[node]->columns) cells.push_back(row[column]);
+  cells.resize(views_[node]->rows.width, 1.0);  // of weighted rows also the number of copies: a row is one
   return cells;
 }
 
@@ -101,11 +90,11 @@ void CrossPredictive::draw_row(Stream& stream, double* row) const {
       continue;
     }
     const View& view = *views_[node];
-    std::vector<double> cells(view.columns.size(), kMissing);
+    std::vector<double> cells(view.rows.width, kMissing);
     terms.resize(view.predictive.components() + 1);
     view.predictive.log_joint(cells.data(), terms);
     draw_member(*view.family, stats_of(first_[node] + draw_from_logs(stream, terms)), stream, cells.data());
-    for (std::size_t j = 0; j < cells.size(); ++j) row[view.columns[j]] = cells[j];
+    for (std::size_t j = 0; j < view.columns.size(); ++j) row[view.columns[j]] = cells[j];
   }
 }
 
@@ -190,10 +179,7 @@ CellPredictive CrossPredictive::predict_cell(std::size_t component, std::size_t 
 
 double CrossPredictive::log_cell(std::size_t component, std::size_t cell, double value) const {
   const Node node = node_of(component);
-  const View& view = *views_[node];
-  std::vector<double> alone(view.columns.size(), kMissing);
-  alone[place_of(node, cell)] = value;
-  return view.family->log_predictive(stats_of(component), alone.data());
+  return views_[node]->family->cell_log_predictive(stats_of(component), place_of(node, cell), value);
 }
 
 std::vector<double> CrossPredictive::log_column_terms(const Family& family, const Rows& column,

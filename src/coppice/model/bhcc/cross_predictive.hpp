@@ -36,7 +36,7 @@ class CrossPredictive {
   /// The nodes' own share, for the flat views.
   const TreePredictive& view(Dendrogram::Node node) const { return views_[node]->predictive; }
   TreePredictive& view(Dendrogram::Node node) { return views_[node]->predictive; }
-  /// The cells of a row that belong to a node, in the order of its family.
+  /// The cells of a new row that belong to a node, in the order of its family.
   std::vector<double> cells_of(Dendrogram::Node node, const double* row) const;
 
   /// Draws views from the top, a cluster in each, and cells of the cluster.

@@ -12,6 +12,7 @@
 #include "coppice/model/bhcc/column_division.hpp"
 #include "coppice/model/bhcc/column_forest.hpp"
 #include "coppice/model/bhcc/column_merging.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/drawn_views.hpp"
 #include "coppice/model/state_header.hpp"
 
@@ -27,7 +28,7 @@ constexpr std::size_t kMostViewsConsolidated = 256;
 constexpr std::size_t kMostColumnsOfBound = 64;
 
 Options options_of(const Problem& problem) {
-  return {problem.parameters, problem.rows->size(), problem.family->width()};
+  return {problem.parameters, problem.rows->size(), problem.rows->data_width()};
 }
 
 /// What is measured for the traces of a draw.
@@ -158,6 +159,7 @@ class CrossFit final : public Inference {
   }
 
   void draw_prior(const StreamName& name) override {
+    refuse_copies(table_.table());
     Stream stream(name, Purpose::prior_shape);
     const Crp row_prior(options_.alpha_rows, table_.rows());
     convert_to(draw_views(forest_.prior(), table_.count(), row_prior, table_.rows(), stream));
@@ -239,9 +241,9 @@ class CrossFit final : public Inference {
 };
 
 /// Evenly spaced columns; those whose family leaves the share open come first.
-std::vector<std::size_t> columns_of_bound(const Family& family) {
+std::vector<std::size_t> columns_of_bound(const Family& family, std::size_t columns) {
   std::vector<std::size_t> real, others;
-  for (std::size_t cell = 0; cell < family.width(); ++cell) {
+  for (std::size_t cell = 0; cell < columns; ++cell) {
     const std::size_t alone[] = {cell};
     const std::unique_ptr<Family> own = family.of_cells(alone);
     const bool has_share = own != nullptr && family_by_name(own->name()).has_parameter("within_fraction");
@@ -273,7 +275,7 @@ std::unique_ptr<Inference> make_inference(const Problem& problem, const Options&
 std::size_t chain_bytes(const Problem& problem) {
   const Options options = options_of(problem);
   const std::size_t rows = problem.rows->size();
-  const std::size_t columns = problem.family->width();
+  const std::size_t columns = problem.rows->data_width();
   constexpr std::size_t kBytesOfTreeNode = 32;
   const std::size_t trees = 2 * columns * 2 * rows * kBytesOfTreeNode;
   const std::size_t merged = options.randomized ? options.division.threshold : columns;
@@ -284,15 +286,14 @@ std::size_t chain_bytes(const Problem& problem) {
 
 std::size_t max_steps(const Problem& problem) {
   // Trees of columns, shapes, pairs and merges; or a division, two sides and a merge for each node.
-  return 4 * problem.family->width() + 4;
+  return 4 * problem.rows->data_width() + 4;
 }
 
 double evidence_bound(const Problem& problem) {
-  const std::vector<std::size_t> cells = columns_of_bound(*problem.family);
-  const std::unique_ptr<Family> family = problem.family->of_cells(cells);
+  const std::vector<std::size_t> cells = columns_of_bound(*problem.family, problem.rows->data_width());
+  const std::unique_ptr<Family> family = family_of_cells(*problem.family, *problem.rows, cells);
   if (family == nullptr) return 0.0;  // the fit itself will say what is wrong
-  const TableColumns table(*problem.family, *problem.rows, "bhcc");
-  const Rows rows = table.rows_of(cells);
+  const Rows rows = cells_of_rows(*problem.rows, cells);
   Options options = options_of(problem);
   options.randomized = options.divides_rows = false;
   options.reuses_trees = true;
@@ -304,7 +305,7 @@ double evidence_bound(const Problem& problem) {
 
 CrossTree column_tree(const Problem& problem, std::string_view payload) {
   ByteReader reader(payload);
-  CrossTree tree = CrossTree::load(reader, problem.family->width(), problem.rows->size());
+  CrossTree tree = CrossTree::load(reader, problem.rows->data_width(), problem.rows->size());
   reader.end();
   return tree;
 }

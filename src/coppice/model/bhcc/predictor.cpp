@@ -14,7 +14,7 @@ class CrossPredictor final : public Predictor, public NewCells {
  public:
   explicit CrossPredictor(const Problem& problem)
       : problem_(&problem),
-        options_(problem.parameters, problem.rows->size(), problem.family->width()),
+        options_(problem.parameters, problem.rows->size(), problem.rows->data_width()),
         predictive_(*problem.family, *problem.rows, options_) {}
 
   void set_draw(std::span<const Label> labels, std::span<const double>, std::string_view payload) override {

@@ -8,6 +8,7 @@
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/family/tied_copies.hpp"
 #include "coppice/model/bhcc/pair_bounds.hpp"
 
 namespace coppice::bhcc {
@@ -43,6 +44,12 @@ class ReuseBounds final : public PairBounds {
         for (std::size_t row = 0; row < rows_; ++row) alone_of(slot)[row * kLanes] += alone[row];
       });
     }
+    const Rows& table = trees.table().table();
+    for (std::size_t row = 0; row < rows_; ++row)
+      log_one_.push_back(row_prior_.log_kappa(1) + log_more_seats(1.0, table.copies_of(row)));
+    const double rows = row_prior_.alpha() + static_cast<double>(rows_);
+    log_all_ = log_gamma(row_prior_.alpha()) - log_gamma(rows) -
+               log_more_seats(rows, row_prior_.alpha() + table.copies());
   }
 
   std::size_t units(std::size_t views) const override { return (views + kShapesOfUnit - 1) / kShapesOfUnit; }
@@ -112,6 +119,17 @@ class ReuseBounds final : public PairBounds {
   double* alone_of(std::size_t slot) {
     return alone_.data() + slot / kLanes * rows_ * kLanes + slot % kLanes;
   }
+  /// Of the copies of the rows of a node.
+  double log_kappa(const Dendrogram& shape, Node node) const {
+    const Rows& table = trees_->table().table();
+    double log_seats = 0.0;
+    if (table.has_copies) {
+      double copies = 0.0;
+      shape.for_each_item(node, [&](std::uint32_t row) { copies += table.copies_of(row); });
+      log_seats = log_more_seats(static_cast<double>(shape.size(node)), copies);
+    }
+    return row_prior_.log_kappa(shape.size(node)) + log_seats;
+  }
   static std::size_t made(const Dendrogram& shape) { return shape.nodes() - shape.items(); }
 
   /// Log marginals of a view's columns in every made node of a shape, at a stride of kLanes;
@@ -165,11 +183,10 @@ class ReuseBounds final : public PairBounds {
     const double* alone = alone_.data() + chunk * rows_ * kLanes;
     work.phi.resize(shape.nodes() * kLanes);
     double* phi = work.phi.data();
-    const double log_one = row_prior_.log_kappa(1);
     for (std::size_t row = 0; row < rows_; ++row)
-      store_lanes(phi + row * kLanes, (log_one + own_alone[row * kLanes]) + load_lanes(alone + row * kLanes));
-    Lanes total =
-        broadcast(log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_)));
+      store_lanes(phi + row * kLanes,
+                  (log_one_[row] + own_alone[row * kLanes]) + load_lanes(alone + row * kLanes));
+    Lanes total = broadcast(log_all_);
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto node = static_cast<Node>(rows_ + i);
       const MadeNode& links = slots_[slot].nodes[i];
@@ -216,8 +233,7 @@ class ReuseBounds final : public PairBounds {
     taken.own.resize(size);
     profile(taken.node, size, workspace(), of_column, profile_of(slot));
     for (std::size_t i = 0; i < size; ++i)
-      taken.own[i] =
-          row_prior_.log_kappa(shape.size(static_cast<Node>(rows_ + i))) + profile_of(slot)[i * kLanes];
+      taken.own[i] = log_kappa(shape, static_cast<Node>(rows_ + i)) + profile_of(slot)[i * kLanes];
     parallel_for(chunks_, threads, [&](std::size_t chunk) {
       const std::size_t end = std::min(slots_.size(), (chunk + 1) * kLanes);
       Workspace& work = workspace();
@@ -287,7 +303,6 @@ class ReuseBounds final : public PairBounds {
   void bounds_over_shapes(std::span<const std::size_t> slots, std::size_t first,
                           const double* const (&profiles)[kLanes], Workspace& work) {
     const std::size_t nodes = 2 * rows_ - 1;
-    const double log_one = row_prior_.log_kappa(1);
     const double* alone = alone_of(first);
     work.phi.assign(kLanes * nodes, 0.0);
     const Slot* shapes[kLanes];
@@ -301,7 +316,7 @@ class ReuseBounds final : public PairBounds {
       phi[lane] = work.phi.data() + lane * nodes;
       const double* own = alone_of(slots[used]);
       for (std::size_t row = 0; row < rows_; ++row)
-        phi[lane][row] = (log_one + own[row * kLanes]) + alone[row * kLanes];
+        phi[lane][row] = (log_one_[row] + own[row * kLanes]) + alone[row * kLanes];
     }
     for (std::size_t i = 0; i + 1 < rows_; ++i) {
       Lanes value, below;
@@ -313,10 +328,8 @@ class ReuseBounds final : public PairBounds {
       value = log_add_exp(value, below);
       for (std::size_t lane = 0; lane < kLanes; ++lane) phi[lane][rows_ + i] = value[lane];
     }
-    const double log_prior =
-        log_gamma(row_prior_.alpha()) - log_gamma(row_prior_.alpha() + static_cast<double>(rows_));
     for (std::size_t lane = 0; lane < slots.size(); ++lane)
-      bound(slots[lane], first) = log_prior + phi[lane][nodes - 1];
+      bound(slots[lane], first) = log_all_ + phi[lane][nodes - 1];
   }
 
   const ViewTrees* trees_;
@@ -325,7 +338,9 @@ class ReuseBounds final : public PairBounds {
   std::size_t rows_, chunks_;
   bool keeps_profiles_;
   std::vector<Slot> slots_;
-  AlignedVector alone_;  // log marginals of single rows: [chunk][row][lane]
+  AlignedVector alone_;          // log marginals of single rows: [chunk][row][lane]
+  std::vector<double> log_one_;  // log kappa of each row as a singleton
+  double log_all_ = 0.0;         // what the prior of all partitions is divided by
   std::vector<double> bounds_;
   std::vector<std::size_t> columns_, place_of_;  // those of all views; where each is among them
   std::vector<std::size_t> followers_;

@@ -7,6 +7,7 @@
 #include "coppice/cluster/greedy_merging.hpp"
 #include "coppice/cluster/randomized_merging.hpp"
 #include "coppice/cluster/row_forest.hpp"
+#include "coppice/family/tied_copies.hpp"
 
 namespace coppice::bhcc {
 namespace {
@@ -84,7 +85,9 @@ std::vector<ViewTree> ViewTrees::of_one_cluster() const {
   if (rows > 1) tree->block(all);
   const Crp prior(options_.alpha_rows, rows);
   const std::uint32_t sizes[] = {static_cast<std::uint32_t>(rows)};
-  const double log_prior = prior.log_partition(sizes);
+  const double copies = table_->table().copies();
+  const double log_prior = prior.log_partition(sizes) + log_more_seats(static_cast<double>(rows), copies) -
+                           log_more_seats(prior.alpha() + static_cast<double>(rows), prior.alpha() + copies);
   TableColumns::Workspace work;
   TableColumns::take_tree(*tree, work);
   std::vector<ViewTree> views;

@@ -9,8 +9,8 @@
 namespace coppice::crosscat {
 
 Columns::Columns(const Family& family, const Rows& rows, const std::atomic<bool>* stop)
-    : family_(&family), rows_(&rows), stop_(stop) {
-  for (std::size_t column = 0; column < family.width(); ++column) {
+    : family_(&family), rows_(&rows), copies_(rows.copies()), stop_(stop) {
+  for (std::size_t column = 0; column < rows.data_width(); ++column) {
     throw_if_stopped(stop_);
     const std::size_t alone[] = {column};
     families_.push_back(family.of_cells(alone));
@@ -25,16 +25,19 @@ Columns::Columns(const Family& family, const Rows& rows, const std::atomic<bool>
     first_hyper_.push_back(first_hyper_.back() + own->hyper_size());
   hyper_.resize(first_hyper_.back());
   family.get_hyper(hyper_.data());
-  columns_.resize(family.width());
+  columns_.resize(rows.data_width());
   data_changed();
 }
 
 void Columns::data_changed() {
   std::vector<double> cells(rows());
+  std::vector<double> copies;
+  for (std::size_t row = 0; rows_->has_copies && row < cells.size(); ++row)
+    copies.push_back(rows_->copies_of(row));
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     throw_if_stopped(stop_);
     for (std::size_t row = 0; row < cells.size(); ++row) cells[row] = (*rows_)[row][column];
-    columns_[column] = families_[column]->make_column(cells);
+    columns_[column] = families_[column]->make_column(cells, copies);
   }
 }
 

@@ -23,6 +23,8 @@ class Columns {
 
   std::size_t count() const { return columns_.size(); }
   std::size_t rows() const { return rows_->size(); }
+  /// Of all rows together; as many as rows if these have no weights.
+  double copies() const { return copies_; }
   /// Of the whole table, at the hyper-parameters from which learning begins.
   const Family& all() const { return *family_; }
   const Rows& table() const { return *rows_; }
@@ -44,6 +46,7 @@ class Columns {
  private:
   const Family* family_;
   const Rows* rows_;
+  double copies_;
   const std::atomic<bool>* stop_;
   std::vector<std::unique_ptr<Family>> families_;
   std::vector<std::unique_ptr<CellColumn>> columns_;

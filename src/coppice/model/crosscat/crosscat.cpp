@@ -23,6 +23,7 @@ ModelEntry crosscat_entry() {
       .row_seating = [](const ParameterValues& parameters) -> std::optional<Concentration> {
         return crosscat::Options(parameters).alpha_rows;
       },
+      .refuses_weights = crosscat::refuses_weights,
       .independent_columns = true,
       .predicts_new_cells = true,
       .abilities = [](const ParameterValues&) { return ChainAbilities{.learns_hyper = true}; }};

@@ -8,6 +8,7 @@
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/model/crosscat/state.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/drawn_views.hpp"
 #include "coppice/model/state_header.hpp"
 #include "coppice/model/tempering.hpp"
@@ -94,11 +95,11 @@ class CrossSampler final : public Inference {
       }
       // Repeated scans and moves must not use the same numbers again.
       std::uint64_t index = r * kStreamsOfReplica;
-      for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += family_->width())
+      for (std::size_t i = 0; i < options_.row_sweeps; ++i, index += rows_->data_width())
         state.row_sweep(name, index);
       index = r * kStreamsOfReplica;
       const std::size_t moves = options_.split_merge_moves_in_each(state.count());
-      for (std::size_t i = 0; i < moves; ++i, index += family_->width()) state.split_merge(name, index);
+      for (std::size_t i = 0; i < moves; ++i, index += rows_->data_width()) state.split_merge(name, index);
       if (options_.learns()) {
         Stream stream(name, Purpose::concentration, r);
         state.update_concentrations(stream);
@@ -188,7 +189,7 @@ class CrossSampler final : public Inference {
     reader.get(hyper.data(), hyper.size());
     std::vector<Views> views;
     for (std::size_t r = 0; r < replicas_.size(); ++r)
-      views.push_back(Views::load(reader, family_->width(), rows_->size()));
+      views.push_back(Views::load(reader, rows_->data_width(), rows_->size()));
     reader.end();
     ladder_ = ladder;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
@@ -200,6 +201,7 @@ class CrossSampler final : public Inference {
   }
 
   void draw_prior(const StreamName& name) override {
+    refuse_copies(*rows_);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       Stream hyper(name, Purpose::prior_hyper, r);
       replicas_[r].draw_hyper_prior(hyper);
@@ -223,7 +225,8 @@ class CrossSampler final : public Inference {
   std::size_t hyper_size() const { return cold().hyper().size(); }
   const StateHeader& header() const { return hyper_size() != 0 ? kLearnedStateHeader : kStateHeader; }
   void begin_single() {
-    for (State& replica : replicas_) replica.set({Labels(family_->width(), 0), {Labels(rows_->size(), 0)}});
+    for (State& replica : replicas_)
+      replica.set({Labels(rows_->data_width(), 0), {Labels(rows_->size(), 0)}});
   }
 
   Options options_;
@@ -248,7 +251,7 @@ std::size_t chain_bytes(const Problem& problem) {
   const Options options(problem.parameters);
   const Family& family = *problem.family;
   const std::size_t rows = problem.rows->size();
-  const std::size_t columns = family.width();
+  const std::size_t columns = problem.rows->data_width();
   // A column by itself: the family of its cell, and its cells with the log density of each and room for those
   // of a cluster.
   constexpr std::size_t kObjectsOfColumn = 1000;
@@ -270,7 +273,7 @@ std::size_t chain_bytes(const Problem& problem) {
 
 Views views_of(const Problem& problem, std::string_view payload) {
   ByteReader reader(payload);
-  Views views = Views::load(reader, problem.family->width(), problem.rows->size());
+  Views views = Views::load(reader, problem.rows->data_width(), problem.rows->size());
   reader.take(problem.family->hyper_size() * sizeof(double));
   reader.end();
   return views;
@@ -278,7 +281,7 @@ Views views_of(const Problem& problem, std::string_view payload) {
 
 std::vector<double> hyper_of(const Problem& problem, std::string_view payload) {
   ByteReader reader(payload);
-  Views::load(reader, problem.family->width(), problem.rows->size());
+  Views::load(reader, problem.rows->data_width(), problem.rows->size());
   std::vector<double> values(problem.family->hyper_size());
   reader.get(values.data(), values.size());
   return values;

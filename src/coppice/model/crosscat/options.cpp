@@ -84,4 +84,12 @@ void check_given(const Settings& given) {
       fail(ErrorCode::configuration, "--{} does not apply with --split-merge-moves 0", name);
 }
 
+std::string refuses_weights(const ParameterValues& parameters) {
+  if (parameters.choice("auxiliary") == "prior")
+    return "takes no row weights with --auxiliary prior, which seats the copies of a row one by one: leave "
+           "it "
+           "out";
+  return {};
+}
+
 }  // namespace coppice::crosscat

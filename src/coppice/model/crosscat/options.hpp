@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "coppice/base/parameter.hpp"
@@ -34,5 +35,7 @@ struct Options {
 
 std::vector<Parameter> parameter_table();
 void check_given(const Settings& given);
+/// See ModelEntry::refuses_weights.
+std::string refuses_weights(const ParameterValues& parameters);
 
 }  // namespace coppice::crosscat

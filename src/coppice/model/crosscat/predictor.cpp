@@ -36,7 +36,7 @@ class ViewsPredictor final : public Predictor,
         family_(own_family_ ? own_family_.get() : problem.family),
         alpha_rows_(options_.alpha_rows.start()),
         alpha_columns_(options_.alpha_columns.start()),
-        place_of_(problem.family->width()) {
+        place_of_(problem.rows->data_width()) {
     if (!options_.learns()) return;
     const std::vector<TraceInfo> traces = crosscat::traces(problem.parameters);
     alpha_rows_trace_ = trace_place(traces, "alpha_rows");
@@ -147,7 +147,7 @@ class ViewsPredictor final : public Predictor,
       terms.push_back(std::log(static_cast<double>(sizes[view])) +
                       log_marginal_of_clusters(family, column, views_.rows[view]));
     terms.push_back(std::log(alpha_columns_) + log_bound_of_rows(family, column, alpha_rows_));
-    const double log_all = std::log(static_cast<double>(problem_->family->width()) + alpha_columns_);
+    const double log_all = std::log(static_cast<double>(problem_->rows->data_width()) + alpha_columns_);
     return {log_sum_exp(terms) - log_all, terms.back() - log_all};
   }
   void draw_row(Stream& stream, double* row) const override {
@@ -179,7 +179,8 @@ class ViewsPredictor final : public Predictor,
   /// One view of the draw.
   struct Part {
     std::vector<std::size_t> cells;  // ascending
-    std::unique_ptr<Family> family;  // of these
+    std::unique_ptr<Family>
+        family;  // of these; statistics count the copies of rows, new rows are single ones
     std::size_t clusters = 0;
     std::vector<double> stats;  // of the clusters and, behind them, of a new one
     AlignedVector log_prior;    // of the same, and pads of minus infinity
@@ -194,8 +195,7 @@ class ViewsPredictor final : public Predictor,
 
     void set(const Family& of_table, const Rows& rows, const Labels& labels, double alpha) {
       family = of_table.of_cells(cells);
-      const std::vector<std::size_t> sizes = cluster_sizes(labels);
-      clusters = sizes.size();
+      clusters = cluster_sizes(labels).size();
       const std::size_t size = family->stats_size();
       stats.resize((clusters + 1) * size);
       for (std::size_t cluster = 0; cluster <= clusters; ++cluster)
@@ -203,15 +203,27 @@ class ViewsPredictor final : public Predictor,
       std::vector<double> chosen(cells.size());
       for (std::size_t row = 0; row < rows.size(); ++row) {
         choose(rows[row], chosen);
-        family->add(stats.data() + static_cast<std::size_t>(labels[row]) * size, chosen.data());
+        add(rows, row, chosen.data(), stats.data() + static_cast<std::size_t>(labels[row]) * size);
       }
-      const double log_all = std::log(static_cast<double>(rows.size()) + alpha);
+      const double log_all = std::log(rows.copies() + alpha);
       log_prior.clear();
-      for (const std::size_t members : sizes)
-        log_prior.push_back(std::log(static_cast<double>(members)) - log_all);
+      for (std::size_t cluster = 0; cluster < clusters; ++cluster)
+        log_prior.push_back(std::log(count_of(stats_of(cluster))) - log_all);
       log_prior.push_back(std::log(alpha) - log_all);
       log_prior.resize((clusters + kLanes) / kLanes * kLanes, kMinusInfinity);
       cache.fill(*family, clusters + 1, [this](std::size_t cluster) { return stats_of(cluster); });
+    }
+
+    /// All copies of a row, of which these are the cells.
+    void add(const Rows& rows, std::size_t row, const double* chosen, double* to) const {
+      if (rows.has_copies)
+        family->add_copies(to, chosen, rows.copies_of(row));
+      else
+        family->add(to, chosen);
+    }
+    bool remove(const Rows& rows, std::size_t row, const double* chosen, double* from) const {
+      return rows.has_copies ? family->remove_copies(from, chosen, rows.copies_of(row))
+                             : family->remove(from, chosen);
     }
 
     void choose(const double* row, std::vector<double>& chosen) const {
@@ -226,18 +238,19 @@ class ViewsPredictor final : public Predictor,
       std::vector<double> chosen(cells.size());
       std::vector<double> others(stats_of(own), stats_of(own) + family->stats_size());
       choose(rows[row], chosen);
-      if (!family->remove(others.data(), chosen.data())) {
+      if (!remove(rows, row, chosen.data(), others.data())) {
         family->clear(others.data());
         for (std::size_t other = 0; other < rows.size(); ++other) {
           if (other == row || labels[other] != labels[row]) continue;
           choose(rows[other], chosen);
-          family->add(others.data(), chosen.data());
+          add(rows, other, chosen.data(), others.data());
         }
       }
       PredictiveCache own_cache;
       own_cache.fill(*family, 1, [&](std::size_t) { return others.data(); });
-      const auto left = static_cast<double>(rows.size()) - 1.0;
-      const double shift = std::log(left + 1.0 + alpha) - std::log(left + alpha);
+      // All copies of a row leave together.
+      const double all = rows.copies();
+      const double shift = std::log(all + alpha) - std::log(all - rows.copies_of(row) + alpha);
       Room room;
       AlignedVector own_predictive;
       std::vector<double> first;  // cells of the first variant, whose answer serves all that have the same
@@ -253,8 +266,8 @@ class ViewsPredictor final : public Predictor,
         weigh_clusters(variant, room);
         own_cache.log_predictives(chosen.data(), own_predictive);
         const double members = count_of(others.data());
-        room.terms[own] = members > 0.5 ? std::log(members) - std::log(left + 1.0 + alpha) + own_predictive[0]
-                                        : kMinusInfinity;
+        room.terms[own] =
+            members > 0.5 ? std::log(members) - std::log(all + alpha) + own_predictive[0] : kMinusInfinity;
         const double own_density = log_sum_exp_lanes(room.terms.data(), room.terms.size()) + shift;
         out[k] += own_density;
         if (k > 0) continue;

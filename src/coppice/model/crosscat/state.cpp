@@ -318,8 +318,8 @@ void State::update_concentrations(Stream& stream) {
     double clusters = 0.0;
     for (const std::unique_ptr<View>& view : views_)
       for (const std::uint32_t size : view->clusters().sizes()) clusters += size > 0 ? 1.0 : 0.0;
-    row_prior_->set_alpha(options_.alpha_rows.update_tempered(
-        stream, row_prior_->alpha(), power_, {views, clusters, static_cast<double>(table_->rows())}));
+    row_prior_->set_alpha(options_.alpha_rows.update_tempered(stream, row_prior_->alpha(), power_,
+                                                              {views, clusters, table_->copies()}));
   }
   if (options_.alpha_columns.is_learned())
     column_prior_->set_alpha(options_.alpha_columns.update_tempered(

@@ -6,14 +6,16 @@
 
 #include "coppice/base/math.hpp"
 #include "coppice/base/stop.hpp"
+#include "coppice/family/tied_copies.hpp"
 
 namespace coppice::crosscat {
 namespace {
 
-std::unique_ptr<Family> copy_of(const Family& family) {
-  std::vector<std::size_t> all(family.width());
+/// The family of the rows, of which a view is the sole owner.
+std::unique_ptr<Family> copy_of_family(const Columns& table) {
+  std::vector<std::size_t> all(table.count());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  return family.of_cells(all);
+  return family_of_cells(table.all(), table.table(), all);
 }
 
 }  // namespace
@@ -21,7 +23,7 @@ std::unique_ptr<Family> copy_of(const Family& family) {
 View::View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& options)
     : table_(&table),
       row_prior_(&row_prior),
-      family_(copy_of(table.all())),
+      family_(copy_of_family(table)),
       clusters_(*family_, table.table(), row_prior.log_join_table()),
       split_merge_(*family_, table.table(), row_prior, options),
       sets_(table.rows()),
@@ -93,8 +95,9 @@ void View::refresh() {
   if (!is_stale_) return;
   is_stale_ = false;
   // The rows are in the slots they were in, so the statistics of the columns that stay are still theirs. A
-  // column that came and left again costs its counting and does no harm.
-  family_->restrict_to(added_);
+  // column that came and left again costs its counting and does no harm. What rows with copies keep of a
+  // cluster is about all columns together.
+  family_->restrict_to(table_->table().has_copies ? cells_ : added_);
   if (!before_.empty())
     for (const std::size_t cell : added_) family_->set_cell_hyper(cell, table_->hyper(cell));
   clusters_.assign(labels_);
@@ -104,12 +107,17 @@ void View::refresh() {
 }
 
 void View::sum_log_alone() {
-  std::fill(log_marginal_alone_.begin(), log_marginal_alone_.end(), 0.0);
+  for (std::size_t row = 0; row < log_marginal_alone_.size(); ++row)
+    log_marginal_alone_[row] = log_more_seats(1.0, table_->table().copies_of(row));
   for (const std::size_t cell : cells_) (*table_)[cell].add_log_alone(log_marginal_alone_);
 }
 
 double View::log_joint() const {
-  return row_prior_->log_partition(clusters_.sizes()) + clusters_.log_marginal();
+  // The seats of copies are in the marginals of their clusters, but for those of all together.
+  const double rows = row_prior_->alpha() + static_cast<double>(table_->rows());
+  const double copies = row_prior_->alpha() + table_->copies();
+  return row_prior_->log_partition(clusters_.sizes()) + clusters_.log_marginal() -
+         log_more_seats(rows, copies);
 }
 
 void View::gibbs(GibbsSweep& sweep, Stream& stream) {

@@ -7,11 +7,13 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/family/packed_cholesky.hpp"
+#include "coppice/family/tied_copies.hpp"
 
 namespace coppice::nhcm {
 
 const Gaussian& gaussian_of(const Problem& problem) {
-  const auto* family = dynamic_cast<const Gaussian*>(problem.family);
+  const auto* tied = dynamic_cast<const TiedCopies*>(problem.family);
+  const auto* family = dynamic_cast<const Gaussian*>(tied != nullptr ? &tied->cells() : problem.family);
   if (family == nullptr)
     fail(ErrorCode::configuration, "the model nhcm works only with the family gaussian, not with {}",
          problem.family->name());
@@ -110,6 +112,17 @@ double Evidence::log_marginal(const double* cluster, std::vector<double>& scratc
   if (rows(cluster) == 0.0) return 0.0;
   scratch.resize(factor_size());
   return log_marginal(cluster, factorize(cluster, scratch.data()));
+}
+
+double Evidence::log_density(double rows, double log_determinant, double strength, double distance,
+                             double copies) const {
+  // All copies together are one place of strength `copies` without scatter.
+  const double ratio = strength / (strength + copies);
+  const double log_steps = copies == 1.0 ? log_step(rows)
+                                         : log_constant_[static_cast<std::size_t>(rows + copies)] -
+                                               log_constant_[static_cast<std::size_t>(rows)];
+  return log_steps + 0.5 * static_cast<double>(d_) * std::log(ratio) - 0.5 * copies * log_determinant -
+         0.5 * (dof_ + rows + copies) * std::log1p(copies * ratio * distance);
 }
 
 double Evidence::locate(const double* cluster, const double* sub, double* center) const {

@@ -19,13 +19,15 @@
 
 namespace coppice::nhcm {
 
-/// The family of a problem, which must be the full-covariance Gaussian.
+/// The family of a problem, which must be the full-covariance Gaussian; that of single rows if they have
+/// copies.
 const Gaussian& gaussian_of(const Problem& problem);
 
 /// Sub-clusters have the statistics of ScatterMoments. Those of a cluster are its number of rows, the sum of
 /// log(1 + q n_t), and the moments of its sub-clusters as weighted points.
 class Evidence {
  public:
+  /// For as many rows, each of the copies being one.
   Evidence(const Gaussian& prior, double spread, std::size_t rows);
 
   std::size_t dimension() const { return d_; }
@@ -72,6 +74,10 @@ class Evidence {
   double locate(const double* cluster, const double* sub, double* center) const;
   /// The density's normalizing constant for a cluster of this many rows, without determinant and strength.
   double log_step(double rows) const { return log_step_[static_cast<std::size_t>(rows)]; }
+  /// Log density of copies of a row that join a sub-cluster together: `strength` is that of its place, and
+  /// `distance` the squared distance from its center in units of Psi.
+  double log_density(double rows, double log_determinant, double strength, double distance,
+                     double copies) const;
 
  private:
   enum : std::size_t { kRows = 0, kLogSpread = 1, kMoments = 2 };  // places in the statistics of a cluster

@@ -6,6 +6,7 @@
 
 #include "coppice/base/byte_stream.hpp"
 #include "coppice/base/slice.hpp"
+#include "coppice/model/drawn_clusters.hpp"
 #include "coppice/model/learned_payload.hpp"
 #include "coppice/model/nhcm/gibbs.hpp"
 #include "coppice/model/nhcm/options.hpp"
@@ -27,7 +28,16 @@ struct Figures {
   double log_joint;
   const State& state;
   const TwoLevelCrp& prior;
-  double rows;
+
+  /// Of the rows of the table, each once.
+  double entropy(bool of_subclusters) const {
+    std::vector<double> sizes(of_subclusters ? state.sizes().size() : state.counts().size());
+    for (std::size_t row = 0; row < state.rows(); ++row) {
+      const Label sub = state.sub_of(row);
+      sizes[static_cast<std::size_t>(of_subclusters ? sub : state.cluster_of(sub))] += 1.0;
+    }
+    return partition_entropy(sizes, static_cast<double>(state.rows()));
+  }
 };
 
 const TraceTable<Figures>& trace_table() {
@@ -39,13 +49,9 @@ const TraceTable<Figures>& trace_table() {
        {"clusters_2", "number of sub-clusters",
         [](const Figures& f) { return static_cast<double>(f.state.subclusters()); }},
        {"entropy_1", "entropy of the cluster sizes, in nats",
-        [](const Figures& f) {
-          std::vector<double> sizes;
-          for (const State::Counts& counts : f.state.counts()) sizes.push_back(counts.rows);
-          return partition_entropy(sizes, f.rows);
-        }},
+        [](const Figures& f) { return f.entropy(false); }},
        {"entropy_2", "entropy of the sub-cluster sizes, in nats",
-        [](const Figures& f) { return partition_entropy(f.state.sizes(), f.rows); }},
+        [](const Figures& f) { return f.entropy(true); }},
        {"alpha_clusters", "concentration of the clusters",
         [](const Figures& f) { return f.prior.alpha_clusters(); }},
        {"alpha_subclusters", "concentration of the sub-clusters",
@@ -65,7 +71,8 @@ class NestedGaussianSampler final : public Inference {
                                                       : nullptr),
         family_(own_family_ ? *own_family_ : initial_family_),
         hyper_(family_.hyper_size()),
-        prior_(options_.nesting, options_.alpha_clusters.start(), options_.alpha_subclusters.start(), rows_),
+        prior_(options_.nesting, options_.alpha_clusters.start(), options_.alpha_subclusters.start(),
+               static_cast<std::size_t>(problem.rows->copies())),
         state_(family_, *problem.rows, prior_, options_.spread),
         subclusters_(state_.evidence(), rows_) {
     gibbs_.stop_at(problem.stop);
@@ -124,7 +131,7 @@ class NestedGaussianSampler final : public Inference {
   void labels(std::span<Label> labels) const override { state_.labels(labels); }
 
   void traces(std::span<double> values) const override {
-    trace_table().write({log_joint(), state_, prior_, static_cast<double>(rows_)}, values);
+    trace_table().write({log_joint(), state_, prior_}, values);
     family_.hyper_traces(values.data() + trace_table().size());
   }
 
@@ -193,6 +200,7 @@ class NestedGaussianSampler final : public Inference {
   }
 
   void draw_prior(const StreamName& name) override {
+    refuse_copies(state_.data());
     Stream stream(name, Purpose::prior_shape);
     const double alpha_clusters = options_.alpha_clusters.draw_prior(stream);
     prior_.set(alpha_clusters, options_.alpha_subclusters.draw_prior(stream));
@@ -327,7 +335,7 @@ std::unique_ptr<Inference> make_inference(const Problem& problem) {
 }
 
 std::size_t chain_bytes(const Problem& problem) {
-  return State::bytes(problem.rows->size(), problem.rows->width,
+  return State::bytes(problem.rows->size(), problem.rows->copies(), problem.rows->data_width(),
                       std::min<std::size_t>(problem.rows->size(), 256));
 }
 

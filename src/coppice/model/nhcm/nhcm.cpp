@@ -24,6 +24,7 @@ ModelEntry nhcm_entry() {
             if (options.nesting != TwoLevelCrp::Nesting::nested) return std::nullopt;
             return options.alpha_clusters;
           },
+          .refuses_weights = nhcm::refuses_weights,
           .family = "gaussian",
           .abilities =
               [](const ParameterValues& parameters) {

@@ -78,6 +78,12 @@ void check_given(const Settings& given) {
         fail(ErrorCode::configuration, "--sampler published is one fixed procedure: leave out --{}", name);
 }
 
+std::string refuses_weights(const ParameterValues& parameters) {
+  if (Options(parameters).published)
+    return "takes no row weights with --sampler published, which has no posterior: choose the exact one";
+  return {};
+}
+
 std::string inexactness_note(const ParameterValues& parameters) {
   if (!Options(parameters).published) return {};
   return "Not exact: --sampler published does not leave the posterior invariant; its numbers of clusters are "

@@ -31,6 +31,8 @@ struct Options {
 std::vector<Parameter> parameter_table();
 /// Throws Error{configuration} if settings that were given exclude each other.
 void check_given(const Settings& given);
+/// See ModelEntry::refuses_weights.
+std::string refuses_weights(const ParameterValues& parameters);
 /// The sentence that goes with every answer of the published sampler.
 std::string inexactness_note(const ParameterValues& parameters);
 

@@ -20,16 +20,22 @@
 namespace coppice::nhcm {
 namespace {
 
+/// New rows are single ones, whatever copies those of the table have.
+Problem of_single_rows(Problem problem) {
+  problem.family = &gaussian_of(problem);
+  return problem;
+}
+
 class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut {
  public:
   explicit NestedGaussianPredictor(const Problem& problem)
-      : StatsPredictor(problem),
+      : StatsPredictor(of_single_rows(problem)),
         family_(&dynamic_cast<const Gaussian&>(family())),
         rows_(problem.rows),
         options_(problem.parameters),
-        evidence_(*family_, options_.spread, rows_->size()),
+        evidence_(*family_, options_.spread, static_cast<std::size_t>(rows_->copies())),
         prior_(options_.nesting, options_.alpha_clusters.start(), options_.alpha_subclusters.start(),
-               rows_->size()) {
+               static_cast<std::size_t>(rows_->copies())) {
     const std::vector<TraceInfo> traces = nhcm::traces(problem.parameters);
     spread_ = trace_place(traces, "spread");
     alpha_clusters_ = trace_place(traces, "alpha_clusters");
@@ -62,8 +68,8 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
       if (cluster_of_[sub] != clusters[row])
         fail(ErrorCode::bad_data, "the run file is damaged: sub-cluster {} of a draw is in two clusters",
              sub);
-      ++counts_[cluster].rows;
-      evidence_.moments().add(moments_.data() + sub * moments_size, (*rows_)[row]);
+      counts_[cluster].rows += static_cast<std::uint32_t>(rows_->copies_of(row));
+      evidence_.moments().add(moments_.data() + sub * moments_size, (*rows_)[row], rows_->copies_of(row));
     }
     for (const Label parent : cluster_of_)
       if (parent == -1) fail(ErrorCode::bad_data, "the run file is damaged: a draw has an empty sub-cluster");
@@ -74,7 +80,7 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
     stats_.resize((sub_count_ + cluster_count_ + 1) * family_->stats_size());
     for (std::size_t cluster = 0; cluster <= cluster_count_; ++cluster)
       locate(cluster, [this](std::size_t sub) { return moments_of(sub); }, stats_);
-    weigh_places(counts_, sub_count_, false, log_prior_);
+    weigh_places(counts_, {sub_count_, 0}, log_prior_);
     cache_.fill(*family_, log_prior_.size(), [this](std::size_t place) { return stats(place); });
   }
 
@@ -99,13 +105,15 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
     const auto cluster = static_cast<std::size_t>(cluster_of_[sub]);
     const double* all = moments_of(sub);
     std::vector<double> others(all, all + evidence_.moments().size());
-    evidence_.moments().remove(others.data(), (*rows_)[row]);
+    // All copies of a row leave together.
+    const auto copies = static_cast<std::uint32_t>(rows_->copies_of(row));
+    evidence_.moments().remove(others.data(), (*rows_)[row], copies);
     const bool is_alone = ScatterMoments::weight(others.data()) < 0.5;
     std::vector<TwoLevelCrp::Cluster> counts = counts_;
-    counts[cluster].rows -= 1;
+    counts[cluster].rows -= copies;
     if (is_alone) counts[cluster].subclusters -= 1;
     std::vector<double> log_prior;
-    weigh_places(counts, sub, is_alone, log_prior);
+    weigh_places(counts, {sub, copies}, log_prior);
     // What changes beside the priors: the places of the row's own cluster.
     std::vector<double> stats(stats_.size());
     const auto moments_without = [&](std::size_t other) -> const double* {
@@ -172,10 +180,20 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
     put(sub_count_ + cluster, nullptr);
   }
 
-  /// Log weights of the places for one row more, which sum to one. Sub-cluster `smaller` (sub_count_: none)
-  /// has a row less, or is not there.
-  void weigh_places(const std::vector<TwoLevelCrp::Cluster>& counts, std::size_t smaller, bool is_gone,
+  /// What a sub-cluster (sub_count_: none) has lost; it is not there if these are all of its rows.
+  struct Lost {
+    std::size_t sub;
+    std::uint32_t rows;
+  };
+
+  /// Log weights of the places for one row more, which sum to one.
+  void weigh_places(const std::vector<TwoLevelCrp::Cluster>& counts, const Lost& lost,
                     std::vector<double>& log_prior) const {
+    const auto size_of = [&](std::size_t sub) {
+      const auto size = static_cast<std::uint32_t>(ScatterMoments::weight(moments_of(sub)));
+      return sub == lost.sub ? size - lost.rows : size;
+    };
+    const bool is_gone = lost.sub < sub_count_ && size_of(lost.sub) == 0;
     double rows = 0.0;
     for (const TwoLevelCrp::Cluster& cluster : counts) rows += static_cast<double>(cluster.rows);
     const double rate = options_.nesting == TwoLevelCrp::Nesting::global ? prior_.alpha_subclusters()
@@ -184,8 +202,7 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
     const double shift = prior_.log_open_shift(sub_count_ - (is_gone ? 1 : 0)) - log_total;
     log_prior.assign(sub_count_ + cluster_count_ + 1, kMinusInfinity);
     for (std::size_t sub = 0; sub < sub_count_; ++sub) {
-      const auto size = static_cast<std::uint32_t>(ScatterMoments::weight(moments_of(sub)));
-      const std::uint32_t left = sub == smaller ? size - 1 : size;
+      const std::uint32_t left = size_of(sub);
       if (left > 0)
         log_prior[sub] =
             prior_.log_join(left, counts[static_cast<std::size_t>(cluster_of_[sub])]) - log_total;

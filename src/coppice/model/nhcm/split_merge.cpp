@@ -60,7 +60,8 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
   const std::size_t d = evidence.dimension();
   for (std::size_t group = 0; group < 2; ++group) {
     evidence.moments().clear(groups_[group].data());
-    evidence.moments().add(groups_[group].data(), state.data()[anchors_[group]]);
+    evidence.moments().add(groups_[group].data(), state.data()[anchors_[group]],
+                           state.copies_of(anchors_[group]));
   }
   std::copy(rest_.begin(), rest_.end(), cluster_.begin());
   for (const std::vector<double>& group : groups_) evidence.take_in(cluster_.data(), group.data());
@@ -69,6 +70,7 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
   double log_q = 0.0;
   for (std::size_t item = 0; item < items_.size(); ++item) {
     const double* row = state.data()[items_[item]];
+    const double copies = state.copies_of(items_[item]);
     double weights[2];
     double ratios[2];
     for (std::size_t group = 0; group < 2; ++group) {
@@ -76,11 +78,14 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
       double* e = centers_[group].data();
       const double strength = evidence.locate(cluster_.data(), stats, e);
       for (std::size_t j = 0; j < d; ++j) scratch_[j] = e[j] = row[j] - e[j];
-      ratios[group] = strength / (strength + 1.0);
+      const double share = strength / (strength + copies);
+      ratios[group] = copies * share;
       const double distance = ratios[group] * squared_distance(factor_.data(), scratch_.data(), d);
-      weights[group] = std::log(ScatterMoments::weight(stats)) +
-                       0.5 * static_cast<double>(d) * std::log(ratios[group]) -
-                       0.5 * (evidence.dof() + Evidence::rows(cluster_.data()) + 1.0) * std::log1p(distance);
+      const double size = ScatterMoments::weight(stats);
+      const double log_seats = copies == 1.0 ? std::log(size) : log_gamma(size + copies) - log_gamma(size);
+      weights[group] =
+          log_seats + 0.5 * static_cast<double>(d) * std::log(share) -
+          0.5 * (evidence.dof() + Evidence::rows(cluster_.data()) + copies) * std::log1p(distance);
     }
     const double difference = weights[1] - weights[0];
     const double log_one = log_logistic(difference);
@@ -88,7 +93,7 @@ double SubclusterSplitMerge::allocate(const State& state, Choose&& choose) {
     log_q += chosen == 1 ? log_one : log_one - difference;
     sides_.push_back(static_cast<std::uint8_t>(chosen));
     // From here on weights and means are enough: the scatter lives on in the factor.
-    evidence.moments().move_mean(groups_[chosen].data(), row);
+    evidence.moments().move_mean(groups_[chosen].data(), row, copies);
     evidence.join_places(cluster_.data(), rest_.data(), groups_[0].data(), groups_[1].data());
     double* e = centers_[chosen].data();
     for (std::size_t j = 0; j < d; ++j) e[j] *= std::sqrt(ratios[chosen]);

@@ -21,7 +21,7 @@ State::State(const Gaussian& family, const Rows& rows, const TwoLevelCrp& prior,
     : family_(&family),
       data_(&rows),
       prior_(&prior),
-      evidence_(family, spread, rows.size()),
+      evidence_(family, spread, static_cast<std::size_t>(rows.copies())),
       sub_size_(evidence_.moments().size()),
       cluster_size_(evidence_.cluster_size()),
       stride_(family.cache_size() * kLanes),
@@ -256,10 +256,11 @@ void State::refresh_weights(Label cluster) {
 // ---- rows ----
 
 void State::add_row(std::size_t row, Label sub) {
-  evidence_.moments().add(mutable_sub(sub), (*data_)[row]);
+  const std::uint32_t copies = copies_of(row);
+  evidence_.moments().add(mutable_sub(sub), (*data_)[row], copies);
   sub_of_[row] = sub;
-  ++sub_sizes_[index(sub)];
-  ++counts_[index(cluster_of(sub))].rows;
+  sub_sizes_[index(sub)] += copies;
+  counts_[index(cluster_of(sub))].rows += copies;
 }
 
 void State::remove_row(std::size_t row) {
@@ -270,10 +271,12 @@ void State::remove_row(std::size_t row) {
   scratch_.resize(d);
   const auto diagonal = [&](std::size_t j) { return 1 + d + j * d - (j * j - j) / 2; };
   for (std::size_t j = 0; j < d; ++j) scratch_[j] = stats[diagonal(j)];
-  evidence_.moments().remove(stats, (*data_)[row]);
+  const std::uint32_t copies = copies_of(row);
+  evidence_.moments().remove(stats, (*data_)[row], copies);
   sub_of_[row] = kNone;
-  --counts_[index(cluster_of(sub))].rows;
-  if (--sub_sizes_[index(sub)] == 0) return close_sub(sub);
+  counts_[index(cluster_of(sub))].rows -= copies;
+  sub_sizes_[index(sub)] -= copies;
+  if (sub_sizes_[index(sub)] == 0) return close_sub(sub);
   for (std::size_t j = 0; j < d; ++j)
     if (scratch_[j] > kLostDigits * (stats[diagonal(j)] + evidence_.scale(j, j))) return recompute_sub(sub);
 }
@@ -281,7 +284,7 @@ void State::remove_row(std::size_t row) {
 void State::recompute_sub(Label sub) {
   evidence_.moments().clear(mutable_sub(sub));
   for (std::size_t row = 0; row < rows(); ++row)
-    if (sub_of_[row] == sub) evidence_.moments().add(mutable_sub(sub), (*data_)[row]);
+    if (sub_of_[row] == sub) evidence_.moments().add(mutable_sub(sub), (*data_)[row], copies_of(row));
 }
 
 bool State::place(std::size_t row, Label slot) {
@@ -291,8 +294,8 @@ bool State::place(std::size_t row, Label slot) {
   const bool opens = is_opening(slot);
   Label cluster = cluster_of(slot);
   // A singleton that would reopen its own sub-cluster, or its own cluster, stays.
-  if (opens && from != kNone && sub_sizes_[index(from)] == 1 &&
-      (cluster == left || (cluster == kNewCluster && counts_[index(left)].rows == 1)))
+  if (opens && from != kNone && sub_sizes_[index(from)] == copies_of(row) &&
+      (cluster == left || (cluster == kNewCluster && counts_[index(left)].rows == copies_of(row))))
     return false;
   if (from != kNone) remove_row(row);
   if (left != kNone && counts_[index(left)].rows == 0) close_cluster(left);
@@ -341,9 +344,13 @@ bool State::move_sub(Label sub, Label to) {
 void State::split_sub(Label sub, std::span<const std::uint32_t> rows) {
   const Label cluster = cluster_of(sub);
   const Label part = open_sub(cluster);
-  for (const std::uint32_t row : rows) sub_of_[row] = part;
-  sub_sizes_[index(part)] = static_cast<std::uint32_t>(rows.size());
-  sub_sizes_[index(sub)] -= static_cast<std::uint32_t>(rows.size());
+  std::uint32_t copies = 0;
+  for (const std::uint32_t row : rows) {
+    sub_of_[row] = part;
+    copies += copies_of(row);
+  }
+  sub_sizes_[index(part)] = copies;
+  sub_sizes_[index(sub)] -= copies;
   recompute_sub(part);
   recompute_sub(sub);
   refresh(cluster);
@@ -406,9 +413,9 @@ void State::members(Label a, Label b, std::vector<std::uint32_t>& out) const {
     if (sub_of_[row] == a || sub_of_[row] == b) out.push_back(static_cast<std::uint32_t>(row));
 }
 
-std::size_t State::bytes(std::size_t rows, std::size_t dimension, std::size_t slots) {
+std::size_t State::bytes(std::size_t rows, double copies, std::size_t dimension, std::size_t slots) {
   const std::size_t triangle = dimension * (dimension + 1) / 2;
-  return rows * (sizeof(Label) + 3 * sizeof(double)) +
+  return rows * sizeof(Label) + static_cast<std::size_t>(copies) * 3 * sizeof(double) +
          slots * 2 * (3 * triangle + 3 * dimension + 16) * sizeof(double);
 }
 

@@ -49,6 +49,8 @@ class State {
   std::size_t rows() const { return sub_of_.size(); }
   std::size_t subclusters() const { return sub_sizes_.size() - free_slots_.size() - clusters() - 1; }
   std::size_t clusters() const { return counts_.size() - 1 - free_clusters_.size(); }
+  /// Copies of a row, which count as so many rows in all numbers of rows here.
+  std::uint32_t copies_of(std::size_t row) const { return static_cast<std::uint32_t>(data_->copies_of(row)); }
   /// Rows by slot: zeros for openings and for slots not in use.
   std::span<const std::uint32_t> sizes() const { return sub_sizes_; }
   std::span<const Counts> counts() const { return counts_; }
@@ -100,8 +102,8 @@ class State {
   /// Rows of the sub-clusters a or b, in ascending order.
   void members(Label a, Label b, std::vector<std::uint32_t>& out) const;
 
-  /// Bytes of a state with this many rows and slots of each kind.
-  static std::size_t bytes(std::size_t rows, std::size_t dimension, std::size_t slots);
+  /// Bytes of a state with this many rows, of as many copies, and slots of each kind.
+  static std::size_t bytes(std::size_t rows, double copies, std::size_t dimension, std::size_t slots);
 
  private:
   void refresh_all();
@@ -127,8 +129,10 @@ class State {
   void refresh_weights(Label cluster);
   void fill_cache(Label slot, Label cluster, const double* sub);
   void refresh_open_shift();
+  /// log_conditional of a row with several copies.
+  void weigh_copies(std::size_t row, double open_shift, double* out) const;
   void own_weights(std::size_t row, double open_shift, double* out) const;
-  /// The same with everything computed afresh, for a row that dominates its cluster.
+  /// The same with everything computed afresh, for a row that dominates its cluster, or has several copies.
   void own_weights_afresh(std::size_t row, double open_shift, double* out) const;
 
   const Gaussian* family_;

@@ -16,14 +16,42 @@ constexpr double kLeastKept = 1e-6;
 }  // namespace
 
 void State::log_conditional(std::size_t row, double* out) const {
-  std::copy_n(log_weight_.data(), options(), out);
   const Label own = sub_of_[row];
-  const bool alone = own != kNone && sub_sizes_[index(own)] == 1;
+  const bool alone = own != kNone && sub_sizes_[index(own)] == copies_of(row);
   const double shift = open_shift_[alone ? 1 : 0];
+  if (copies_of(row) != 1) return weigh_copies(row, shift, out);
+  std::copy_n(log_weight_.data(), options(), out);
   for (const Label opening : openings_)
     if (opening != kNone) out[opening] += shift;
   family_->add_log_predictive((*data_)[row], cache_.data(), stride_, options() / kLanes, {}, out);
   if (own != kNone) own_weights(row, shift, out);
+}
+
+void State::weigh_copies(std::size_t row, double open_shift, double* out) const {
+  const std::size_t d = evidence_.dimension();
+  const std::uint32_t copies = copies_of(row);
+  const Label own = sub_of_[row];
+  std::fill_n(out, options(), kMinusInfinity);
+  scratch_.resize(d);
+  for (std::size_t slot = 0; slot < counts_.size(); ++slot) {
+    const auto cluster = static_cast<Label>(slot);
+    const Counts& counts = counts_[slot];
+    if (openings_[slot] == kNone || (own != kNone && cluster == cluster_of(own))) continue;
+    const auto density = [&](const double* sub) {
+      const double strength = evidence_.locate(cluster_stats(cluster), sub, scratch_.data());
+      for (std::size_t j = 0; j < d; ++j) scratch_[j] = (*data_)[row][j] - scratch_[j];
+      return evidence_.log_density(counts.rows, log_determinant_[slot], strength,
+                                   squared_distance(factor(cluster), scratch_.data(), d), copies);
+    };
+    out[openings_[slot]] = density(nullptr) + prior_->log_open(counts, copies) + open_shift;
+    for (const Label sub : subs_of(cluster))
+      out[sub] = density(sub_stats(sub)) + prior_->log_join(sub_sizes_[index(sub)], counts, copies);
+  }
+  if (own == kNone) return;
+  if (counts_[index(cluster_of(own))].rows == copies)
+    out[own] = out[openings_[index(cluster_of(own))]] = kMinusInfinity;
+  else
+    own_weights_afresh(row, open_shift, out);
 }
 
 // The densities in the row's own cluster, with the row left out: every slot of it changes. Psi without the
@@ -137,14 +165,16 @@ void State::own_weights_afresh(std::size_t row, double open_shift, double* out) 
   const Label cluster = cluster_of(own);
   const Label opening = openings_[index(cluster)];
   const std::size_t d = evidence_.dimension();
+  const std::uint32_t copies = copies_of(row);
   Counts counts = counts_[index(cluster)];
-  --counts.rows;
-  const std::uint32_t left = sub_sizes_[index(own)] - 1;
+  counts.rows -= copies;
+  const std::uint32_t left = sub_sizes_[index(own)] - copies;
   if (left == 0) --counts.subclusters;
   scratch_sub_.resize(sub_size_);
   evidence_.moments().clear(scratch_sub_.data());
   for (std::size_t other = 0; other < rows(); ++other)
-    if (sub_of_[other] == own && other != row) evidence_.moments().add(scratch_sub_.data(), (*data_)[other]);
+    if (sub_of_[other] == own && other != row)
+      evidence_.moments().add(scratch_sub_.data(), (*data_)[other], copies_of(other));
   scratch_.resize(cluster_size_);
   evidence_.clear(scratch_.data());
   if (left != 0) evidence_.take_in(scratch_.data(), scratch_sub_.data());
@@ -156,16 +186,15 @@ void State::own_weights_afresh(std::size_t row, double open_shift, double* out) 
   const auto density = [&](const double* sub) {
     const double strength = evidence_.locate(scratch_.data(), sub, own_.data());
     for (std::size_t j = 0; j < d; ++j) own_[j] = (*data_)[row][j] - own_[j];
-    const double ratio = strength / (strength + 1.0);
-    return evidence_.log_step(counts.rows) + 0.5 * static_cast<double>(d) * std::log(ratio) -
-           0.5 * log_determinant -
-           0.5 * (evidence_.dof() + counts.rows + 1.0) *
-               std::log1p(ratio * squared_distance(scratch_factor_.data(), own_.data(), d));
+    return evidence_.log_density(counts.rows, log_determinant, strength,
+                                 squared_distance(scratch_factor_.data(), own_.data(), d), copies);
   };
-  out[opening] = density(nullptr) + prior_->log_open(counts) + open_shift;
+  out[opening] = density(nullptr) + prior_->log_open(counts, copies) + open_shift;
   for (const Label sub : subs_of(cluster))
-    if (sub != own) out[sub] = density(sub_stats(sub)) + prior_->log_join(sub_sizes_[index(sub)], counts);
-  out[own] = left == 0 ? kMinusInfinity : density(scratch_sub_.data()) + prior_->log_join(left, counts);
+    if (sub != own)
+      out[sub] = density(sub_stats(sub)) + prior_->log_join(sub_sizes_[index(sub)], counts, copies);
+  out[own] =
+      left == 0 ? kMinusInfinity : density(scratch_sub_.data()) + prior_->log_join(left, counts, copies);
 }
 
 void State::log_conditional_of_sub(Label sub, std::span<double> out) const {
