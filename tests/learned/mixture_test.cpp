@@ -55,7 +55,7 @@ const std::vector<std::vector<std::string>>& samplers() {
   return list;
 }
 
-Problem problem_of(const Family& family, const Rows& rows, std::vector<std::string> settings) {
+Problem problem_of(const Family& family, const Rows& rows, const std::vector<std::string>& settings) {
   return {&family, &rows, ParameterValues(mixture().parameters, settings_from(settings))};
 }
 

@@ -90,7 +90,7 @@ class FixedClusters {
     std::vector<double> theta(block_.theta_size());
     std::vector<double> row(d_);
     stats_.clear();
-    for (const std::size_t size : {5, 2, 1, 7}) {
+    for (const std::size_t size : {5u, 2u, 1u, 7u}) {
       block_.draw_theta(empty.data(), stream, theta.data());
       stats_.push_back(empty);
       for (std::size_t i = 0; i < size; ++i) {

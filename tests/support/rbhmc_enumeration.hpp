@@ -236,7 +236,7 @@ class RbhmcPosterior {
 
   /// Without `log_marginal` it is that of the family's statistics.
   RbhmcPosterior(const Family& family, const Rows& rows, const RbhmcSettings& settings,
-                 double hinge_draws = 1e6, std::uint64_t seed = 1, LogMarginal log_marginal = {})
+                 double hinge_draws = 1e6, std::uint64_t seed = 1, const LogMarginal& log_marginal = {})
       : family_(&family),
         data_(&rows),
         settings_(settings),

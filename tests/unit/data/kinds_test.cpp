@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;
 
 /// A file with one column of these cells, each repeated so often, beside a column that is always modeled.
 Dataset read_cells(const std::string& cells, std::size_t times = 1, const std::string& name = "v",
-                   ReadOptions options = {}) {
+                   const ReadOptions& options = {}) {
   std::string text = "w;" + name + "\n";
   std::size_t row = 0;
   for (std::size_t i = 0; i < times; ++i)
@@ -44,7 +44,8 @@ std::vector<double> draws(std::size_t count, const std::function<double(std::mt1
   return values;
 }
 
-Decision decide(const std::vector<double>& values, const std::string& name = "v", KindRules rules = {}) {
+Decision decide(const std::vector<double>& values, const std::string& name = "v",
+                const KindRules& rules = {}) {
   return decide_numbers({name, values}, rules);
 }
 

@@ -138,7 +138,7 @@ class State {
   Labels launched_, carried_, founded_;
   std::vector<std::size_t> both_, sides_[2], proposed_[2];
   std::vector<std::uint8_t> launch_of_, side_of_;  // side of each column of both_, as launched and as divided
-  std::vector<double> log_fit_[2];         // of each column of both_ in either view
+  std::vector<double> log_fit_[2];                 // of each column of both_ in either view
 };
 
 }  // namespace coppice::crosscat
