@@ -18,24 +18,29 @@ struct RelativeSum {
 /// What exp() would round to a denormal is zero.
 inline Lanes exp_or_zero(Lanes x) { return x > -700.0 ? exp(x) : Lanes{}; }
 
-/// `count` is a multiple of kLanes; values of minus infinity are allowed. If there are no others, the sum is 1.
-inline RelativeSum relative_sum(const double* values, std::size_t count) {
+/// `count` is a multiple of kLanes; values of minus infinity are allowed. If there are no others, the sum is
+/// 1. What is summed goes to take(i, eight of them).
+template <typename Take>
+RelativeSum relative_sum(const double* values, std::size_t count, Take&& take) {
   Lanes largest = load_lanes(values);
   for (std::size_t i = kLanes; i < count; i += kLanes) largest = larger(largest, load_lanes(values + i));
   const double top = maximum(largest);
   if (top == -std::numeric_limits<double>::infinity()) return {top, 1.0};
   Lanes total{};
-  for (std::size_t i = 0; i < count; i += kLanes) total += exp_or_zero(load_lanes(values + i) - top);
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    const Lanes term = exp_or_zero(load_lanes(values + i) - top);
+    take(i, term);
+    total += term;
+  }
   return {top, horizontal_sum(total)};
 }
+inline RelativeSum relative_sum(const double* values, std::size_t count) {
+  return relative_sum(values, count, [](std::size_t, Lanes) {});
+}
 
-/// The same; the values become what is summed, zeros if all are minus infinity.
+/// The values become what is summed, unless all are minus infinity.
 inline RelativeSum exponentiate(double* values, std::size_t count) {
-  const RelativeSum sum = relative_sum(values, count);
-  const bool is_none = sum.log_largest == -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < count; i += kLanes)
-    store_lanes(values + i, is_none ? Lanes{} : exp_or_zero(load_lanes(values + i) - sum.log_largest));
-  return sum;
+  return relative_sum(values, count, [&](std::size_t i, Lanes term) { store_lanes(values + i, term); });
 }
 
 /// log of the sum of exp(values[i]), of such values.

@@ -145,7 +145,8 @@ class Predictor {
   /// out[c] = log p(row, row joins cluster c of the level | draw); the last of clusters(level) + 1 is a new
   /// cluster.
   virtual void log_weights(const double* row, std::size_t level, std::span<double> out) const = 0;
-  /// The same for several rows of `width` cells, one after the other: those of row i begin at out[i * stride].
+  /// The same for several rows of `width` cells, one after the other: what is about row i begins at
+  /// out[i * stride].
   virtual void log_weights_of_rows(std::span<const double> rows, std::size_t width, std::size_t level,
                                    std::size_t stride, std::span<double> out) const {
     for (std::size_t i = 0; i * width < rows.size(); ++i)

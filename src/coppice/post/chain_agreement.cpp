@@ -33,7 +33,8 @@ void compare_pairs(const PartitionDraws& draws, std::size_t most, ChainAgreement
   const std::vector<std::size_t> places = spaced_members(draws.members.size(), kPairMembers);
   const std::size_t count = places.size();
   std::vector<std::vector<double>> shares;
-  for (const LabelMatrix& chain : draws.chains) shares.push_back(coclustering(members_of({&chain, 1}, places), 0));
+  for (const LabelMatrix& chain : draws.chains)
+    shares.push_back(coclustering(members_of({&chain, 1}, places), 0));
   struct Pair {
     double difference;
     std::size_t a, b;

@@ -1,6 +1,6 @@
-// The clusters of draws as bits, one bit for each row: the rows that two clusters share are the bits that both
-// have, and eight clusters of a draw are compared at a time. For few clusters this is several times faster
-// than counting row by row.
+// The clusters of draws as bits, one bit for each row: the rows that two clusters share are the bits that
+// both have, and eight clusters of a draw are compared at a time. For few clusters this is several times
+// faster than counting row by row.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,8 @@ namespace {
 
 std::vector<double> logs_of_counts(std::size_t rows) {
   std::vector<double> values(rows + 1, 0.0);
-  for (std::size_t i = 2; i < values.size(); ++i) values[i] = static_cast<double>(i) * std::log(static_cast<double>(i));
+  for (std::size_t i = 2; i < values.size(); ++i)
+    values[i] = static_cast<double>(i) * std::log(static_cast<double>(i));
   return values;
 }
 

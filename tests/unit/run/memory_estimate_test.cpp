@@ -55,6 +55,7 @@ TEST(MemoryEstimate, IsWithinAQuarterOfWhatWasMeasured) {
                             Measured{"nrmm", Kind::real, 100'000, 2, 4, 20, 77.1},
                             Measured{"crosscat", Kind::binary, 500, 1000, 1, 50, 366.7},
                             Measured{"crosscat", Kind::binary, 500, 1000, 1, 200, 381.5},
+                            Measured{"crosscat", Kind::binary, 500, 5000, 1, 20, 1620.0},
                             Measured{"crosscat", Kind::real, 200, 5000, 1, 500, 432.0},
                             Measured{"crosscat", Kind::real, 200, 5000, 4, 2, 1369.0}}) {
     const double estimate = megabytes(contents_of(m.model, m.kind, m.rows, m.columns, m.chains, m.draws));

@@ -265,9 +265,9 @@ std::size_t chain_bytes(const Problem& problem) {
   const std::size_t most_slots = std::max(kUsualSlots, std::min(2 * rows / 3, columns / 16));
   const std::size_t of_clusters = Clusters::bytes(family, rows, most_slots) +
                                   (views - 1) * Clusters::bytes(family, rows, kUsualSlots);
-  // Tables are a column's own as soon as it learns: in these two, and in the views that it has been in, which
-  // in a long run are about half of them.
-  const std::size_t copies_of_tables = 2 + views / 2;
+  // Tables are a column's own as soon as it learns, and each view that it has been in has a copy: in a long
+  // run about half of them.
+  const std::size_t copies_of_tables = 1 + views / 2;
   const std::size_t of_replica =
       of_columns + copies_of_tables * family.table_bytes() + views * of_view + of_clusters;
   return options.temperatures.size() * of_replica + of_columns + Relatives::bytes(columns);

@@ -86,7 +86,7 @@ class ViewsPredictor final : public Predictor,
     const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
     Room room;
     AlignedVector others(padded, 0.0);
-    AlignedVector sums(padded, 1.0);  // of the weights of a view relative to the largest, whose logs are others
+    AlignedVector sums(padded, 1.0);  // of the weights of a view, relative to the largest
     for (std::size_t view = 0; view < parts_.size(); ++view) {
       if (view == largest_) continue;
       for (std::size_t i = 0; i < count; ++i) {
