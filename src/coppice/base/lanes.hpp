@@ -138,6 +138,13 @@ inline double maximum(Lanes x) {
   return x[0] > x[1] ? x[0] : x[1];
 }
 
+/// Sum of the eight values.
+inline double horizontal_sum(Lanes x) {
+  x += __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+  x += __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+  return x[0] + x[1];
+}
+
 /// Each value with all values before it added: {x0, x0 + x1, ...}.
 inline Lanes running_sum(Lanes x) {
   constexpr Lanes kZero{};
@@ -151,9 +158,7 @@ inline Lanes running_sum(Lanes x) {
 inline double dot(const double* a, const double* b, std::size_t padded) {
   Lanes sum{};
   for (std::size_t i = 0; i < padded; i += kLanes) sum += load_lanes(a + i) * load_lanes(b + i);
-  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
-  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
-  return sum[0] + sum[1];
+  return horizontal_sum(sum);
 }
 
 /// How many of the eight values are at most the limit.

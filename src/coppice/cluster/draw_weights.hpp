@@ -9,21 +9,44 @@
 
 namespace coppice {
 
-/// log of the sum of exp(values[i]); `count` is a multiple of kLanes, and values of minus infinity are
-/// allowed.
-inline double log_sum_exp_lanes(const double* values, std::size_t count) {
+/// Sum of exp(values[i] - log_largest).
+struct RelativeSum {
+  double log_largest;
+  double sum;
+};
+
+/// What exp() would round to a denormal is zero.
+inline Lanes exp_or_zero(Lanes x) { return x > -700.0 ? exp(x) : Lanes{}; }
+
+/// `count` is a multiple of kLanes; values of minus infinity are allowed. If there are no others, the sum is
+/// 1. What is summed goes to take(i, eight of them).
+template <typename Take>
+RelativeSum relative_sum(const double* values, std::size_t count, Take&& take) {
   Lanes largest = load_lanes(values);
   for (std::size_t i = kLanes; i < count; i += kLanes) largest = larger(largest, load_lanes(values + i));
   const double top = maximum(largest);
-  if (top == -std::numeric_limits<double>::infinity()) return top;
+  if (top == -std::numeric_limits<double>::infinity()) return {top, 1.0};
   Lanes total{};
   for (std::size_t i = 0; i < count; i += kLanes) {
-    const Lanes value = load_lanes(values + i) - top;
-    total += value > -700.0 ? exp(value) : Lanes{};
+    const Lanes term = exp_or_zero(load_lanes(values + i) - top);
+    take(i, term);
+    total += term;
   }
-  double sum = 0.0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) sum += total[lane];
-  return top + std::log(sum);
+  return {top, horizontal_sum(total)};
+}
+inline RelativeSum relative_sum(const double* values, std::size_t count) {
+  return relative_sum(values, count, [](std::size_t, Lanes) {});
+}
+
+/// The values become what is summed, unless all are minus infinity.
+inline RelativeSum exponentiate(double* values, std::size_t count) {
+  return relative_sum(values, count, [&](std::size_t i, Lanes term) { store_lanes(values + i, term); });
+}
+
+/// log of the sum of exp(values[i]), of such values.
+inline double log_sum_exp_lanes(const double* values, std::size_t count) {
+  const RelativeSum sum = relative_sum(values, count);
+  return sum.log_largest + std::log(sum.sum);
 }
 
 /// Draws index i with probability proportional to exp(log_weights[i]) from one uniform number in (0, 1).
@@ -40,7 +63,7 @@ inline std::size_t draw_from_log_weights(double* log_weights, std::size_t count,
   for (std::size_t i = 0; i < count; i += kLanes) {
     const Lanes value = load_lanes(log_weights + i) - top;
     // exp() stops at -708; what is impossible must weigh nothing at all.
-    const Lanes running = running_sum(value > -700.0 ? exp(value) : Lanes{});
+    const Lanes running = running_sum(exp_or_zero(value));
     store_lanes(log_weights + i, running);
     total += running[kLanes - 1];
   }

@@ -39,11 +39,19 @@ class CountTable {
       else
         for (std::size_t lane = 0; n + lane < size; ++lane) logs_[n + lane] = found[lane];
     }
-    double sum = 0.0;
-    for (std::size_t n = 0; n < size; ++n) {
-      if (n % kRestart == 0) sum = log_gamma(offset + static_cast<double>(n));
-      log_gammas_[n] = sum;
-      sum += logs_[n];
+    constexpr std::size_t kSums = 4;  // side by side, so that additions need not wait for each other
+    double sums[kSums];
+    for (std::size_t first = 0; first < size; first += kSums * kRestart) {
+      const std::size_t used = std::min(kSums, (size - first + kRestart - 1) / kRestart);
+      for (std::size_t k = 0; k < used; ++k)
+        sums[k] = log_gamma(offset + static_cast<double>(first + k * kRestart));
+      for (std::size_t i = 0; i < kRestart; ++i)
+        for (std::size_t k = 0; k < used; ++k) {
+          const std::size_t n = first + k * kRestart + i;
+          if (n >= size) break;
+          log_gammas_[n] = sums[k];
+          sums[k] += logs_[n];
+        }
     }
   }
   /// From now on counts may be beyond the table.

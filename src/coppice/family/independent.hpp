@@ -113,6 +113,30 @@ class IndependentColumns final : public Family, public RowBatches {
     return total;
   }
 
+  /// Cells with entries have few values: what each of them says is found once for all rows.
+  void log_marginals_alone(const double* rows, std::size_t count, double* out) const override {
+    if constexpr (kHasEntries) {
+      std::vector<double> none(stats_size_);
+      clear(none.data());
+      std::fill_n(out, count, 0.0);
+      std::vector<double> of_entry;  // NaN: not yet found
+      for (const Place& at : active_) {
+        of_entry.clear();
+        for (std::size_t i = 0; i < count; ++i) {
+          const double x = rows[i * width() + at.column];
+          if (is_missing(x)) continue;
+          const std::size_t entry = at.cell->entry(x);
+          if (entry >= of_entry.size()) of_entry.resize(entry + 1, kMissing);
+          double& found = of_entry[entry];
+          if (is_missing(found)) found = at.cell->log_predictive(none.data() + at.stats, x);
+          out[i] += found;
+        }
+      }
+    } else {
+      Family::log_marginals_alone(rows, count, out);
+    }
+  }
+
   void draw_theta(const double* stats, Stream& stream, double* theta) const override {
     for (const Place& at : active_) at.cell->draw_theta(stats + at.stats, stream, theta + at.theta);
   }

@@ -145,6 +145,13 @@ class Predictor {
   /// out[c] = log p(row, row joins cluster c of the level | draw); the last of clusters(level) + 1 is a new
   /// cluster.
   virtual void log_weights(const double* row, std::size_t level, std::span<double> out) const = 0;
+  /// The same for several rows of `width` cells, one after the other: what is about row i begins at
+  /// out[i * stride].
+  virtual void log_weights_of_rows(std::span<const double> rows, std::size_t width, std::size_t level,
+                                   std::size_t stride, std::span<double> out) const {
+    for (std::size_t i = 0; i * width < rows.size(); ++i)
+      log_weights(rows.data() + i * width, level, out.subspan(i * stride, clusters(level) + 1));
+  }
   /// The predictive of a training row's missing cell is a mixture of the predictives of components, or just
   /// one of them. Weights sum to one.
   virtual void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const = 0;

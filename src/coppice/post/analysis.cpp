@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
@@ -51,6 +52,16 @@ const std::vector<PartitionDiagnostic>& Analysis::partition_diagnostics() const 
   return *partition_diagnostics_;
 }
 
+const std::vector<double>& Analysis::undecided_shares() const {
+  if (!undecided_shares_) {
+    std::vector<double> shares;
+    for (const PartitionDraws& draws : partition_draws())
+      shares.push_back(draws.of_columns ? std::nan("") : undecided_pairs(draws));
+    undecided_shares_ = std::move(shares);
+  }
+  return *undecided_shares_;
+}
+
 Verdict Analysis::chains_verdict() const {
   std::vector<TraceSummary> partitions;
   for (const PartitionDiagnostic& entry : partition_diagnostics()) partitions.push_back(entry.summary);
@@ -71,8 +82,8 @@ Verdict Analysis::chains_verdict() const {
 
 void Analysis::note_diffuse(Verdict& verdict) const {
   double least = 1.0;  // of all levels or views; one that is decided is an answer
-  for (const PartitionDraws& draws : partition_draws())
-    if (!draws.of_columns) least = std::min(least, undecided_pairs(draws));
+  for (const double share : undecided_shares())
+    if (!std::isnan(share)) least = std::min(least, share);
   verdict.is_diffuse = least > 0.5 && !partition_draws().empty();
   if (verdict.is_diffuse)
     verdict.sentence += fmt::format(

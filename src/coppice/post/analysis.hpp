@@ -46,6 +46,8 @@ class Analysis {
   /// The draws' partitions that convergence is judged by, and the diagnostics of who is with whom.
   const std::vector<PartitionDraws>& partition_draws() const;
   const std::vector<PartitionDiagnostic>& partition_diagnostics() const;
+  /// The fraction of undecided pairs in each of the partition draws, NaN for those of columns; kept too.
+  const std::vector<double>& undecided_shares() const;
   /// The partition to report at a level: of a flat model the consensus, of a hierarchy its selected tree's
   /// clusters there, so that levels are nested. Large data use a subset of draws. Kept for the next question.
   /// Error{configuration} for other costs or a number of clusters where there is no flat model's consensus.
@@ -98,6 +100,7 @@ class Analysis {
   mutable std::optional<Verdict> verdict_;
   mutable std::optional<std::vector<PartitionDraws>> partition_draws_;
   mutable std::optional<std::vector<PartitionDiagnostic>> partition_diagnostics_;
+  mutable std::optional<std::vector<double>> undecided_shares_;
   mutable std::map<std::pair<std::size_t, EstimateRequest>, Consensus> estimates_;
   mutable std::optional<TreeDraws> tree_draws_;
   mutable std::map<Selection, SelectedHierarchy> hierarchies_;

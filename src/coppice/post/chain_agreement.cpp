@@ -16,11 +16,14 @@ constexpr double kUnstableDifference = 0.3;  // of a pair that makes its members
 constexpr std::size_t kDecidedMembers = 500;
 
 /// Those members of the draws alone.
-LabelMatrix members_of(const LabelMatrix& draws, const std::vector<std::size_t>& members) {
+LabelMatrix members_of(std::span<const LabelMatrix> chains, const std::vector<std::size_t>& members) {
   LabelMatrix part{members.size(), {}};
-  part.values.reserve(draws.draws() * members.size());
-  for (std::size_t d = 0; d < draws.draws(); ++d)
-    for (const std::size_t member : members) part.values.push_back(draws[d][member]);
+  std::size_t draws = 0;
+  for (const LabelMatrix& chain : chains) draws += chain.draws();
+  part.values.reserve(draws * members.size());
+  for (const LabelMatrix& chain : chains)
+    for (std::size_t d = 0; d < chain.draws(); ++d)
+      for (const std::size_t member : members) part.values.push_back(chain[d][member]);
   return part;
 }
 
@@ -30,7 +33,8 @@ void compare_pairs(const PartitionDraws& draws, std::size_t most, ChainAgreement
   const std::vector<std::size_t> places = spaced_members(draws.members.size(), kPairMembers);
   const std::size_t count = places.size();
   std::vector<std::vector<double>> shares;
-  for (const LabelMatrix& chain : draws.chains) shares.push_back(coclustering(members_of(chain, places), 0));
+  for (const LabelMatrix& chain : draws.chains)
+    shares.push_back(coclustering(members_of({&chain, 1}, places), 0));
   struct Pair {
     double difference;
     std::size_t a, b;
@@ -107,11 +111,7 @@ std::vector<ClusterByChain> compare_clusters(const PartitionDraws& draws, std::s
 
 double undecided_pairs(const PartitionDraws& draws) {
   const std::vector<std::size_t> places = spaced_members(draws.members.size(), kDecidedMembers);
-  LabelMatrix all{places.size(), {}};
-  for (const LabelMatrix& chain : draws.chains) {
-    const LabelMatrix part = members_of(chain, places);
-    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
-  }
+  const LabelMatrix all = members_of(draws.chains, places);
   double plausible = 0.0, undecided = 0.0;
   for (const float share : coclustering_packed(all, 0)) {
     if (share <= 0.1F) continue;

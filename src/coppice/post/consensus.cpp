@@ -30,6 +30,7 @@ constexpr double kBoundWork = 8e9;  // row pairs read to exclude draws by their 
 // compared with all of them, which would take time in proportion to the square of the number of draws.
 constexpr std::size_t kSampleSizes[] = {32, 128, 512, 1024, 2048, 4096};
 constexpr double kStandardErrors = 6.0;
+constexpr std::size_t kSmallSamples = 2;  // the first of these, which exclude faster than the lower bound
 // With more draws starts are improved on so many of them, evenly spaced, and only the best one on all.
 constexpr std::size_t kManyDraws = 8192;
 constexpr std::size_t kDrawsOfStarts = 2048;
@@ -69,12 +70,11 @@ class RepresentativeDraws {
   }
 
   /// Whether the expected loss of the labels is surely above the limit.
-  bool is_above(double limit, ExpectedLoss& loss, std::span<const Label> labels, std::size_t clusters) const {
-    const double own = loss.own(labels, clusters);
+  bool is_above(double limit, ExpectedLoss& loss, const ComparedPartition& partition) const {
     double sum = 0.0;
     double squares = 0.0;
     for (const auto& [d, times] : chosen_) {
-      const double value = loss.to_draw(labels, clusters, own, d);
+      const double value = loss.to_draw(partition, d);
       sum += times * value;
       squares += times * value * value;
     }
@@ -155,10 +155,10 @@ class Search {
     for (std::size_t t = 0; t < screened; ++t) {
       const std::size_t d = spaced(t, screened, draws_.size());
       if (!is_allowed(draws_.clusters(d))) continue;
-      const double own = loss_.own(draws_[d], draws_.clusters(d));
+      const ComparedPartition draw = loss_.prepare(draws_[d], draws_.clusters(d));
       double sum = 0.0;
       for (std::size_t r = 0; r < references; ++r) {
-        sum += loss_.to_draw(draws_[d], draws_.clusters(d), own, spaced(r, references, draws_.size()));
+        sum += loss_.to_draw(draw, spaced(r, references, draws_.size()));
       }
       ranking.emplace_back(sum, d);
     }
@@ -213,14 +213,22 @@ class Search {
     std::vector<RepresentativeDraws> samples;
     for (const std::size_t size : kSampleSizes)
       if (4 * draws_.size() > 5 * size) samples.emplace_back(draws_, size);
-    for (const std::size_t d : draws_below_bound(draws_, counts_, given_.draws(), options_.loss, found.labels,
-                                                 found.clusters, found.loss * (1.0 - 1e-9) - 1e-12)) {
-      if (!is_allowed(draws_.clusters(d))) continue;
+    const std::span<const RepresentativeDraws> all_samples(samples);
+    const auto small_samples = all_samples.first(std::min(kSmallSamples, samples.size()));
+    const auto is_excluded = [&](std::size_t d, std::span<const RepresentativeDraws> by) {
+      const ComparedPartition draw = loss_.prepare(draws_[d], draws_.clusters(d));
+      return std::any_of(by.begin(), by.end(), [&](const RepresentativeDraws& sample) {
+        return sample.is_above(best_.loss, loss_, draw);
+      });
+    };
+    std::vector<std::size_t> candidates;
+    for (std::size_t d = 0; d < draws_.size(); ++d)
+      if (is_allowed(draws_.clusters(d)) && !is_excluded(d, small_samples)) candidates.push_back(d);
+    for (const std::size_t d :
+         draws_below_bound(draws_, counts_, given_.draws(), options_.loss, found.labels, found.clusters,
+                           found.loss * (1.0 - 1e-9) - 1e-12, std::move(candidates))) {
       const auto labels = draws_[d];
-      if (std::any_of(samples.begin(), samples.end(), [&](const RepresentativeDraws& sample) {
-            return sample.is_above(best_.loss, loss_, labels, draws_.clusters(d));
-          }))
-        continue;
+      if (is_excluded(d, all_samples)) continue;
       if (loss_(labels, draws_.clusters(d), best_.loss) >= best_.loss) continue;
       Candidate candidate = make_candidate(Labels(labels.begin(), labels.end()), loss_);
       result_.best_draw_loss = std::min(result_.best_draw_loss, candidate.loss);
@@ -249,14 +257,14 @@ void describe(const DrawSet& draws, ExpectedLoss& loss, double credibility, Cons
 
   std::vector<std::size_t> sizes(result.clusters, 0);
   for (const Label label : result.labels) ++sizes[static_cast<std::size_t>(label)];
-  const double own = loss.own(result.labels, result.clusters);
+  const ComparedPartition answer = loss.prepare(result.labels, result.clusters);
   result.row_confidence.assign(n, 0.0);
   std::vector<std::pair<double, double>> distances;  // loss, weight
   PairCounter counter;
   std::vector<std::uint32_t> overlap(n);
   std::vector<std::size_t> draw_sizes;
   for (std::size_t d = 0; d < draws.size(); ++d) {
-    distances.emplace_back(loss.to_draw(result.labels, result.clusters, own, d), draws.weight(d));
+    distances.emplace_back(loss.to_draw(answer, d), draws.weight(d));
     const auto draw = draws[d];
     counter.overlaps(result.labels, result.clusters, draw, draws.clusters(d), overlap);
     draw_sizes.assign(draws.clusters(d), 0);

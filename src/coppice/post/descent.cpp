@@ -26,7 +26,7 @@ std::vector<double> loss_terms(Loss loss, std::size_t rows) {
 }
 
 ExpectedLoss::ExpectedLoss(const DrawSet& draws, Loss loss, double join_cost)
-    : draws_(draws), terms_(loss_terms(loss, draws.rows())), join_cost_(join_cost) {
+    : draws_(draws), bits_(draws), terms_(loss_terms(loss, draws.rows())), join_cost_(join_cost) {
   own_of_draw_.resize(draws.size());
   for (std::size_t d = 0; d < draws.size(); ++d) {
     own_of_draw_[d] = own(draws[d], draws.clusters(d));
@@ -42,18 +42,23 @@ double ExpectedLoss::own(std::span<const Label> labels, std::size_t clusters) co
   return sum;
 }
 
-double ExpectedLoss::to_draw(std::span<const Label> labels, std::size_t clusters, double own_loss,
-                             std::size_t d) {
-  const double overlap = counter_.sum_over_cells(labels, clusters, draws_[d], draws_.clusters(d), terms_);
-  return std::max(join_cost_ * own_loss + (2.0 - join_cost_) * own_of_draw_[d] - 2.0 * overlap, 0.0);
+ComparedPartition ExpectedLoss::prepare(std::span<const Label> labels, std::size_t clusters) const {
+  return {labels, clusters, own(labels, clusters), bits_.bits_of(labels, clusters)};
+}
+
+double ExpectedLoss::to_draw(const ComparedPartition& partition, std::size_t d) {
+  const double overlap = bits_.suits(partition.bits, d)
+                             ? bits_.sum_over_cells(partition.bits, d, terms_)
+                             : counter_.sum_over_cells(partition.labels, partition.clusters, draws_[d],
+                                                       draws_.clusters(d), terms_);
+  return std::max(join_cost_ * partition.own + (2.0 - join_cost_) * own_of_draw_[d] - 2.0 * overlap, 0.0);
 }
 
 double ExpectedLoss::operator()(std::span<const Label> labels, std::size_t clusters, double limit) {
-  const double own_loss = own(labels, clusters);
+  const ComparedPartition partition = prepare(labels, clusters);
   double sum = 0.0;
-  for (std::size_t d = 0; d < draws_.size() && sum <= limit; ++d) {
-    sum += draws_.weight(d) * to_draw(labels, clusters, own_loss, d);
-  }
+  for (std::size_t d = 0; d < draws_.size() && sum <= limit; ++d)
+    sum += draws_.weight(d) * to_draw(partition, d);
   return sum;
 }
 

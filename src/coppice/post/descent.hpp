@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "coppice/base/aligned.hpp"
+#include "coppice/post/draw_bits.hpp"
 #include "coppice/post/draw_set.hpp"
 #include "coppice/post/linkage.hpp"
 #include "coppice/post/loss.hpp"
@@ -29,6 +30,14 @@ inline constexpr double kLeastGain = 1e-12;
 /// f(0), ..., f(rows) of the loss.
 std::vector<double> loss_terms(Loss loss, std::size_t rows);
 
+/// A canonical partition that is compared with many draws; it views its labels.
+struct ComparedPartition {
+  std::span<const Label> labels;
+  std::size_t clusters;
+  double own;  // sum of f over the cluster sizes
+  std::vector<std::uint64_t> bits;
+};
+
 /// Exact expected losses under a set of draws.
 class ExpectedLoss {
  public:
@@ -40,16 +49,18 @@ class ExpectedLoss {
   double join_cost() const { return join_cost_; }
   /// The part that does not depend on the partition: (2 - b) E_d[sum_l f(m_dl)].
   double constant() const { return constant_; }
-  /// Sum of f over the cluster sizes of a canonical partition.
-  double own(std::span<const Label> labels, std::size_t clusters) const;
-  /// Loss between a canonical partition and draw d; `own_loss` = own(labels).
-  double to_draw(std::span<const Label> labels, std::size_t clusters, double own_loss, std::size_t d);
+  ComparedPartition prepare(std::span<const Label> labels, std::size_t clusters) const;
+  /// Loss between a partition and draw d.
+  double to_draw(const ComparedPartition& partition, std::size_t d);
   /// Average over the draws; may stop early, with a part of the sum, once that exceeds `limit`.
   double operator()(std::span<const Label> labels, std::size_t clusters,
                     double limit = std::numeric_limits<double>::infinity());
 
  private:
+  double own(std::span<const Label> labels, std::size_t clusters) const;
+
   const DrawSet& draws_;
+  DrawBits bits_;
   std::vector<double> terms_;
   double join_cost_;
   std::vector<double> own_of_draw_;

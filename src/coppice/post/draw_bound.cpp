@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "coppice/base/aligned.hpp"
 #include "coppice/base/lanes.hpp"
@@ -102,13 +103,12 @@ class DrawBound {
                      [&](std::size_t a, std::size_t b) { return rare_draws_[a] > rare_draws_[b]; });
   }
 
-  std::vector<std::size_t> below(std::span<const std::uint32_t> counts, double limit) {
-    std::vector<std::size_t> alive(draws_.size());
-    std::iota(alive.begin(), alive.end(), std::size_t{0});
+  std::vector<std::size_t> below(std::span<const std::uint32_t> counts, double limit,
+                                 std::vector<std::size_t> alive) {
     std::vector<double> bound(draws_.size(), 0.0);
     const auto rows = static_cast<double>(rows_);
     const double scaled_limit = is_vi_ ? limit * rows : limit * rows * rows;
-    for (std::size_t start = 0; start < rows_; start += kBlock) {
+    for (std::size_t start = 0; start < rows_ && !alive.empty(); start += kBlock) {
       const std::size_t end = std::min(start + kBlock, rows_);
       load_block(counts, start, end);
       for (const std::size_t d : alive) bound[d] += block_bound(d, start, end);
@@ -202,10 +202,12 @@ class DrawBound {
 
 std::vector<std::size_t> draws_below_bound(const DrawSet& draws, std::span<const std::uint32_t> counts,
                                            std::size_t total, Loss loss, std::span<const Label> found,
-                                           std::size_t clusters, double limit) {
+                                           std::size_t clusters, double limit,
+                                           std::vector<std::size_t> asked) {
+  if (asked.empty()) return asked;
   DrawBound bound(draws, total, loss);
   if (loss == Loss::vi) bound.part_draws(found, clusters);
-  return bound.below(counts, limit);
+  return bound.below(counts, limit, std::move(asked));
 }
 
 }  // namespace coppice

@@ -15,11 +15,12 @@
 
 namespace coppice {
 
-/// The draws whose bound is not above `limit`. `counts` are the co-clustering counts of `total` draws, all of
-/// which stand in the set; `found` is any partition with labels below `clusters`. Fewer than 65536 rows and
-/// draws.
+/// Those of the asked draws (ascending) whose bound is not above `limit`. `counts` are the co-clustering
+/// counts of `total` draws, all of which stand in the set; `found` is any partition with labels below
+/// `clusters`. Fewer than 65536 rows and draws.
 std::vector<std::size_t> draws_below_bound(const DrawSet& draws, std::span<const std::uint32_t> counts,
                                            std::size_t total, Loss loss, std::span<const Label> found,
-                                           std::size_t clusters, double limit);
+                                           std::size_t clusters, double limit,
+                                           std::vector<std::size_t> asked);
 
 }  // namespace coppice

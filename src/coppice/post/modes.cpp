@@ -22,21 +22,24 @@ constexpr double kLeastSilhouette = 0.5;
 constexpr double kLeastWeight = 0.05;
 constexpr std::size_t kNamedMembersOfAMode = 4;
 
-/// Distances between evenly spaced draws.
+/// Evenly spaced draws and the distances between them.
 struct Distances {
   std::vector<std::size_t> draws;  // of all chains, one after the other
+  LabelMatrix labels;
   std::vector<double> values;
 
   double operator()(std::size_t a, std::size_t b) const { return values[a * draws.size() + b]; }
 };
 
-Distances distances_of(const LabelMatrix& all) {
+Distances distances_of(std::span<const LabelMatrix> chains) {
+  const std::size_t per_chain = chains.front().draws();
   Distances distances;
-  distances.draws = spaced_members(all.draws(), kMostDrawsOfModes);
-  LabelMatrix spaced_draws{all.rows, {}};
-  for (const std::size_t draw : distances.draws) spaced_draws.push_back(all[draw]);
+  distances.draws = spaced_members(chains.size() * per_chain, kMostDrawsOfModes);
+  distances.labels.rows = chains.front().rows;
+  for (const std::size_t draw : distances.draws)
+    distances.labels.push_back(chains[draw / per_chain][draw % per_chain]);
   for (std::size_t a = 0; a < distances.draws.size(); ++a) {
-    const std::vector<double> line = losses(spaced_draws, spaced_draws[a], Loss::vi);
+    const std::vector<double> line = losses(distances.labels, distances.labels[a], Loss::vi);
     distances.values.insert(distances.values.end(), line.begin(), line.end());
   }
   return distances;
@@ -145,12 +148,11 @@ Modes::Difference difference_of(const Labels& first, const Labels& second) {
 
 /// Whether any two of these partitions differ in more than a few members: a member that is now here, now
 /// there does not make another answer.
-bool are_different(const LabelMatrix& all, const Distances& distances,
-                   const std::vector<std::size_t>& medoids) {
-  const std::size_t least = std::max<std::size_t>(2, (all.rows + 49) / 50);
+bool are_different(const Distances& distances, const std::vector<std::size_t>& medoids) {
+  const std::size_t least = std::max<std::size_t>(2, (distances.labels.rows + 49) / 50);
   std::vector<Labels> labels;
   for (const std::size_t medoid : medoids) {
-    const auto draw = all[distances.draws[medoid]];
+    const auto draw = distances.labels[medoid];
     labels.emplace_back(draw.begin(), draw.end());
     canonicalize(labels.back());
   }
@@ -203,11 +205,8 @@ std::string mode_name(std::size_t index) { return std::string(1, static_cast<cha
 
 Modes find_modes(std::span<const LabelMatrix> chains) {
   if (chains.empty() || chains.front().draws() == 0) fail(ErrorCode::usage, "modes: there are no draws");
-  LabelMatrix all{chains.front().rows, {}};
-  for (const LabelMatrix& chain : chains)
-    all.values.insert(all.values.end(), chain.values.begin(), chain.values.end());
   const std::size_t per_chain = chains.front().draws();
-  const Distances distances = distances_of(all);
+  const Distances distances = distances_of(chains);
   const std::size_t used = distances.draws.size();
 
   Modes result;
@@ -220,7 +219,7 @@ Modes find_modes(std::span<const LabelMatrix> chains) {
       weights[nearest(distances, tried, draw)] += 1.0 / static_cast<double>(used);
     if (silhouette < std::max(kLeastSilhouette, result.silhouette + 0.01)) continue;
     if (*std::min_element(weights.begin(), weights.end()) < kLeastWeight) continue;
-    if (!are_different(all, distances, tried)) continue;
+    if (!are_different(distances, tried)) continue;
     result.silhouette = silhouette;
     medoids = tried;
   }
@@ -230,7 +229,8 @@ Modes find_modes(std::span<const LabelMatrix> chains) {
     const std::size_t draw = distances.draws[medoids[k]];
     mode.chain = draw / per_chain;
     mode.draw = draw % per_chain;
-    mode.labels.assign(all[draw].begin(), all[draw].end());
+    const auto labels = distances.labels[medoids[k]];
+    mode.labels.assign(labels.begin(), labels.end());
     mode.clusters = canonicalize(mode.labels);
     mode.chain_weights.assign(chains.size(), 0.0);
   }

@@ -6,6 +6,7 @@
 #include "coppice/base/error.hpp"
 #include "coppice/base/math.hpp"
 #include "coppice/base/parallel.hpp"
+#include "coppice/cluster/draw_weights.hpp"
 #include "coppice/post/density_units.hpp"
 #include "coppice/post/draw_batches.hpp"
 #include "coppice/shape/contingency.hpp"
@@ -36,6 +37,7 @@ struct Overlap {
   struct Cell {
     std::size_t group;
     double count;
+    double share = 0.0;  // of the cluster
   };
   std::vector<Cell> cells;
   std::vector<std::size_t> begin;  // of each cluster's cells; one more than clusters
@@ -58,8 +60,11 @@ Overlap make_overlap(std::span<const Label> labels, std::size_t clusters, std::s
                           overlap.begin[cluster + 1] = overlap.cells.size();
                           overlap.size[cluster] += static_cast<double>(n);
                         });
-  for (std::size_t cluster = 0; cluster < clusters; ++cluster)
+  for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
     overlap.begin[cluster + 1] = std::max(overlap.begin[cluster + 1], overlap.begin[cluster]);
+    for (std::size_t cell = overlap.begin[cluster]; cell < overlap.begin[cluster + 1]; ++cell)
+      overlap.cells[cell].share = overlap.cells[cell].count / overlap.size[cluster];
+  }
   return overlap;
 }
 
@@ -100,44 +105,49 @@ void check_rows(const SavedRun& run, const Rows& rows) {
 }
 
 /// A row's sums over draws, each draw weighted by the density that it gives the row: p(group | row) is
-/// proportional to the sum over draws of p(row, group | draw).
+/// proportional to the sum over draws of p(row, group | draw). Densities are relative to a reference, the
+/// largest weight of a cluster so far.
 struct RowSums {
-  RunningLogSum density;
+  double log_reference = kMinusInfinity;
+  double density = 0.0;
 
-  /// Adds a draw that gives the row this log density; what an earlier draw's weight must be multiplied by,
-  /// and the weight of this one.
-  struct Weights {
+  /// Adds a draw under which the weights of clusters sum to this: what earlier draws must be multiplied by,
+  /// and its own weights.
+  struct Factors {
     double earlier;
     double own;
   };
-  Weights add(double log_density) {
-    const double before = density.largest;
-    density.add(log_density);
-    return {before == kMinusInfinity ? 0.0 : std::exp(before - density.largest),
-            std::exp(log_density - density.largest)};
+  Factors add(const RelativeSum& draw) {
+    Factors factors{1.0, 1.0};
+    if (draw.log_largest > log_reference) {
+      factors.earlier = std::exp(log_reference - draw.log_largest);
+      log_reference = draw.log_largest;
+    } else {
+      factors.own = std::exp(draw.log_largest - log_reference);
+    }
+    density = density * factors.earlier + draw.sum * factors.own;
+    return factors;
   }
+  double log_density() const { return density > 0.0 ? log_reference + std::log(density) : kMinusInfinity; }
 };
 
-/// One row under one draw.
-void add_draw(const Predictor& predictor, std::size_t level, const Overlap& overlap, const double* row,
-              std::span<double> weights, Prediction& prediction, RowSums& sums) {
-  const std::size_t clusters = predictor.clusters(level);
-  predictor.log_weights(row, level, weights);
-  const double largest = *std::max_element(weights.begin(), weights.end());
-  if (!(largest > kMinusInfinity)) return;
-  double total = 0.0;
-  for (double& value : weights) total += value = std::exp(value - largest);
-  const RowSums::Weights weight = sums.add(largest + std::log(total));
-  if (weight.earlier != 1.0) {
-    for (double& p : prediction.probabilities) p *= weight.earlier;
-    prediction.new_probability *= weight.earlier;
+/// One row under one draw; `weights` are the log weights of the clusters, of a new one, and pads of minus
+/// infinity.
+void add_draw(const Overlap& overlap, std::size_t clusters, std::span<double> weights, Prediction& prediction,
+              RowSums& sums) {
+  const RelativeSum draw = exponentiate(weights.data(), weights.size());
+  if (!(draw.log_largest > kMinusInfinity)) return;
+  const RowSums::Factors factors = sums.add(draw);
+  if (factors.earlier != 1.0) {
+    for (double& p : prediction.probabilities) p *= factors.earlier;
+    prediction.new_probability *= factors.earlier;
   }
   for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
-    const double share = weight.own * weights[cluster] / (total * overlap.size[cluster]);
+    const double weight = factors.own * weights[cluster];
     for (const Overlap::Cell& cell : overlap.of(cluster))
-      prediction.probabilities[cell.group] += share * cell.count;
+      prediction.probabilities[cell.group] += weight * cell.share;
   }
-  prediction.new_probability += weight.own * weights[clusters] / total;
+  prediction.new_probability += factors.own * weights[clusters];
 }
 
 /// The log of what the draws' weights of clusters sum to. One for each draw, except where the weights are
@@ -174,7 +184,7 @@ void finish(Prediction& prediction, const RowSums& sums, double log_draws) {
   } else {
     prediction.new_probability = 1.0;
   }
-  prediction.log_density = sums.density.value() - log_draws;
+  prediction.log_density = sums.log_density() - log_draws;
   prediction.entropy = entropy_of(prediction.probabilities, prediction.new_probability);
   const auto best = std::max_element(prediction.probabilities.begin(), prediction.probabilities.end());
   if (*best >= prediction.new_probability)
@@ -228,13 +238,18 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
                                  batch[d].predictor->clusters(options.level), consensus, groups);
     });
     parallel_for(chunks, options.threads, [&](std::size_t chunk) {
-      std::vector<double> weights;
-      const std::size_t end = std::min(rows.size(), (chunk + 1) * kRowsOfChunk);
+      AlignedVector weights;
+      const std::size_t begin = chunk * kRowsOfChunk;
+      const std::size_t count = std::min(rows.size() - begin, kRowsOfChunk);
       for (std::size_t d = 0; d < batch.size(); ++d) {
-        weights.resize(batch[d].predictor->clusters(options.level) + 1);
-        for (std::size_t i = chunk * kRowsOfChunk; i < end; ++i)
-          add_draw(*batch[d].predictor, options.level, overlaps[d], rows[i], weights, predictions[i],
-                   sums[i]);
+        const std::size_t clusters = batch[d].predictor->clusters(options.level);
+        const std::size_t stride = (clusters + kLanes) / kLanes * kLanes;
+        weights.assign(count * stride, kMinusInfinity);
+        batch[d].predictor->log_weights_of_rows({rows[begin], count * rows.width}, rows.width, options.level,
+                                                stride, weights);
+        for (std::size_t i = 0; i < count; ++i)
+          add_draw(overlaps[d], clusters, std::span(weights).subspan(i * stride, stride),
+                   predictions[begin + i], sums[begin + i]);
       }
     });
   });

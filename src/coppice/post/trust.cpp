@@ -95,8 +95,10 @@ Trust trust_of(const Analysis& analysis) {
   const SavedRun& run = analysis.run();
   if (analysis.is_greedy() || analysis.is_classifier() || analysis.partition_draws().empty()) return trust;
   trust.fit = check_fit(run);
-  for (const PartitionDraws& draws : analysis.partition_draws())
-    if (!draws.of_columns) trust.undecided.push_back({draws.where, undecided_pairs(draws)});
+  for (std::size_t i = 0; i < analysis.partition_draws().size(); ++i) {
+    const PartitionDraws& draws = analysis.partition_draws()[i];
+    if (!draws.of_columns) trust.undecided.push_back({draws.where, analysis.undecided_shares()[i]});
+  }
   for (const PartitionDraws& draws : analysis.partition_draws()) {
     Modes modes = find_modes(draws.chains);
     if (modes.modes.size() < 2) continue;

@@ -30,7 +30,10 @@ PartitionDraws empty_draws(std::size_t chains, std::vector<std::size_t> members)
 }
 
 void add_labels(PartitionDraws& draws, std::size_t chain, std::span<const Label> labels) {
-  for (const std::size_t member : draws.members) draws.chains[chain].values.push_back(labels[member]);
+  std::vector<Label>& values = draws.chains[chain].values;
+  const std::size_t begin = values.size();
+  values.resize(begin + draws.members.size());
+  for (std::size_t i = 0; i < draws.members.size(); ++i) values[begin + i] = labels[draws.members[i]];
 }
 
 std::vector<PartitionDraws> level_draws(const StoredDraws& stored) {

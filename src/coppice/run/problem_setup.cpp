@@ -281,10 +281,17 @@ std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, c
   constexpr std::size_t kBytesOfColumn = 12'000;
   const std::size_t columns = table.columns.size() * kBytesOfColumn;
   const std::size_t rows = setup.rows.cells.size() * sizeof(double);
-  const std::size_t block = sweeps_per_block(table.rows()) * table.rows() * setup.levels * sizeof(Label);
-  // Twice the cells: while the run file is made, table and rows are joined by the bytes that are written.
-  return 2 * cells + names + columns + rows +
-         config.chains * (setup.model->chain_bytes(setup.problem) + 3 * block);
+  const std::size_t most_draws = sweeps_per_block(table.rows());
+  const std::size_t kept_draws = config.is_until_trusted() ? most_draws : std::min(config.draws, most_draws);
+  const std::size_t block = kept_draws * table.rows() * setup.levels * sizeof(Label);
+  // The program with its libraries.
+  constexpr std::size_t kProgram = 18'000'000;
+  // The table is read and written before there are chains, and they need its rows alone: then it is freed.
+  const std::size_t while_written = 3 * cells + rows;
+  // One block of draws at a time is encoded and compressed.
+  const std::size_t while_drawn =
+      rows + config.chains * (setup.model->chain_bytes(setup.problem) + block) + 2 * block;
+  return kProgram + names + columns + std::max(while_written, while_drawn);
 }
 
 }  // namespace coppice

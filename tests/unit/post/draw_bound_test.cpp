@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "coppice/base/rng.hpp"
 #include "coppice/post/coclustering.hpp"
 #include "coppice/post/consensus.hpp"
@@ -25,6 +27,12 @@ LabelMatrix moved_draws(std::uint64_t seed, std::size_t rows, std::size_t draws,
   return matrix;
 }
 
+std::vector<std::size_t> all_of(const DrawSet& draws) {
+  std::vector<std::size_t> all(draws.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
 class DrawBoundOf : public testing::TestWithParam<Loss> {};
 
 TEST_P(DrawBoundOf, ExcludesNoDrawThatIsBetter) {
@@ -39,9 +47,13 @@ TEST_P(DrawBoundOf, ExcludesNoDrawThatIsBetter) {
       const double loss = expected_loss(matrix, draws[d], GetParam());
       for (const auto& [partition, clusters] :
            {std::pair(found.labels, found.clusters), std::pair(other, std::size_t{7})}) {
-        const std::vector<std::size_t> alive = draws_below_bound(draws, counts, matrix.draws(), GetParam(),
-                                                                 partition, clusters, loss * (1.0 + 1e-12));
+        const std::vector<std::size_t> alive =
+            draws_below_bound(draws, counts, matrix.draws(), GetParam(), partition, clusters,
+                              loss * (1.0 + 1e-12), all_of(draws));
         EXPECT_TRUE(std::count(alive.begin(), alive.end(), d) == 1) << "draw " << d << ", moved " << moved;
+        EXPECT_EQ(draws_below_bound(draws, counts, matrix.draws(), GetParam(), partition, clusters,
+                                    loss * (1.0 + 1e-12), {d}),
+                  std::vector{d});
       }
     }
   }
@@ -53,7 +65,7 @@ TEST_P(DrawBoundOf, ExcludesAllDrawsThatAreClearlyWorse) {
   const Consensus found = consensus(matrix, {.loss = GetParam()});
   EXPECT_GT(found.best_draw_loss, 1.2 * found.expected_loss);
   EXPECT_TRUE(draws_below_bound(draws, coclustering_counts(matrix), matrix.draws(), GetParam(), found.labels,
-                                found.clusters, found.expected_loss)
+                                found.clusters, found.expected_loss, all_of(draws))
                   .empty());
 }
 

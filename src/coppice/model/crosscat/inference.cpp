@@ -258,16 +258,21 @@ std::size_t chain_bytes(const Problem& problem) {
   constexpr std::size_t kRowsOfColumn = 3;
   const std::size_t of_columns =
       2 * family.bytes() + columns * (kObjectsOfColumn + kRowsOfColumn * rows * sizeof(double));
-  // Tables are a column's own as soon as it learns: in these two, in its view, and in views that it has left.
-  constexpr std::size_t kCopiesOfTables = 4;
   // As many views as the prior expects, one that ended, and one that is offered; each has room for all
-  // columns. Many columns tell nearly all rows apart.
-  const std::size_t slots = std::max<std::size_t>(16, std::min(2 * rows / 3, columns / 16));
+  // columns.
   const double alpha = options.alpha_columns.start();
   const auto views = static_cast<std::size_t>(3.0 + alpha * std::log1p(static_cast<double>(columns) / alpha));
-  const std::size_t of_view =
-      family.bytes() + 2 * family.hyper_size() * sizeof(double) + Clusters::bytes(family, rows, slots);
-  const std::size_t of_replica = of_columns + kCopiesOfTables * family.table_bytes() + views * of_view;
+  const std::size_t of_view = family.bytes() + 2 * family.hyper_size() * sizeof(double);
+  // Many columns tell nearly all rows apart, but only in the view that has most of them.
+  constexpr std::size_t kUsualSlots = 16;
+  const std::size_t most_slots = std::max(kUsualSlots, std::min(2 * rows / 3, columns / 16));
+  const std::size_t of_clusters = Clusters::bytes(family, rows, most_slots) +
+                                  (views - 1) * Clusters::bytes(family, rows, kUsualSlots);
+  // Tables are a column's own as soon as it learns, and each view that it has been in has a copy: in a long
+  // run about half of them.
+  const std::size_t copies_of_tables = 1 + views / 2;
+  const std::size_t of_replica =
+      of_columns + copies_of_tables * family.table_bytes() + views * of_view + of_clusters;
   return options.temperatures.size() * of_replica + of_columns + Relatives::bytes(columns);
 }
 

@@ -76,18 +76,34 @@ class ViewsPredictor final : public Predictor,
 
   std::size_t clusters(std::size_t) const override { return parts_[largest_].clusters; }
 
-  void log_weights(const double* row, std::size_t, std::span<double> out) const override {
+  void log_weights(const double* row, std::size_t level, std::span<double> out) const override {
+    log_weights_of_rows({row, place_of_.size()}, place_of_.size(), level, out.size(), out);
+  }
+  /// View after view, so that what a view knows of its clusters is at hand for all rows.
+  void log_weights_of_rows(std::span<const double> rows, std::size_t width, std::size_t, std::size_t stride,
+                           std::span<double> out) const override {
+    const std::size_t count = rows.size() / width;
+    const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
     Room room;
-    double others = 0.0;
+    AlignedVector others(padded, 0.0);
+    AlignedVector sums(padded, 1.0);  // of the weights of a view, relative to the largest
     for (std::size_t view = 0; view < parts_.size(); ++view) {
       if (view == largest_) continue;
-      parts_[view].weigh_clusters(row, room);
-      others += log_sum_exp_lanes(room.terms.data(), room.terms.size());
+      for (std::size_t i = 0; i < count; ++i) {
+        parts_[view].weigh_clusters(rows.data() + i * width, room);
+        const RelativeSum sum = relative_sum(room.terms.data(), room.terms.size());
+        others[i] += sum.log_largest;
+        sums[i] = sum.sum;
+      }
+      for (std::size_t i = 0; i < padded; i += kLanes)
+        store_lanes(others.data() + i, load_lanes(others.data() + i) + log(load_lanes(sums.data() + i)));
     }
     const Part& part = parts_[largest_];
-    part.weigh_clusters(row, room);
-    for (std::size_t cluster = 0; cluster <= part.clusters; ++cluster)
-      out[cluster] = room.terms[cluster] + others;
+    for (std::size_t i = 0; i < count; ++i) {
+      part.weigh_clusters(rows.data() + i * width, room);
+      for (std::size_t cluster = 0; cluster <= part.clusters; ++cluster)
+        out[i * stride + cluster] = room.terms[cluster] + others[i];
+    }
   }
 
   void cell_components(std::size_t row, std::size_t cell, std::vector<CellComponent>& out) const override {

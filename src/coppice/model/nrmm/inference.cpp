@@ -28,6 +28,7 @@
 #include "coppice/model/nrmm/published.hpp"
 #include "coppice/model/prior_counts.hpp"
 #include "coppice/model/state_header.hpp"
+#include "coppice/prior/cluster_count.hpp"
 
 namespace coppice::nrmm {
 namespace {
@@ -500,13 +501,29 @@ RowTree guide_of_chain(const Problem& problem, const StreamName& name) {
   return chain_guide(problem.parameters, *problem.family, *problem.rows, name, problem.stop).tree;
 }
 
+namespace {
+
+/// Lists double as they grow. What a process with a discount expects has no simple form: 256 slots are far
+/// more than most data ask for.
+std::size_t expected_slots(const Problem& problem) {
+  constexpr std::size_t kLeast = 16;
+  constexpr std::size_t kWithDiscount = 256;
+  const std::size_t rows = problem.rows->size();
+  const std::optional<Concentration> seating = row_seating(problem.parameters);
+  if (!seating) return std::min(rows, kWithDiscount);
+  const ClusterCountMoments moments = seating->is_learned() ? cluster_count_moments(seating->prior(), rows)
+                                                            : cluster_count_moments(seating->start(), rows);
+  return std::min(rows, kLeast + 2 * static_cast<std::size_t>(moments.mean));
+}
+
+}  // namespace
+
 std::size_t chain_bytes(const Problem& problem) {
-  // Labels, marginals of single rows, two tables by size, scratch lists of rows; 256 slots are far more than
-  // most data ask for.
+  // Labels, marginals of single rows, two tables by size, scratch lists of rows.
   const std::size_t rows = problem.rows->size();
   const Options options(problem.parameters, rows);
   if (options.is_data_parallel) return data_parallel_bytes(problem);
-  return Clusters::bytes(*problem.family, rows, std::min<std::size_t>(rows, 256)) +
+  return Clusters::bytes(*problem.family, rows, expected_slots(problem)) +
          rows * (3 * sizeof(double) + 10 * sizeof(std::uint32_t)) +
          (options.needs_guide() ? RowTree::bytes(rows) : 0) +
          (options.multiway_moves != 0 ? Multiway::bytes(*problem.family, rows) : 0) +

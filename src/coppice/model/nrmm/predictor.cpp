@@ -191,9 +191,13 @@ class MixturePredictor final : public Predictor,
 
   void log_weights(const double* row, std::size_t, std::span<double> out) const override {
     AlignedVector log_predictive;
-    cache_.log_predictives(row, log_predictive);
-    for (std::size_t cluster = 0; cluster <= clusters_; ++cluster)
-      out[cluster] = log_prior_[cluster] + log_predictive[cluster];
+    weigh_clusters(row, log_predictive, out.data());
+  }
+  void log_weights_of_rows(std::span<const double> rows, std::size_t width, std::size_t, std::size_t stride,
+                           std::span<double> out) const override {
+    AlignedVector log_predictive;
+    for (std::size_t i = 0; i * width < rows.size(); ++i)
+      weigh_clusters(rows.data() + i * width, log_predictive, out.data() + i * stride);
   }
 
  private:
@@ -207,6 +211,13 @@ class MixturePredictor final : public Predictor,
     return cluster == clusters_ ? empty_.data() : stats_.data() + cluster * family_->stats_size();
   }
   double* stats_of(std::size_t cluster) { return stats_.data() + cluster * family_->stats_size(); }
+
+  /// Log weights of the clusters and of a new one, with room for log predictives.
+  void weigh_clusters(const double* row, AlignedVector& log_predictive, double* out) const {
+    cache_.log_predictives(row, log_predictive);
+    for (std::size_t cluster = 0; cluster <= clusters_; ++cluster)
+      out[cluster] = log_prior_[cluster] + log_predictive[cluster];
+  }
 
   /// `others` has room for the statistics of a training row's cluster without the row.
   Context context_of(std::size_t component, std::vector<double>& others) const {
