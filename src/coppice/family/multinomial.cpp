@@ -226,7 +226,8 @@ class WordLikelihoods final : public Likelihoods {
     for (std::size_t j = 0; j < width_; ++j)
       for (std::size_t row = 0; row < count; row += kLanes) {
         const Lanes x = load_lanes(columns + j * kTileRows + row);
-        if (!any(x != 0.0)) continue;
+        const LanesInt is_used = x != 0.0;
+        if (!any(is_used)) continue;
         double* sums = out + row;
         for (std::size_t k = 0; k < clusters_; ++k, sums += kTileRows)
           store_lanes(sums, load_lanes(sums) + x * log_thetas_[j * clusters_ + k]);

@@ -34,9 +34,8 @@ TEST(DrawBits, SumsAreThoseOfCountedRows) {
         for (std::size_t b = 0; b < draws.size(); ++b) {
           if (!bits.suits(own, b)) continue;
           ++compared;
-          ASSERT_EQ(
-              bits.sum_over_cells(own, b, values),
-              counter.sum_over_cells(draws[a], draws.clusters(a), draws[b], draws.clusters(b), values));
+          ASSERT_EQ(bits.sum_over_cells(own, b, values),
+                    counter.sum_over_cells(draws[a], draws.clusters(a), draws[b], draws.clusters(b), values));
         }
       }
     }

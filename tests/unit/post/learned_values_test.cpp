@@ -19,14 +19,14 @@
 namespace coppice {
 namespace {
 
-constexpr std::size_t kRows = 120;
+constexpr std::size_t kTableRows = 120;
 
 /// Two groups: lengths about 20 and 60 (sd 3), a count about 1 and 12, a color; all cells are there unless
 /// `gaps`.
 std::string two_groups(double unit, bool gaps = false) {
   Stream stream({3, 0, 0}, Purpose::prior_data);
   std::string csv = "length,width,events,color\n";
-  for (std::size_t row = 0; row < kRows; ++row) {
+  for (std::size_t row = 0; row < kTableRows; ++row) {
     const bool second = row % 2 == 1;
     const double length = unit * ((second ? 60.0 : 20.0) + 3.0 * draw_normal(stream));
     const double width = (second ? 7.0 : 3.0) + draw_normal(stream);
@@ -102,7 +102,7 @@ TEST_F(LearnedValuesOfARun, LevelsHaveProbabilities) {
   std::string csv = "shape,size\n";
   Stream stream({6, 0, 0}, Purpose::prior_data);
   const char* const shapes[] = {"round", "square", "flat", "round"};
-  for (std::size_t row = 0; row < kRows; ++row)
+  for (std::size_t row = 0; row < kTableRows; ++row)
     csv +=
         fmt::format("{},{:.6f}\n", shapes[row % 4], 5.0 * static_cast<double>(row % 2) + draw_normal(stream));
   for (const std::string model : {"nrmm", "crosscat", "rbhmc"}) {
@@ -124,8 +124,8 @@ TEST_F(LearnedValuesOfARun, LevelsHaveProbabilities) {
 TEST_F(LearnedValuesOfARun, ProfilesHaveTheSpreadOfTheCluster) {
   const auto run = make_run(request_of(two_groups(1.0), "nrmm"));
   Labels truth;
-  for (std::size_t row = 0; row < kRows; ++row) truth.push_back(static_cast<Label>(row % 2));
-  const std::vector<double> sure(kRows, 1.0);
+  for (std::size_t row = 0; row < kTableRows; ++row) truth.push_back(static_cast<Label>(row % 2));
+  const std::vector<double> sure(kTableRows, 1.0);
   const std::vector<ClusterProfile> profiles = profile_clusters(*run, truth, sure, 0);
   for (const Trait& trait : profiles[1].traits)
     if (trait.column == "events") {

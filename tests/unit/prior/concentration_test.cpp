@@ -28,12 +28,12 @@ TEST(Concentration, TheTemperedUpdateAtPowerOneHasTheLawOfTheExactOne) {
   Stream stream({2, 0, 0}, Purpose::concentration);
   // Means of the logarithm by batches, whose spread is the error of the mean.
   const auto mean_and_error = [&](auto&& update) {
-    constexpr int kBatches = 40;
+    constexpr int kBatches = 40, kDrawsOfBatch = kDraws / kBatches;
     double value = 1.0, sum = 0.0, squares = 0.0;
     for (int batch = 0; batch < kBatches; ++batch) {
       double mean = 0.0;
-      for (int i = 0; i < kDraws / kBatches; ++i) mean += std::log(value = update(value));
-      mean /= kDraws / kBatches;
+      for (int i = 0; i < kDrawsOfBatch; ++i) mean += std::log(value = update(value));
+      mean /= kDrawsOfBatch;
       sum += mean;
       squares += mean * mean;
     }

@@ -266,8 +266,8 @@ std::size_t chain_bytes(const Problem& problem) {
   // Many columns tell nearly all rows apart, but only in the view that has most of them.
   constexpr std::size_t kUsualSlots = 16;
   const std::size_t most_slots = std::max(kUsualSlots, std::min(2 * rows / 3, columns / 16));
-  const std::size_t of_clusters = Clusters::bytes(family, rows, most_slots) +
-                                  (views - 1) * Clusters::bytes(family, rows, kUsualSlots);
+  const std::size_t of_clusters =
+      Clusters::bytes(family, rows, most_slots) + (views - 1) * Clusters::bytes(family, rows, kUsualSlots);
   // Tables are a column's own as soon as it learns, and each view that it has been in has a copy: in a long
   // run about half of them.
   const std::size_t copies_of_tables = 1 + views / 2;
