@@ -14,6 +14,9 @@ TEST(CloseNames, OneLetterAwayIsWhatWasMeant) {
   EXPECT_EQ(close_names("drws", kKnown), Names{"draws"});
   EXPECT_EQ(close_names("chain", kKnown), Names{"chains"});
   EXPECT_EQ(did_you_mean("truth", kKnown), "did you mean 'Truth'?");  // capitals do not count
+  EXPECT_EQ(close_names("dorp", kKnown), Names{"drop"});              // two letters exchanged
+  const Names commands{"fit", "tree"};
+  EXPECT_EQ(close_names("fti", commands), Names{"fit"});
 }
 
 TEST(CloseNames, FurtherAwayAllThatAreClose) {
