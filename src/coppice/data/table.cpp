@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "coppice/base/error.hpp"
 
@@ -29,7 +30,12 @@ std::string Column::text(std::size_t row) const {
   if (is_missing(cell)) return {};
   if (!levels.empty()) return levels.at(static_cast<std::size_t>(cell));
   std::array<char, 32> digits;
-  const std::to_chars_result result = std::to_chars(digits.data(), digits.data() + digits.size(), cell);
+  // 200000 is longer than 2e+05, but nobody writes an income like that.
+  constexpr double kMostWhole = 1e15;
+  const bool is_whole = std::abs(cell) < kMostWhole && cell == std::floor(cell);
+  const std::to_chars_result result =
+      std::to_chars(digits.data(), digits.data() + digits.size(), cell,
+                    is_whole ? std::chars_format::fixed : std::chars_format::general);
   return {digits.data(), result.ptr};
 }
 

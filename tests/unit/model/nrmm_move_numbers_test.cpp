@@ -2,6 +2,7 @@
 // makes no difference.
 #include <gtest/gtest.h>
 
+#include "coppice/base/error.hpp"
 #include "coppice/model/nrmm/move_numbers.hpp"
 #include "coppice/model/nrmm/options.hpp"
 #include "coppice/model/registry.hpp"
@@ -67,6 +68,14 @@ TEST(MoveNumbers, OfNeighborsAreHalfAScanUnlessGiven) {
     few.end_sweep(number);
   }
   EXPECT_EQ(few.in_sweep(GroupMove::neighbor), 0u);
+}
+
+TEST(MoveNumbers, ThatMayComeToNoneDoNotMakeAChainIrreducible) {
+  std::vector<std::string> settings = {"scan-every=0", "row-updates=0", "split-merge-moves=0",
+                                       "block-moves=0", "guided-split-moves=0"};
+  EXPECT_THROW(numbers_with(settings), Error);
+  settings.push_back("neighbor-moves=1");
+  EXPECT_EQ(numbers_with(settings).in_sweep(GroupMove::neighbor), 1u);
 }
 
 TEST(MoveNumbers, ThoseThatAreGivenStay) {

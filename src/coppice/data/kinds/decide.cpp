@@ -165,20 +165,20 @@ bool is_coded(const NumberColumn& column, std::span<const double> cells, const M
          evidence_against_counts(cells, m) > rules.code_evidence;
 }
 
-/// Few numbers with wide gaps between some of them (incomes by bracket, speeds of models on sale): every one
+/// Few numbers with wide gaps between most of them (incomes by bracket, speeds of models on sale): every one
 /// of them would be a cluster of measurements.
 bool is_bracketed(const NumberColumn& column, std::span<const double> cells, const Measure& m,
                   const KindRules& rules) {
-  return is_few(column, m, rules, rules.bracket_repeats) && has_empty_steps(m) &&
+  return is_few(column, m, rules, rules.bracket_repeats) && are_far_apart(cells, m) &&
          evidence_against_measurements(cells, m) > rules.code_evidence;
 }
 
 Decision decide_bracketed(const Measure& m) {
   Decision decision;
   decision.kind = Kind::category;
-  decision.reason = fmt::format("{} different numbers from {} to {}, most of them far apart", m.distinct,
-                                short_number(m.least), short_number(m.greatest));
-  decision.ambiguous = "brackets or settings; kind = \"real\" if they are amounts";
+  decision.reason = fmt::format("{} different numbers, most of them far apart, from {:.6g} to {:.6g}",
+                                m.distinct, m.least, m.greatest);
+  decision.ambiguous = "brackets or settings; kind = \"real\" if they are amounts or other numbers may come";
   return decision;
 }
 

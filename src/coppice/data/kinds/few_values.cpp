@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -161,8 +162,13 @@ double evidence_against_measurements(std::span<const double> cells, const Measur
   return penalized_as_categories(frequencies, m) - best;
 }
 
-bool has_empty_steps(const Measure& m) {
-  return m.gap > 0.0 && (m.greatest - m.least) / m.gap > static_cast<double>(m.distinct) - 0.5;
+bool are_far_apart(std::span<const double> cells, const Measure& m) {
+  constexpr double kWideGap = 1.5;  // times the smallest; less is rounding
+  const Frequencies frequencies = frequencies_of(cells);
+  std::size_t wide = 0;
+  for (auto at = frequencies.begin(); std::next(at) != frequencies.end(); ++at)
+    wide += std::next(at)->first - at->first > kWideGap * m.gap ? 1 : 0;
+  return 2 * wide > frequencies.size() - 1;
 }
 
 }  // namespace coppice

@@ -17,7 +17,8 @@ double evidence_against_counts(std::span<const double> cells, const Measure& m);
 /// of the numbers or (of positive ones) on the log scale.
 double evidence_against_measurements(std::span<const double> cells, const Measure& m);
 
-/// Whether steps of the smallest gap between the numbers leave places without any.
-bool has_empty_steps(const Measure& m);
+/// Whether most neighbors among the numbers are farther apart than the smallest gap. (Of a few tight groups
+/// most are not.)
+bool are_far_apart(std::span<const double> cells, const Measure& m);
 
 }  // namespace coppice

@@ -67,8 +67,11 @@ struct Options {
   /// Whether a sweep can reach every partition from every other.
   bool is_irreducible() const {
     if (is_data_parallel) return data_parallel.pairs != 0;
+    // Neighbor moves whose number follows from their work may come to none.
     return published || scan_every != 0 ||
-           row_updates + split_merge_moves + neighbor_moves + block_moves + guided_split_moves > 0;
+           row_updates + split_merge_moves + (adapts_neighbor_moves ? 0 : neighbor_moves) + block_moves +
+                   guided_split_moves >
+               0;
   }
   bool scans_at(std::uint64_t sweep) const { return scan_every != 0 && sweep % scan_every == 0; }
 };
