@@ -117,6 +117,25 @@ def test_what_cannot_be_done_is_refused(coppice, table):
     )
 
 
+def test_weights_of_one_are_no_weights(coppice):
+    rows = [line.rsplit(",", 1)[0] for line in COUNTS.splitlines()]
+    ones = coppice.write("ones.csv", f"{rows[0]},people\n" + "".join(f"{row},1\n" for row in rows[1:]))
+    plain = coppice.write("plain.csv", "\n".join(rows) + "\n")
+    result = coppice("fit", "nrmm", ones, "--weights", "people", *SHORT, "-o", "ones.coppice")
+    coppice("fit", "nrmm", plain, *SHORT, "-o", "plain.coppice")
+    assert "row weights" not in result.stderr
+    assert "weights" not in coppice.json("summary", "ones.coppice")
+
+    def drawn(name):
+        return coppice("export", name, "--what", "labels").stdout
+
+    assert drawn("ones.coppice") == drawn("plain.coppice")
+    coppice("ask", "anomalies", "ones.coppice")
+    for name in ("ones", "plain"):
+        coppice("update", f"{name}.coppice", plain, "--draws", 20, "-o", f"{name}_more.coppice")
+    assert drawn("ones_more.coppice") == drawn("plain_more.coppice")
+
+
 def test_questions_about_single_cells_refuse_weights(coppice, table):
     coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
     assert "fit without --weights" in coppice("ask", "depend", "run.coppice", code=78).stderr

@@ -172,9 +172,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
     setup->plan = plan_for(counted);
   }
   check_family(*setup->model, setup->plan);
-  // Weights of one are no weights.
-  setup->plan.has_copies = std::any_of(contents.copies().begin(), contents.copies().end(),
-                                       [](double copies) { return copies != 1.0; });
+  setup->plan.has_copies = contents.has_weights();
   setup->rows = encode(setup->plan, table, contents.copies());
   if (!setup->plan.blocks.front().spreads.empty())
     spread_rows(
