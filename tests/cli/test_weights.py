@@ -13,12 +13,22 @@ blue,round,5,2
 green,long,2,12
 green,long,3,18
 """
+NUMBERS = [(x, y, 1 + (x * y) % 5) for x in range(6) for y in (0, 1, 7, 8)]
+NUMBERS_TOTAL = sum(people for _, _, people in NUMBERS)
 SHORT = ("--warmup", 100, "--draws", 60, "--seed", 3)
 
 
 @pytest.fixture
 def table(coppice):
     return coppice.write("counts.csv", COUNTS)
+
+
+@pytest.fixture
+def numbers(coppice):
+    """Arguments that name a table of coarse numbers and its kinds."""
+    path = coppice.write("numbers.csv", "x,y,people\n" + "".join(f"{x},{y},{n}\n" for x, y, n in NUMBERS))
+    kinds = "".join(f'[[column]]\nname = "{name}"\nkind = "real"\n' for name in "xy")
+    return path, "--codebook", coppice.write("real.toml", kinds)
 
 
 def test_answers_say_that_weights_were_used(coppice, table):
@@ -87,16 +97,17 @@ def test_new_columns_have_the_cells_of_all_copies(coppice, model):
     assert abs(found - density("plain.coppice", "repeated_column.csv")) < 1e-6
 
 
-@pytest.mark.parametrize("model", ["nrmm", "crosscat"])
-def test_a_longer_run_is_the_same_run(coppice, table, model):
+@pytest.mark.parametrize("model", ["nrmm", "crosscat", "nhcm"])
+def test_a_longer_run_is_the_same_run(coppice, table, numbers, model):
     def labels(name):
         return coppice("export", name, "--what", "labels").stdout
 
-    coppice("fit", model, table, "--weights", "people", *SHORT, "-o", "whole.coppice")
-    coppice("fit", model, table, "--weights", "people", *SHORT[:2], "--draws", 20, *SHORT[4:], "-o", "part.coppice")
+    rows = numbers if model == "nhcm" else (table,)
+    coppice("fit", model, *rows, "--weights", "people", *SHORT, "-o", "whole.coppice")
+    coppice("fit", model, *rows, "--weights", "people", *SHORT[:2], "--draws", 20, *SHORT[4:], "-o", "part.coppice")
     coppice("resume", "part.coppice", "--draws", 60)
     assert labels("part.coppice") == labels("whole.coppice")
-    coppice("fit", model, table, "--drop", "people", *SHORT, "-o", "plain.coppice")
+    coppice("fit", model, *rows, "--drop", "people", *SHORT, "-o", "plain.coppice")
     assert labels("plain.coppice") != labels("whole.coppice")
 
 
@@ -117,6 +128,25 @@ def test_what_cannot_be_done_is_refused(coppice, table):
     )
 
 
+def test_weights_of_one_are_no_weights(coppice):
+    rows = [line.rsplit(",", 1)[0] for line in COUNTS.splitlines()]
+    ones = coppice.write("ones.csv", f"{rows[0]},people\n" + "".join(f"{row},1\n" for row in rows[1:]))
+    plain = coppice.write("plain.csv", "\n".join(rows) + "\n")
+    result = coppice("fit", "nrmm", ones, "--weights", "people", *SHORT, "-o", "ones.coppice")
+    coppice("fit", "nrmm", plain, *SHORT, "-o", "plain.coppice")
+    assert "row weights" not in result.stderr
+    assert "weights" not in coppice.json("summary", "ones.coppice")
+
+    def drawn(name):
+        return coppice("export", name, "--what", "labels").stdout
+
+    assert drawn("ones.coppice") == drawn("plain.coppice")
+    coppice("ask", "anomalies", "ones.coppice")
+    for name in ("ones", "plain"):
+        coppice("update", f"{name}.coppice", plain, "--draws", 20, "-o", f"{name}_more.coppice")
+    assert drawn("ones_more.coppice") == drawn("plain_more.coppice")
+
+
 def test_questions_about_single_cells_refuse_weights(coppice, table):
     coppice("fit", "nrmm", table, "--weights", "people", *SHORT, "-o", "run.coppice")
     assert "fit without --weights" in coppice("ask", "depend", "run.coppice", code=78).stderr
@@ -130,16 +160,11 @@ def test_bounds_are_told_per_copy(coppice, table, model, parts, unit):
     assert f"{bound:.3f} nats ({bound / parts:.4f} per {unit})" in coppice("summary", "run.coppice").stdout
 
 
-def test_two_levels_of_coarse_numbers(coppice):
+def test_two_levels_of_coarse_numbers(coppice, numbers):
     """Every question about sub-clusters of weighted rows of numbers has an answer."""
-    rows = [f"{x},{y},{1 + (x * y) % 5}" for x in range(6) for y in (0, 1, 7, 8)]
-    coppice.write("numbers.csv", "x,y,people\n" + "\n".join(rows) + "\n")
-    coppice.write("real.toml", "".join(f'[[column]]\nname = "{name}"\nkind = "real"\n' for name in "xy"))
-    total = sum(int(row.split(",")[2]) for row in rows)
-    arguments = ("--weights", "people", "--codebook", "real.toml", *SHORT)
-    result = coppice("fit", "nhcm", "numbers.csv", *arguments, "-o", "run.coppice")
-    assert f"24 rows of weight {total} in all" in result.stderr
-    assert coppice.json("summary", "run.coppice")["weights"]["total"] == float(total)
+    result = coppice("fit", "nhcm", *numbers, "--weights", "people", *SHORT, "-o", "run.coppice")
+    assert f"24 rows of weight {NUMBERS_TOTAL} in all" in result.stderr
+    assert coppice.json("summary", "run.coppice")["weights"]["total"] == float(NUMBERS_TOTAL)
     assert len(coppice("predict", "run.coppice", "numbers.csv").stdout.splitlines()) == 25
     for command in (("profile",), ("diagnose",), ("export", "--what", "labels"), ("report", "-o", "report.html")):
         coppice(command[0], "run.coppice", *command[1:])

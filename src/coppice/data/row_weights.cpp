@@ -1,6 +1,7 @@
 #include "coppice/data/row_weights.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include "coppice/base/error.hpp"
 
@@ -29,7 +30,9 @@ void check_weights(std::span<const double> weights, const std::string& what) {
 
 Table repeat_rows(const Table& table, std::span<const double> weights) {
   Table repeated;
+  const auto copies = static_cast<std::size_t>(std::accumulate(weights.begin(), weights.end(), 0.0));
   const auto repeat = [&](const auto& from, auto& to) {
+    to.reserve(copies);
     for (std::size_t row = 0; row < weights.size(); ++row)
       to.insert(to.end(), static_cast<std::size_t>(weights[row]), from[row]);
   };

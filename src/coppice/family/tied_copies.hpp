@@ -67,12 +67,17 @@ class TiedCopies final : public Family {
                                      std::size_t chunks, double* out) const override;
 
   std::unique_ptr<Family> clone() const override;
+  std::size_t bytes() const override { return cells_->bytes(); }
+  std::size_t table_bytes() const override { return cells_->table_bytes(); }
   std::size_t hyper_size() const override { return cells_->hyper_size(); }
   void get_hyper(double* values) const override { cells_->get_hyper(values); }
   void set_hyper(const double* values) override { cells_->set_hyper(values); }
   std::vector<std::string> hyper_names() const override { return cells_->hyper_names(); }
   double log_hyper_prior() const override { return cells_->log_hyper_prior(); }
   void draw_hyper_prior(Stream& stream) override { cells_->draw_hyper_prior(stream); }
+  void set_cell_hyper(std::size_t cell, const double* values) override {
+    cells_->set_cell_hyper(cell, values);
+  }
   void rebase(double* stats, const double* before) const override { cells_->rebase(stats + kCells, before); }
   std::unique_ptr<Family> with_independent_cells() const override;
   /// Of single rows: whoever asks for some cells by themselves counts the copies.

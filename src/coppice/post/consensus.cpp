@@ -215,6 +215,7 @@ class Search {
       if (4 * draws_.size() > 5 * size) samples.emplace_back(draws_, size);
     const std::span<const RepresentativeDraws> all_samples(samples);
     const auto small_samples = all_samples.first(std::min(kSmallSamples, samples.size()));
+    const auto large_samples = all_samples.subspan(small_samples.size());
     const auto is_excluded = [&](std::size_t d, std::span<const RepresentativeDraws> by) {
       const ComparedPartition draw = loss_.prepare(draws_[d], draws_.clusters(d));
       return std::any_of(by.begin(), by.end(), [&](const RepresentativeDraws& sample) {
@@ -228,7 +229,7 @@ class Search {
          draws_below_bound(draws_, counts_, given_.draws(), options_.loss, found.labels, found.clusters,
                            found.loss * (1.0 - 1e-9) - 1e-12, std::move(candidates))) {
       const auto labels = draws_[d];
-      if (is_excluded(d, all_samples)) continue;
+      if (is_excluded(d, large_samples)) continue;
       if (loss_(labels, draws_.clusters(d), best_.loss) >= best_.loss) continue;
       Candidate candidate = make_candidate(Labels(labels.begin(), labels.end()), loss_);
       result_.best_draw_loss = std::min(result_.best_draw_loss, candidate.loss);

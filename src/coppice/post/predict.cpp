@@ -33,40 +33,62 @@ std::size_t count_consensus_clusters(std::span<const Label> consensus, std::size
 }
 
 /// The cells of a draw's clusters against the groups, cluster after cluster.
-struct Overlap {
+class Overlap {
+ public:
   struct Cell {
     std::size_t group;
     double count;
     double share = 0.0;  // of the cluster
   };
-  std::vector<Cell> cells;
-  std::vector<std::size_t> begin;  // of each cluster's cells; one more than clusters
-  std::vector<double> size;        // of each cluster
+
+  Overlap() = default;
+  /// Every row counts once.
+  Overlap(std::span<const Label> labels, std::size_t clusters, std::span<const Label> consensus,
+          std::size_t groups)
+      : begin_(clusters + 1, 0) {
+    PairCounter counter;
+    counter.for_each_cell(labels, clusters, consensus, groups,
+                          [&](std::size_t cluster, std::size_t group, std::size_t n) {
+                            cells_.push_back({group, static_cast<double>(n)});
+                            begin_[cluster + 1] = cells_.size();
+                          });
+    for (std::size_t cluster = 0; cluster < clusters; ++cluster)
+      begin_[cluster + 1] = std::max(begin_[cluster + 1], begin_[cluster]);
+    find_shares();
+  }
+
+  /// Every row counts as its copies.
+  void count_copies(std::span<const Label> labels, std::span<const Label> consensus, const Rows& rows) {
+    for (Cell& cell : cells_) cell.count = 0.0;
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      const std::span<Cell> cells = cells_of(static_cast<std::size_t>(labels[row]));
+      const auto group = static_cast<std::size_t>(consensus[row]);
+      std::ranges::lower_bound(cells, group, {}, &Cell::group)->count += rows.copies_of(row);
+    }
+    find_shares();
+  }
 
   std::span<const Cell> of(std::size_t cluster) const {
-    return std::span(cells).subspan(begin[cluster], begin[cluster + 1] - begin[cluster]);
+    return std::span(cells_).subspan(begin_[cluster], begin_[cluster + 1] - begin_[cluster]);
   }
-};
+  double size(std::size_t cluster) const { return size_[cluster]; }
 
-Overlap make_overlap(std::span<const Label> labels, std::size_t clusters, std::span<const Label> consensus,
-                     std::size_t groups) {
-  Overlap overlap;
-  overlap.begin.assign(clusters + 1, 0);
-  overlap.size.assign(clusters, 0.0);
-  PairCounter counter;
-  counter.for_each_cell(labels, clusters, consensus, groups,
-                        [&](std::size_t cluster, std::size_t group, std::size_t n) {
-                          overlap.cells.push_back({group, static_cast<double>(n)});
-                          overlap.begin[cluster + 1] = overlap.cells.size();
-                          overlap.size[cluster] += static_cast<double>(n);
-                        });
-  for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
-    overlap.begin[cluster + 1] = std::max(overlap.begin[cluster + 1], overlap.begin[cluster]);
-    for (std::size_t cell = overlap.begin[cluster]; cell < overlap.begin[cluster + 1]; ++cell)
-      overlap.cells[cell].share = overlap.cells[cell].count / overlap.size[cluster];
+ private:
+  std::span<Cell> cells_of(std::size_t cluster) {
+    return std::span(cells_).subspan(begin_[cluster], begin_[cluster + 1] - begin_[cluster]);
   }
-  return overlap;
-}
+  void find_shares() {
+    size_.assign(begin_.size() - 1, 0.0);
+    for (std::size_t cluster = 0; cluster < size_.size(); ++cluster) {
+      for (const Cell& cell : of(cluster)) size_[cluster] += cell.count;
+      for (Cell& cell : cells_of(cluster)) cell.share = cell.count / size_[cluster];
+    }
+  }
+
+  std::vector<Cell> cells_;         // those of a cluster by ascending group
+  std::vector<std::size_t> begin_;  // of each cluster's cells; one more than clusters
+  std::vector<double> size_;        // of each cluster
+};
 
 /// log of a sum of exponentials that comes term by term.
 struct RunningLogSum {
@@ -194,7 +216,7 @@ void finish(Prediction& prediction, const RowSums& sums, double log_draws) {
 /// One training row under one draw.
 void add_membership(const Overlap& overlap, std::size_t cluster, bool all_of_its_group, Membership& row) {
   const auto own = static_cast<std::size_t>(row.cluster);
-  const double others = overlap.size[cluster] - 1.0;
+  const double others = overlap.size(cluster) - 1.0;
   if (others == 0.0) {
     (all_of_its_group ? row.probabilities[own] : row.alone) += 1.0;
     return;
@@ -234,8 +256,9 @@ std::vector<Prediction> predict(const SavedRun& run, const Rows& rows, std::span
     for (const TakenDraw& draw : batch) all_draws.add(*draw.predictor, options.level);
     std::vector<Overlap> overlaps(batch.size());
     parallel_for(batch.size(), options.threads, [&](std::size_t d) {
-      overlaps[d] = make_overlap(batch[d].labels.subspan((options.level - 1) * run.rows(), run.rows()),
-                                 batch[d].predictor->clusters(options.level), consensus, groups);
+      const auto labels = batch[d].labels.subspan((options.level - 1) * run.rows(), run.rows());
+      overlaps[d] = Overlap(labels, batch[d].predictor->clusters(options.level), consensus, groups);
+      if (run.setup().rows.has_copies) overlaps[d].count_copies(labels, consensus, run.setup().rows);
     });
     parallel_for(chunks, options.threads, [&](std::size_t chunk) {
       AlignedVector weights;
@@ -295,7 +318,7 @@ std::vector<Membership> membership(const LabelMatrix& draws, std::span<const Lab
   Labels labels(n);
   for (std::size_t d = 0; d < draws.draws(); ++d) {
     const std::size_t clusters = compact_labels(draws[d], labels);
-    const Overlap overlap = make_overlap(labels, clusters, consensus, groups);
+    const Overlap overlap(labels, clusters, consensus, groups);
     parallel_for((n + kTrainingRowsOfChunk - 1) / kTrainingRowsOfChunk, threads, [&](std::size_t chunk) {
       const std::size_t end = std::min(n, (chunk + 1) * kTrainingRowsOfChunk);
       for (std::size_t i = chunk * kTrainingRowsOfChunk; i < end; ++i)

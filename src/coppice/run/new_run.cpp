@@ -1,5 +1,6 @@
 #include "coppice/run/new_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "coppice/base/error.hpp"
@@ -9,6 +10,16 @@
 #include "coppice/model/registry.hpp"
 
 namespace coppice {
+namespace {
+
+/// Weights of one everywhere are no weights.
+bool has_repeated_rows(const Table& weights) {
+  return std::ranges::any_of(weights.columns, [](const Column& column) {
+    return std::ranges::any_of(column.values, [](double copies) { return copies != 1.0; });
+  });
+}
+
+}  // namespace
 
 void set_run_length(RunConfig& config, const Settings& given) {
   const ParameterValues run(run_parameters(), given);
@@ -44,7 +55,7 @@ RunContents contents_of(RunConfig config, Dataset data) {
   contents.table = std::move(data.table);
   contents.truth = std::move(data.truth);
   contents.labels = std::move(data.labels);
-  contents.weights = std::move(data.weights);
+  if (has_repeated_rows(data.weights)) contents.weights = std::move(data.weights);
   contents.data_digest = std::move(data.digest);
   const bool repeats = contents.has_weights() && (contents.config.standardize || contents.config.pca != 0);
   Table repeated = repeats ? repeat_rows(contents.table, contents.copies()) : Table();

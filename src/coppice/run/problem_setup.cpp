@@ -172,9 +172,7 @@ std::unique_ptr<ProblemSetup> set_up_problem(const RunContents& contents, const 
     setup->plan = plan_for(counted);
   }
   check_family(*setup->model, setup->plan);
-  // Weights of one are no weights.
-  setup->plan.has_copies = std::any_of(contents.copies().begin(), contents.copies().end(),
-                                       [](double copies) { return copies != 1.0; });
+  setup->plan.has_copies = contents.has_weights();
   setup->rows = encode(setup->plan, table, contents.copies());
   if (!setup->plan.blocks.front().spreads.empty())
     spread_rows(
@@ -281,17 +279,23 @@ std::size_t estimate_bytes(const ProblemSetup& setup, const RunConfig& config, c
   constexpr std::size_t kBytesOfColumn = 12'000;
   const std::size_t columns = table.columns.size() * kBytesOfColumn;
   const std::size_t rows = setup.rows.cells.size() * sizeof(double);
+  // The scale of a column is that of all rows that weights stand for, which are repeated to find it.
+  const std::size_t repeated = setup.rows.has_copies
+                                   ? static_cast<std::size_t>(setup.rows.copies()) *
+                                         (table.columns.size() * sizeof(double) + sizeof(std::string))
+                                   : 0;
   const std::size_t most_draws = sweeps_per_block(table.rows());
   const std::size_t kept_draws = config.is_until_trusted() ? most_draws : std::min(config.draws, most_draws);
   const std::size_t block = kept_draws * table.rows() * setup.levels * sizeof(Label);
   // The program with its libraries.
   constexpr std::size_t kProgram = 18'000'000;
   // The table is read and written before there are chains, and they need its rows alone: then it is freed.
+  const std::size_t while_set_up = cells + repeated + rows;
   const std::size_t while_written = 3 * cells + rows;
   // One block of draws at a time is encoded and compressed.
   const std::size_t while_drawn =
       rows + config.chains * (setup.model->chain_bytes(setup.problem) + block) + 2 * block;
-  return kProgram + names + columns + std::max(while_written, while_drawn);
+  return kProgram + names + columns + std::max({while_set_up, while_written, while_drawn});
 }
 
 }  // namespace coppice

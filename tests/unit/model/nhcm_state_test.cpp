@@ -175,6 +175,42 @@ TEST(NhcmState, RowsThatComeAndGoLeaveNoTrace) {
   }
 }
 
+/// What is left of a sub-cluster without the copies of a row is what there is without the row, however far
+/// out it is.
+TEST(NhcmState, WeightsOfCopiesAreThoseFromOutside) {
+  constexpr std::size_t kRows = 20;
+  constexpr std::size_t kRow = kRows - 1;
+  for (const double far : {0.0, 1e3, 1e5, 1e7})
+    for (const std::size_t count : {2u, 50u}) {
+      NhcmModel model = small_nhcm_model(kRows, 3, false);
+      model.rows.row(kRow).array() += far;
+      std::vector<std::size_t> copies(kRows, 1);
+      copies[kRow] = count;
+      copies[2] = 4;
+      const NhcmProblem problem(model, copies);
+      const TwoLevelCrp prior = problem.prior();
+      Labels both(2 * kRows, 0);
+      for (std::size_t row = 0; row < kRows; ++row) both[kRows + row] = row % 3 == 0 ? 0 : 1;
+      const auto weights_of_row = [&] {
+        nhcm::State state(problem.family, problem.rows, prior, model.spread);
+        state.assign({both.data(), kRows}, {both.data() + kRows, kRows});
+        AlignedVector weights(state.options());
+        state.log_conditional(kRow, weights.data());
+        return weights;
+      };
+      const AlignedVector inside = weights_of_row();
+      both[kRow] = both[kRows + kRow] = nhcm::State::kNone;
+      const AlignedVector outside = weights_of_row();
+      ASSERT_EQ(inside.size(), outside.size());
+      for (std::size_t slot = 0; slot < inside.size(); ++slot) {
+        if (outside[slot] == kMinusInfinity)
+          EXPECT_EQ(inside[slot], kMinusInfinity);
+        else
+          EXPECT_NEAR(inside[slot], outside[slot], 1e-6) << far << " " << count;
+      }
+    }
+}
+
 /// A row that all but makes up its cluster: its own weights must not be what rounding has left.
 TEST(NhcmState, WeightsOfAFarRow) {
   for (const bool nested : {false, true}) {

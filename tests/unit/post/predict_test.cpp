@@ -47,7 +47,8 @@ struct ByDefinition {
 ByDefinition predict_by_definition(const SavedRun& run, const double* row, std::span<const Label> labels,
                                    double alpha, std::span<const Label> consensus, std::size_t groups) {
   const Family& family = *run.setup().plan.family;
-  const double n = static_cast<double>(labels.size());
+  const Rows& training = run.setup().rows;
+  const double n = training.copies();
   const auto ratio = [&](std::vector<double> stats) {
     const double before = family.log_marginal(stats.data());
     family.add(stats.data(), row);
@@ -55,11 +56,12 @@ ByDefinition predict_by_definition(const SavedRun& run, const double* row, std::
   };
   ByDefinition result;
   result.groups.assign(groups, 0.0);
-  result.new_probability = alpha / (n + alpha) * ratio(stats_of(family, run.setup().rows, labels, -1));
+  result.new_probability = alpha / (n + alpha) * ratio(stats_of(family, training, labels, -1));
   result.density = result.new_probability;
-  // Every training row brings an equal part of its cluster's weight to its own group.
+  // Every copy of a training row brings an equal part of its cluster's weight to its own group.
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double part = ratio(stats_of(family, run.setup().rows, labels, labels[i])) / (n + alpha);
+    const double part =
+        training.copies_of(i) * ratio(stats_of(family, training, labels, labels[i])) / (n + alpha);
     result.density += part;
     result.groups[static_cast<std::size_t>(consensus[i])] += part;
   }
@@ -155,6 +157,30 @@ TEST_F(PredictTest, BinaryRowsAgreeWithAllPartitions) {
 TEST_F(PredictTest, RealRowsAgreeWithAllPartitionsWithAlphaLearned) {
   const auto run = make_run({.csv = kFiveReal, .chains = 1, .draws = test::scaled(20'000)});
   expect_exact(*run, new_rows(*run, "x,y\n-2.0,0.1\n0.0,\n8.0,-5.0\n"), {});
+}
+
+TEST_F(PredictTest, GroupsShareAClusterByTheCopiesOfTheirRows) {
+  const auto run = make_run({.csv = "a,b,c,people\n1,1,0,1000\n1,1,1,1\n0,0,1,1\n1,0,0,30\n0,1,1,2\n",
+                             .weights = "people",
+                             .parameters = {{"alpha", Setting::number(0.8)}}});
+  const Labels consensus{0, 1, 1, 0, 1};
+  const Rows rows = new_rows(*run, "a,b,c\n1,1,0\n0,0,1\n");
+  const std::vector<Prediction> predictions = predict(*run, rows, consensus);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    double density = 0.0;
+    double fresh = 0.0;
+    std::vector<double> groups(2, 0.0);
+    run->for_each_draw(0, [&](const SavedDraw& saved) {
+      const ByDefinition one =
+          predict_by_definition(*run, rows[k], saved.labels, saved.traces[kAlphaTrace], consensus, 2);
+      density += one.density;
+      fresh += one.density * one.new_probability;
+      for (std::size_t g = 0; g < 2; ++g) groups[g] += one.density * one.groups[g];
+    });
+    EXPECT_NEAR(predictions[k].new_probability, fresh / density, 1e-9);
+    for (std::size_t g = 0; g < 2; ++g)
+      EXPECT_NEAR(predictions[k].probabilities[g], groups[g] / density, 1e-9) << "row " << k;
+  }
 }
 
 TEST_F(PredictTest, ProbabilitiesSumToOneAndNameTheLargest) {

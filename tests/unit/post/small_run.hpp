@@ -19,6 +19,7 @@ struct SmallRun {
   std::string csv;  // with a header; the column "id" names the rows
   std::string family = "auto";
   std::string codebook = "";  // TOML
+  std::string weights = "";   // the column of row weights
   Settings parameters = {};
   std::size_t chains = 2;
   std::size_t warmup = 50;
@@ -51,11 +52,13 @@ class RunTest : public testing::Test {
     ReadOptions options;
     if (request.csv.starts_with("id,")) options.id = "id";
     if (!request.codebook.empty()) options.codebook = &codebook;
+    options.weights = request.weights;
     Dataset data = read_dataset_bytes(request.csv, "data.csv", options);
     adopt_kinds(data.table, data.codebook, request.family);
     contents.input_codebook = data.codebook;
     contents.codebook = data.codebook;
     contents.table = std::move(data.table);
+    contents.weights = std::move(data.weights);
     contents.transform =
         to_json(fit_transform(contents.table, request.standardize, request.pca, contents.codebook));
     const auto setup = set_up_problem(contents);
@@ -88,7 +91,7 @@ inline std::vector<double> stats_of(const Family& family, const Rows& rows, std:
   std::vector<double> stats(family.stats_size());
   family.clear(stats.data());
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (labels[i] == label) family.add(stats.data(), rows[i]);
+    if (labels[i] == label) family.add_copies(stats.data(), rows[i], rows.copies_of(i));
   return stats;
 }
 

@@ -75,6 +75,27 @@ TEST(MemoryEstimate, ChainsAndTableAreNotThereAtOnce) {
   EXPECT_GT(estimate(40, 100), estimate(40, 1)) << "a block of draws is kept until it is written";
 }
 
+TEST(MemoryEstimate, CountsTheRowsThatWeightsStandFor) {
+  constexpr std::size_t kRows = 2000;
+  constexpr std::size_t kColumns = 10;
+  constexpr double kWeight = 400.0;
+  RunContents contents = contents_of("nrmm", Kind::binary, kRows, kColumns, 1, 1);
+  const double without = megabytes(contents);
+  contents.weights.columns.push_back({"people", Kind::count, std::vector<double>(kRows, kWeight), {}});
+  const double repeated_cells = kWeight * kRows * kColumns * sizeof(double) / 1e6;
+  const double names = kWeight * kRows * sizeof(std::string) / 1e6;
+  EXPECT_GT(megabytes(contents), repeated_cells);
+  EXPECT_LT(megabytes(contents), without + repeated_cells + names) << "chains hold no repeated rows";
+}
+
+TEST(MemoryEstimate, OfChainsIsNotLessForRowsWithWeights) {
+  RunContents contents = contents_of("crosscat", Kind::binary, 300, 400, 2, 5);
+  contents.config.hyper = kFixedHyper;
+  const double without = megabytes(contents);
+  contents.weights.columns.push_back({"people", Kind::count, std::vector<double>(300, 2.0), {}});
+  EXPECT_GE(megabytes(contents), without);
+}
+
 TEST(MemoryEstimate, OfCrosscatGrowsWithColumnsAndViews) {
   const double narrow = megabytes(contents_of("crosscat", Kind::binary, 300, 400, 2, 5));
   const double wide = megabytes(contents_of("crosscat", Kind::binary, 300, 1600, 2, 5));

@@ -111,13 +111,28 @@ TEST(RowWeights, OfOneAreNoWeights) {
     std::fill(ones.weights.columns[0].values.begin(), ones.weights.columns[0].values.end(), 1.0);
     Dataset none = data_for(model);
     none.weights = {};
-    FitRequest without = weighted_request(model, std::move(none));
-    without.reading.weights.clear();
-    const std::string drawn = draws_of(weighted_request(model, std::move(ones)));
-    EXPECT_FALSE(drawn.empty());
-    EXPECT_EQ(drawn, draws_of(std::move(without))) << model;
-    EXPECT_NE(drawn, draws_of(weighted_request(model, data_for(model)))) << model;
+    for (const std::string hyper : {kFixedHyper, kLearnedHyper}) {
+      const auto request_for = [&](const Dataset& data) {
+        FitRequest request = weighted_request(model, data);
+        request.hyper = hyper;
+        return request;
+      };
+      FitRequest without = request_for(none);
+      without.reading.weights.clear();
+      const std::string drawn = draws_of(request_for(ones));
+      EXPECT_FALSE(drawn.empty());
+      EXPECT_EQ(drawn, draws_of(std::move(without))) << model << " " << hyper;
+      EXPECT_NE(drawn, draws_of(request_for(data_for(model)))) << model << " " << hyper;
+    }
   }
+}
+
+TEST(RowWeights, OfOneRefuseNothing) {
+  Dataset ones = weighted_data();
+  std::fill(ones.weights.columns[0].values.begin(), ones.weights.columns[0].values.end(), 1.0);
+  EXPECT_FALSE(weighted_contents(ones, "nrmm").has_weights());
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(ones, "nrmm", {"process=\"ngg\""})), "");
+  EXPECT_EQ(why_weights_are_refused(weighted_contents(ones, "rbhmc")), "");
 }
 
 TEST(RowWeights, AreKeptWithTheRun) {

@@ -10,6 +10,7 @@
 #include "coppice/family/tied_copies.hpp"
 
 namespace coppice::bhcc {
+
 CrossPredictive::View::View(const Family& table_family, const Rows& table, std::vector<std::size_t> cells,
                             double alpha_rows)
     : columns(std::move(cells)),

@@ -86,9 +86,8 @@ void check_given(const Settings& given) {
 
 std::string refuses_weights(const ParameterValues& parameters) {
   if (parameters.choice("auxiliary") == "prior")
-    return "takes no row weights with --auxiliary prior, which seats the copies of a row one by one: leave "
-           "it "
-           "out";
+    return "takes no row weights with --auxiliary prior, which seats the copies of a row one by one: "
+           "leave it out";
   return {};
 }
 

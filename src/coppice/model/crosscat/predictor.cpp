@@ -195,8 +195,8 @@ class ViewsPredictor final : public Predictor,
   /// One view of the draw.
   struct Part {
     std::vector<std::size_t> cells;  // ascending
-    std::unique_ptr<Family>
-        family;  // of these; statistics count the copies of rows, new rows are single ones
+    // Of these. Statistics count the copies of rows, new rows are single ones.
+    std::unique_ptr<Family> family;
     std::size_t clusters = 0;
     std::vector<double> stats;  // of the clusters and, behind them, of a new one
     AlignedVector log_prior;    // of the same, and pads of minus infinity

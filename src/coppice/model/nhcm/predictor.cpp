@@ -45,7 +45,7 @@ class NestedGaussianPredictor final : public StatsPredictor, public LeaveOneOut 
   void set_draw(std::span<const Label> labels, std::span<const double> traces,
                 std::string_view payload) override {
     set_hyper(read_learned(payload, family_->hyper_size(), 0).hyper);
-    evidence_.adopt(*family_);
+    if (family_->hyper_size() != 0) evidence_.adopt(*family_);
     const std::size_t rows = rows_->size();
     const std::span<const Label> clusters = labels.first(rows);
     const std::span<const Label> subs = labels.subspan(rows, rows);

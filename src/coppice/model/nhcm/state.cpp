@@ -265,20 +265,25 @@ void State::add_row(std::size_t row, Label sub) {
 
 void State::remove_row(std::size_t row) {
   const Label sub = sub_of_[row];
-  double* stats = mutable_sub(sub);
-  const std::size_t d = evidence_.dimension();
-  // Diagonal entries of the scatter before, for the digits that are left.
-  scratch_.resize(d);
-  const auto diagonal = [&](std::size_t j) { return 1 + d + j * d - (j * j - j) / 2; };
-  for (std::size_t j = 0; j < d; ++j) scratch_[j] = stats[diagonal(j)];
   const std::uint32_t copies = copies_of(row);
-  evidence_.moments().remove(stats, (*data_)[row], copies);
+  const bool has_digits = subtract(mutable_sub(sub), row);
   sub_of_[row] = kNone;
   counts_[index(cluster_of(sub))].rows -= copies;
   sub_sizes_[index(sub)] -= copies;
   if (sub_sizes_[index(sub)] == 0) return close_sub(sub);
+  if (!has_digits) recompute_sub(sub);
+}
+
+bool State::subtract(double* sub, std::size_t row) const {
+  const std::size_t d = evidence_.dimension();
+  // Diagonal entries of the scatter before, for the digits that are left.
+  scratch_.resize(d);
+  const auto diagonal = [&](std::size_t j) { return 1 + d + j * d - (j * j - j) / 2; };
+  for (std::size_t j = 0; j < d; ++j) scratch_[j] = sub[diagonal(j)];
+  evidence_.moments().remove(sub, (*data_)[row], copies_of(row));
   for (std::size_t j = 0; j < d; ++j)
-    if (scratch_[j] > kLostDigits * (stats[diagonal(j)] + evidence_.scale(j, j))) return recompute_sub(sub);
+    if (scratch_[j] > kLostDigits * (sub[diagonal(j)] + evidence_.scale(j, j))) return false;
+  return true;
 }
 
 void State::recompute_sub(Label sub) {

@@ -123,6 +123,9 @@ class State {
   void clear_slots();
   void add_row(std::size_t row, Label sub);
   void remove_row(std::size_t row);
+  /// Takes the row with its copies out of the statistics of its sub-cluster. False: it has taken the digits
+  /// of what is left with it.
+  [[nodiscard]] bool subtract(double* sub, std::size_t row) const;
   void recompute_sub(Label sub);
   /// All that follows from the statistics of its sub-clusters.
   void refresh(Label cluster);
@@ -132,8 +135,11 @@ class State {
   /// log_conditional of a row with several copies.
   void weigh_copies(std::size_t row, double open_shift, double* out) const;
   void own_weights(std::size_t row, double open_shift, double* out) const;
-  /// The same with everything computed afresh, for a row that dominates its cluster, or has several copies.
-  void own_weights_afresh(std::size_t row, double open_shift, double* out) const;
+  /// scratch_sub_ = the statistics of the row's sub-cluster without it, from the other rows.
+  void gather_rest(std::size_t row) const;
+  /// own_weights with a factorization of its own, for a row that dominates its cluster, or has several
+  /// copies. scratch_sub_ holds what is left of its sub-cluster.
+  void own_weights_beside_rest(std::size_t row, double open_shift, double* out) const;
 
   const Gaussian* family_;
   const Rows* data_;

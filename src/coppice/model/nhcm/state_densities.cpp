@@ -48,10 +48,13 @@ void State::weigh_copies(std::size_t row, double open_shift, double* out) const 
       out[sub] = density(sub_stats(sub)) + prior_->log_join(sub_sizes_[index(sub)], counts, copies);
   }
   if (own == kNone) return;
-  if (counts_[index(cluster_of(own))].rows == copies)
+  if (counts_[index(cluster_of(own))].rows == copies) {
     out[own] = out[openings_[index(cluster_of(own))]] = kMinusInfinity;
-  else
-    own_weights_afresh(row, open_shift, out);
+    return;
+  }
+  scratch_sub_.assign(sub_stats(own), sub_stats(own) + sub_size_);
+  if (!subtract(scratch_sub_.data(), row)) gather_rest(row);
+  own_weights_beside_rest(row, open_shift, out);
 }
 
 // The densities in the row's own cluster, with the row left out: every slot of it changes. Psi without the
@@ -144,7 +147,10 @@ void State::own_weights(std::size_t row, double open_shift, double* out) const {
     if (first == 0) {
       entry_ratio = ratio[0];
       kept = 1.0 - entry_ratio * square[0];
-      if (!(kept > kLeastKept)) return own_weights_afresh(row, open_shift, out);
+      if (!(kept > kLeastKept)) {
+        gather_rest(row);
+        return own_weights_beside_rest(row, open_shift, out);
+      }
       constant = evidence_.log_step(counts.rows) - 0.5 * (log_determinant_[index(cluster)] + std::log(kept));
     }
     const Lanes distance = square + (entry_ratio / kept) * product * product;
@@ -160,7 +166,15 @@ void State::own_weights(std::size_t row, double open_shift, double* out) const {
   }
 }
 
-void State::own_weights_afresh(std::size_t row, double open_shift, double* out) const {
+void State::gather_rest(std::size_t row) const {
+  scratch_sub_.resize(sub_size_);
+  evidence_.moments().clear(scratch_sub_.data());
+  for (std::size_t other = 0; other < rows(); ++other)
+    if (sub_of_[other] == sub_of_[row] && other != row)
+      evidence_.moments().add(scratch_sub_.data(), (*data_)[other], copies_of(other));
+}
+
+void State::own_weights_beside_rest(std::size_t row, double open_shift, double* out) const {
   const Label own = sub_of_[row];
   const Label cluster = cluster_of(own);
   const Label opening = openings_[index(cluster)];
@@ -170,11 +184,6 @@ void State::own_weights_afresh(std::size_t row, double open_shift, double* out) 
   counts.rows -= copies;
   const std::uint32_t left = sub_sizes_[index(own)] - copies;
   if (left == 0) --counts.subclusters;
-  scratch_sub_.resize(sub_size_);
-  evidence_.moments().clear(scratch_sub_.data());
-  for (std::size_t other = 0; other < rows(); ++other)
-    if (sub_of_[other] == own && other != row)
-      evidence_.moments().add(scratch_sub_.data(), (*data_)[other], copies_of(other));
   scratch_.resize(cluster_size_);
   evidence_.clear(scratch_.data());
   if (left != 0) evidence_.take_in(scratch_.data(), scratch_sub_.data());

@@ -186,8 +186,7 @@ void check_given(const Settings& given) {
   if (has(kExpectClusters) && text("process", "dp") == "ngg")
     fail(ErrorCode::configuration,
          "--expect-clusters is for the Dirichlet process; with --process ngg the discount matters as much: "
-         "give "
-         "--alpha-prior and --sigma-prior");
+         "give --alpha-prior and --sigma-prior");
   if (has("sigma") && has("sigma-prior"))
     fail(ErrorCode::configuration,
          "--sigma fixes the discount and --sigma-prior learns it: give one of them");
