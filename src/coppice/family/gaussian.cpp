@@ -28,10 +28,11 @@ Gaussian::Gaussian(std::vector<double> prior_mean, double mean_strength, double 
       k0_(mean_strength),
       dof_(dof),
       scale_(scale.begin(), scale.end()),
-      empty_(stats_size(), 0.0) {
+      empty_(stats_size(), 0.0),
+      largest_(largest) {
   set_factor(empty_.data(), scale_);
   empty_[kStrength] = k0_;
-  for (std::size_t n = 0; n <= largest; ++n) {
+  for (std::size_t n = 0; n <= std::min(largest, kMostTabled); ++n) {
     gamma_step_.push_back(log_gamma_step(static_cast<double>(n)));
     constant_step_.push_back(log_constant_step(static_cast<double>(n), k0_ + static_cast<double>(n)));
     constant_.push_back(log_constant(static_cast<double>(n)));

@@ -116,6 +116,8 @@ class Gaussian final : public Family, public RowBatches {
   std::vector<double> unpack(const double* stats) const;  // Lambda, row-major
   void set_factor(double* stats, const std::vector<double>& lambda) const;
   void adopt_prior();  // everything below `learned_` from what it says
+  // A few million rows or more are in few clusters, whose constants are computed when they are wanted.
+  static constexpr std::size_t kMostTabled = 131'072;
   void fill_tables();
   // With at least this many columns, matrices are large enough for blocked products.
   static constexpr std::size_t kWide = 16;
@@ -132,7 +134,8 @@ class Gaussian final : public Family, public RowBatches {
   double k0_, dof_;
   std::vector<double> scale_;
   std::vector<double> empty_;                                  // statistics of no rows
-  std::vector<double> constant_, constant_step_, gamma_step_;  // by n
+  std::size_t largest_;                                        // cluster that there can be
+  std::vector<double> constant_, constant_step_, gamma_step_;  // by n, of clusters that can be many
   std::vector<GaussianMoments> moments_;                       // scratch of update_hyper
   std::vector<double> current_, previous_, previous_scale_;  // learned values, those before, and their scale
 };

@@ -30,9 +30,10 @@ Gaussian::Gaussian(std::vector<double> means, std::vector<double> sds, std::size
       dof_(0.0),
       scale_(d_ * d_),
       empty_(stats_size(), 0.0),
-      constant_(largest + 1),
-      constant_step_(largest + 1),
-      gamma_step_(largest + 1) {
+      largest_(largest),
+      constant_(std::min(largest, kMostTabled) + 1),
+      constant_step_(constant_.size()),
+      gamma_step_(constant_.size()) {
   adopt_prior();
 }
 
@@ -231,9 +232,8 @@ void Gaussian::merge_wide(double* stats, const double* other) const {
 
 std::unique_ptr<Family> Gaussian::with_independent_cells() const {
   constexpr double kShape = 4.0;
-  const std::size_t largest = constant_.size() - 1;
-  const auto gammas = std::make_shared<const HalfStepGammas>(kShape, largest);
-  const auto unions = std::make_shared<const NormalGammaTable>(k0_, kShape, largest);
+  const auto gammas = std::make_shared<const HalfStepGammas>(kShape, largest_);
+  const auto unions = std::make_shared<const NormalGammaTable>(k0_, kShape, largest_);
   std::vector<GaussianDiagonalCell> cells;
   for (std::size_t j = 0; j < d_; ++j) {
     // The same expected variance: half the column's standard deviation where the prior is learned, whatever

@@ -31,6 +31,10 @@ void ProductPartition::set_discount(double sigma) {
   }
 }
 
+double ProductPartition::log_rising(std::size_t n) const {
+  return log_gamma(static_cast<double>(n) - discount_) - log_gamma(1.0 - discount_);
+}
+
 ProductPartition::LogKappas ProductPartition::log_kappas(std::span<const std::uint32_t> sizes) const {
   LogKappas sums;
   for (const std::uint32_t size : sizes) {

@@ -21,11 +21,14 @@ class ProductPartition {
   std::span<const double> log_join_table() const { return log_join_; }
   /// log kappa(1): the weight of opening a cluster.
   double log_open() const { return log_open_; }
-  /// log kappa(n), n >= 1.
-  double log_kappa(std::size_t n) const { return log_open_ + log_rising_[n]; }
+  /// log kappa(n), n >= 1, of any size.
+  double log_kappa(std::size_t n) const {
+    return log_open_ + (n < log_rising_.size() ? log_rising_[n] : log_rising(n));
+  }
   double discount() const { return discount_; }
 
  protected:
+  /// Clusters of at most so many rows have log_join.
   explicit ProductPartition(std::size_t rows);
   void set_log_open(double log_open) { log_open_ = log_open; }
   /// 0 <= sigma < 1; costs O(rows) if the value is new.
@@ -38,6 +41,8 @@ class ProductPartition {
   LogKappas log_kappas(std::span<const std::uint32_t> sizes) const;
 
  private:
+  double log_rising(std::size_t n) const;
+
   double discount_ = 0.0;
   double log_open_ = 0.0;
   std::vector<double> log_join_;

@@ -32,6 +32,12 @@ TEST(Crp, SumsToOne) {
     }
 }
 
+TEST(Crp, ClustersLargerThanItsTablesHaveTheSameTerms) {
+  const Crp small(0.8, 10), large(0.8, 100'000);
+  for (const std::size_t n : {1u, 10u, 11u, 12u, 1'000u, 100'000u})
+    EXPECT_NEAR(small.log_kappa(n), large.log_kappa(n), 1e-9 * (1.0 + std::abs(large.log_kappa(n)))) << n;
+}
+
 TEST(Crp, SequentialFormIsTheProductForm) {
   const double alpha = 0.8;
   const std::size_t rows = 7;

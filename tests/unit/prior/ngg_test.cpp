@@ -88,11 +88,14 @@ TEST(Ngg, JointWithUIntegratesToThePartition) {
 TEST(Ngg, WeightsAreRatiosOfKappa) {
   Ngg ngg(2.0, 0.3, 100'000);
   ngg.set(2.0, 0.3, -1.2);
+  Ngg small(2.0, 0.5, 10);  // whose tables end before these sizes
+  small.set(2.0, 0.3, -1.2);
   EXPECT_NEAR(ngg.log_open(), std::log(2.0 * 0.3 * (1.0 + std::exp(-1.2))), 1e-14);
   for (const std::size_t n : {1u, 2u, 17u, 99'999u}) {
     EXPECT_NEAR(ngg.log_join(n), std::log(static_cast<double>(n) - 0.3), 1e-14);
     const double rising = log_gamma(static_cast<double>(n) - 0.3) - log_gamma(0.7);
     EXPECT_NEAR(ngg.log_kappa(n), ngg.log_open() + rising, 1e-12 * std::max(1.0, std::abs(rising)));
+    EXPECT_NEAR(small.log_kappa(n), ngg.log_kappa(n), 1e-12 * std::max(1.0, std::abs(rising)));
   }
 }
 

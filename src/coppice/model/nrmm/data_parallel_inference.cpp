@@ -31,6 +31,10 @@ constexpr StateHeader kDrawHeader("nrdd", 1);
 constexpr std::size_t kStartRows = 10'000;
 constexpr std::uint64_t kStartSweeps = 50;
 
+/// Terms of clusters of at most so many rows are tabled: the memory of the driver does not grow with the
+/// rows.
+constexpr std::size_t kMostTabled = 131'072;
+
 class DataParallelSampler final : public Inference,
                                   public ParameterDraws,
                                   public UsesEngine,
@@ -45,7 +49,7 @@ class DataParallelSampler final : public Inference,
         family_(own_family_ ? *own_family_ : *problem.family),
         hyper_(family_.hyper_size()),
         filled_(family_, *problem.rows),
-        process_(make_process(problem.parameters, rows_)),
+        process_(make_process(problem.parameters, std::min(rows_, kMostTabled))),
         blocks_(family_, own_family_.get(), filled_, options_.data_parallel.block_size, problem.part),
         sampler_(family_, process_->law(), blocks_, rows_, options_.data_parallel),
         traces_(trace_table(problem.parameters)) {}
