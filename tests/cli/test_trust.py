@@ -119,8 +119,9 @@ def test_rows_that_cannot_be_placed(coppice):
     rng = np.random.default_rng(2)
     groups = [center + 0.9 * rng.normal(size=14) for center in (-2.0, 2.0)]
     rows = np.concatenate([*groups, [0.0, 0.05, -0.05, 0.1]])
-    coppice.write("u.csv", "x\n" + "".join(f"{value}\n" for value in rows))
-    coppice("fit", "nrmm", "u.csv", "--warmup", 300, "--draws", 500, "-o", "u.coppice", "-q")
+    sides = ["left" if value < 0 else "right" for value in rows]
+    coppice.write("u.csv", "x,side\n" + "".join(f"{x},{side}\n" for x, side in zip(rows, sides, strict=True)))
+    coppice("fit", "nrmm", "u.csv", "--truth", "side", "--warmup", 300, "--draws", 500, "-o", "u.coppice", "-q")
     dear = ("--cost-ratio", 3)
     hidden = coppice.json("summary", "u.coppice", *dear)["consensus"][0]
     shown = coppice.json("summary", "u.coppice", *dear, "--assign-all")["consensus"][0]
@@ -134,6 +135,16 @@ def test_rows_that_cannot_be_placed(coppice):
     assert all(float(rows[name]["confidence"]) < 0.5 for name in hidden["unassigned"])
     text = coppice("export", "u.coppice", "--what", "consensus", *dear, "--assign-all").stdout
     assert "-1" not in {row["cluster"] for row in csv.DictReader(io.StringIO(text))}
+    sentence = f"{hidden['clusters']} clusters and {len(hidden['unassigned'])} unassigned row"
+    assert sentence in coppice("summary", "u.coppice", *dear).stdout
+    scored, all_scored = (
+        coppice.json("score", "u.coppice", *dear, *flags)["scores"][0]["levels"][0] for flags in ((), ("--assign-all",))
+    )
+    assert scored["clusters"] == hidden["clusters"] and scored["unassigned"] == len(hidden["unassigned"])
+    assert all_scored["clusters"] == shown["clusters"] and all_scored["unassigned"] == 0
+    assert scored["ari"] == all_scored["ari"]
+    for flags, lines in ((), 1), (("--assign-all",), 0):
+        assert coppice("score", "u.coppice", *dear, *flags).stdout.count("\nunassigned ") == lines
 
 
 def test_levels_and_views_have_traces_of_their_own(coppice):

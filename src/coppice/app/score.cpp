@@ -8,6 +8,7 @@
 #include "coppice/app/classify.hpp"
 #include "coppice/app/hierarchy_text.hpp"
 #include "coppice/app/text_table.hpp"
+#include "coppice/base/counted.hpp"
 #include "coppice/base/error.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/ascii_tree.hpp"
@@ -63,15 +64,46 @@ std::vector<std::size_t> largest(const std::vector<std::size_t>& sizes, std::siz
   return places;
 }
 
-/// Clusters against classes; of many the largest, so that lines stay readable.
-std::string cross_table_text(const SavedRun& run, std::size_t level, std::span<const Label> labels,
-                             const CrossTable& table, const std::string& truth, const Context& context) {
+/// Rows of these clusters by class, and those without a class: a line for one cluster, or for several together.
+struct CrossLine {
+  std::string name;
+  std::vector<std::size_t> counts;
+  std::size_t unknown = 0;
+};
+
+void add_cluster(CrossLine& line, const CrossTable& table, std::size_t cluster) {
+  line.counts.resize(table.classes.size());
+  for (std::size_t c = 0; c < line.counts.size(); ++c) line.counts[c] += table.counts[cluster][c];
+  line.unknown += table.unknown[cluster];
+}
+
+/// Clusters against classes; of many the largest, so that lines stay readable. Unassigned rows share a line.
+std::string cross_table_text(const SavedRun& run, std::size_t level, const Consensus& estimate,
+                             const std::vector<bool>& unassigned, const CrossTable& table,
+                             const std::string& truth, const Context& context) {
   constexpr std::size_t kMostClusters = 40;
   constexpr std::size_t kMostClasses = 12;
   constexpr std::size_t kNameWidth = 34;
   const std::vector<std::size_t> classes = largest(table.class_sizes(), kMostClasses);
-  const std::vector<std::size_t> clusters = largest(cluster_sizes(labels), kMostClusters);
-  const std::vector<ClusterName> names = name_level(run, level, labels);
+  const std::vector<bool> alone = clusters_of_rows(estimate, unassigned);
+  const std::vector<ClusterName> names = name_level(run, level, estimate.labels);
+  std::vector<std::size_t> sizes = cluster_sizes(estimate.labels);
+  CrossLine together;
+  together.name = "unassigned";
+  for (std::size_t cluster = 0; cluster < sizes.size(); ++cluster) {
+    if (!alone[cluster]) continue;
+    add_cluster(together, table, cluster);
+    sizes[cluster] = 0;
+  }
+  const auto shown = sizes.size() - static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), 0));
+  std::vector<CrossLine> rows;
+  for (const std::size_t cluster : largest(sizes, std::min(shown, kMostClusters))) {
+    const std::string number = cluster_number(run, {level, static_cast<Label>(cluster)});
+    CrossLine& line = rows.emplace_back();
+    line.name = fmt::format("{} {}", number, names[cluster].name);
+    add_cluster(line, table, cluster);
+  }
+  if (!together.counts.empty()) rows.push_back(std::move(together));
   const bool has_unknown =
       std::any_of(table.unknown.begin(), table.unknown.end(), [](std::size_t n) { return n > 0; });
   const bool has_more = classes.size() < table.classes.size();
@@ -80,33 +112,32 @@ std::string cross_table_text(const SavedRun& run, std::size_t level, std::span<c
   if (has_more) heads.push_back(fmt::format("{} more", table.classes.size() - classes.size()));
   if (has_unknown) heads.emplace_back("unknown");
   std::vector<std::vector<std::string>> lines{heads};
-  for (const std::size_t cluster : clusters) {
-    std::vector<std::string> line{fit_to_width(
-        fmt::format("{} {}", cluster_number(run, {level, static_cast<Label>(cluster)}), names[cluster].name),
-        kNameWidth)};
-    const std::vector<std::size_t>& counts = table.counts[cluster];
-    std::size_t rest = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  for (const CrossLine& row : rows) {
+    std::vector<std::string> line{fit_to_width(row.name, kNameWidth)};
+    const auto add_count = [&line](std::size_t count) {
+      line.push_back(count == 0 ? "." : fmt::format("{}", count));
+    };
+    std::size_t rest = std::accumulate(row.counts.begin(), row.counts.end(), std::size_t{0});
     for (const std::size_t c : classes) {
-      line.push_back(counts[c] == 0 ? "." : fmt::format("{}", counts[c]));
-      rest -= counts[c];
+      add_count(row.counts[c]);
+      rest -= row.counts[c];
     }
-    if (has_more) line.push_back(rest == 0 ? "." : fmt::format("{}", rest));
-    if (has_unknown)
-      line.push_back(table.unknown[cluster] == 0 ? "." : fmt::format("{}", table.unknown[cluster]));
+    if (has_more) add_count(rest);
+    if (has_unknown) add_count(row.unknown);
     lines.push_back(std::move(line));
   }
   TextTable aligned(std::vector<std::size_t>(heads.size()));
   for (std::vector<std::string>& line : lines) aligned.add(std::move(line));
   std::string text = "\n" + aligned.text(context);
-  if (clusters.size() < table.counts.size())
-    text += fmt::format("and {} smaller clusters (--json has all)\n", table.counts.size() - clusters.size());
+  if (shown > kMostClusters)
+    text += fmt::format("and {} (--json has all)\n", counted(shown - kMostClusters, "smaller cluster"));
   return text;
 }
 
 struct ScoreArguments {
   std::string path, data, labels_file;
   std::vector<std::string> truth;
-  EstimateFlags selecting;
+  PlacementFlags selecting;
 };
 
 int score_run(const ScoreArguments& arguments, const Context& context) {
@@ -129,6 +160,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
     const Column column = truth_column(run, truth);
     const Labels known = known_labels(column);
     std::string tables;
+    bool has_unassigned = false;
     ordered_json levels = ordered_json::array();
     text += context.bold(fmt::format("{:<24}{:>6}{:>10}{:>8}{:>8}{:>8}{:>8}{:>16}\n",
                                      fmt::format("against {}", truth), "level", "clusters", "F", "ARI", "NMI",
@@ -147,18 +179,26 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
       const double count = static_cast<double>(draws.draws());
       mean /= count;
       const double sd = std::sqrt(std::max(0.0, squares / count - mean * mean));
+      const std::vector<bool> unassigned = arguments.selecting.unassigned(estimate);
+      const auto alone =
+          static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
+      has_unassigned = has_unassigned || alone > 0;
       ordered_json entry{{"level", level}};
       entry.update(to_json(scores));
+      entry["clusters"] = scores.clusters - alone;
+      entry["unassigned"] = alone;
       entry["draws_ari_mean"] = mean;
       entry["draws_ari_sd"] = sd;
       const CrossTable table = cross_table(column, estimate.labels);
       entry["table"] = to_json(table);
-      tables += cross_table_text(run, level, estimate.labels, table, truth, context);
+      tables += cross_table_text(run, level, estimate, unassigned, table, truth, context);
       levels.push_back(entry);
       text += fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level,
-                          scores.clusters, scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
+                          scores.clusters - alone, scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
     }
     answer.push_back({{"truth", truth}, {"levels", levels}});
+    if (has_unassigned)
+      text += context.dim("Unassigned rows are not counted as clusters; every score takes each as a group of its own.\n");
     text += tables;
   }
   ordered_json scores{{"model", run.model().name},

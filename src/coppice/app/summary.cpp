@@ -92,14 +92,6 @@ std::string join_names(const std::vector<std::string>& names, std::size_t width)
   return fit_to_width(text, width);
 }
 
-/// Which clusters of an estimate are single rows that cannot be placed.
-std::vector<bool> unassigned_clusters(const Consensus& estimate, const std::vector<bool>& unassigned) {
-  std::vector<bool> clusters(estimate.clusters, false);
-  for (std::size_t row = 0; row < unassigned.size(); ++row)
-    if (unassigned[row]) clusters[static_cast<std::size_t>(estimate.labels[row])] = true;
-  return clusters;
-}
-
 ordered_json bound_json(const Analysis& analysis, const BallBound& bound) {
   ordered_json answer{{"clusters", bound.clusters}, {"distance", bound.distance}};
   constexpr std::size_t kMostRows = 2000;  // whose labels are given
@@ -111,7 +103,7 @@ ordered_json consensus_json(const Analysis& analysis, const Consensus& estimate,
                             const std::vector<ClusterProfile>& profiles, const std::vector<bool>& unassigned,
                             const std::optional<BallBounds>& bounds) {
   ordered_json clusters = ordered_json::array();
-  const std::vector<bool> left_out = unassigned_clusters(estimate, unassigned);
+  const std::vector<bool> left_out = clusters_of_rows(estimate, unassigned);
   ordered_json alone = ordered_json::array();
   for (std::size_t row = 0; row < unassigned.size(); ++row)
     if (unassigned[row]) alone.push_back(analysis.run().table().row_ids[row]);
@@ -148,7 +140,7 @@ std::string title_of(const ClusterProfile& profile) {
 void print_clusters(const Analysis& analysis, const Consensus& estimate,
                     const std::vector<ClusterProfile>& profiles, const std::vector<bool>& unassigned,
                     const Context& context, std::string& text) {
-  const std::vector<bool> left_out = unassigned_clusters(estimate, unassigned);
+  const std::vector<bool> left_out = clusters_of_rows(estimate, unassigned);
   text += context.bold(fmt::format("{:>7} {:>6} {:>10}  {}\n", "cluster", "rows", "confidence",
                                    "what makes it different / members"));
   for (const ClusterProfile& profile : profiles) {
@@ -403,7 +395,7 @@ void summarize_flat(const Analysis& analysis, const PlacementFlags& selecting, c
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
   text += "\n\n";
   if (!counts.front().prior.shares.empty()) text += counts_text(counts.front(), context) + "\n";
-  text += partition_sentence(estimate, request) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
+  text += partition_sentence(estimate, request, unassigned) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
   print_clusters(analysis, estimate, profiles, unassigned, context, text);
   const std::vector<ColumnSeparation> columns = column_separation(analysis);
   for (const ColumnSeparation& column : columns) answer["column_separation"].push_back(to_json(column));

@@ -314,6 +314,13 @@ std::vector<bool> unassigned_rows(const Consensus& estimate) {
   return unassigned;
 }
 
+std::vector<bool> clusters_of_rows(const Consensus& estimate, const std::vector<bool>& rows) {
+  std::vector<bool> clusters(estimate.clusters, false);
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (rows[row]) clusters[static_cast<std::size_t>(estimate.labels[row])] = true;
+  return clusters;
+}
+
 Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options) {
   if (draws.rows == 0 || draws.draws() == 0) fail(ErrorCode::usage, "consensus: there are no draws");
   check_options(options);

@@ -56,6 +56,8 @@ struct Consensus {
 /// Rows that cannot be placed: singletons of the estimate that are singletons in less than half of the draws,
 /// so that no cluster takes them and they are not clusters either.
 std::vector<bool> unassigned_rows(const Consensus& estimate);
+/// Which clusters of the estimate have one of these rows.
+std::vector<bool> clusters_of_rows(const Consensus& estimate, const std::vector<bool>& rows);
 
 /// Computes the point estimate. Error{usage} if there are no rows or no draws.
 Consensus consensus(const LabelMatrix& draws, const ConsensusOptions& options = {});

@@ -128,7 +128,7 @@ class Builder {
 
   void join_clusters(Selection selection) {
     const Consensus& estimate = tree_.levels.front().estimate;
-    tree_.sentence = partition_sentence(estimate, selection);
+    tree_.sentence = partition_sentence(estimate, selection, unassigned_rows(estimate));
     const std::size_t clusters = estimate.clusters;
     std::vector<std::vector<std::uint32_t>> members(clusters);
     std::vector<std::uint32_t> cluster_of_row;

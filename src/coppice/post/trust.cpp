@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "coppice/base/counted.hpp"
 #include "coppice/data/text.hpp"
 
 namespace coppice {
@@ -31,14 +33,14 @@ const PartitionDraws& worst_partitions(const Analysis& analysis) {
 }
 
 /// The point estimate of these partitions: that of the level, or of the members alone.
-Labels estimate_of(const Analysis& analysis, const PartitionDraws& draws) {
-  if (!analysis.run().model().has_views()) return analysis.consensus(draws.level, Selection::kVi).labels;
+std::optional<Consensus> estimate_of(const Analysis& analysis, const PartitionDraws& draws) {
+  if (!analysis.run().model().has_views()) return analysis.consensus(draws.level, Selection::kVi);
   const std::size_t total = draws.of_columns ? analysis.run().table().columns.size() : analysis.run().rows();
-  if (draws.members.size() != total || total > kMostEstimateMembers) return {};
+  if (draws.members.size() != total || total > kMostEstimateMembers) return std::nullopt;
   LabelMatrix all{total, {}};
   for (const LabelMatrix& chain : draws.chains)
     all.values.insert(all.values.end(), chain.values.begin(), chain.values.end());
-  return coppice::consensus(all).labels;
+  return coppice::consensus(all);
 }
 
 std::string cause_of(const SavedRun& run, const ChainAgreement& agreement) {
@@ -67,14 +69,14 @@ std::string cause_of(const SavedRun& run, const ChainAgreement& agreement) {
 std::vector<std::string> safe_to_use(const ChainAgreement& agreement) {
   std::vector<std::string> safe;
   const char* clusters = agreement.of_columns ? "views" : "clusters";
-  const char* things = agreement.of_columns ? "columns" : "rows";
+  const char* thing = agreement.of_columns ? "column" : "row";
   std::vector<std::string> named;
   std::size_t agreeing = 0;
   for (const ClusterByChain& cluster : agreement.clusters) {
     if (!cluster.agrees) continue;
     ++agreeing;
     if (named.size() < kNamedClusters)
-      named.push_back(fmt::format("{} ({} {})", cluster.cluster, cluster.size, things));
+      named.push_back(fmt::format("{} ({})", cluster.cluster, counted(cluster.size, thing)));
   }
   if (agreeing > 0)
     safe.push_back(
@@ -116,8 +118,11 @@ Trust trust_of(const Analysis& analysis) {
   agreement.level = worst.level;
   agreement.of_columns = worst.of_columns;
   compare_pairs(worst, kShownPairs, agreement);
-  if (const Labels labels = estimate_of(analysis, worst); !labels.empty())
-    agreement.clusters = compare_clusters(worst, labels);
+  if (const std::optional<Consensus> estimate = estimate_of(analysis, worst)) {
+    const std::vector<bool> alone = clusters_of_rows(*estimate, unassigned_rows(*estimate));
+    for (const ClusterByChain& cluster : compare_clusters(worst, estimate->labels))
+      if (!alone[cluster.cluster]) agreement.clusters.push_back(cluster);
+  }
   const double need = needed_effective_draws(run.config().chains);
   for (const TraceSummary& trace : analysis.traces())
     if (!trace.constant && trace.rhat <= kRhatLimit && std::min(trace.ess_bulk, trace.ess_tail) >= need)
