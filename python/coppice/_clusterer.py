@@ -232,14 +232,15 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         -------
         rows : DataFrame or ndarray of shape (n_samples, n_features)
             A frame of pandas or polars if the estimator was fitted to one, else an array. After `coppice.open`: a
-            frame of pandas if a column has texts.
+            frame of pandas if a column has texts or dates.
         """
         check_is_fitted(self, "run_")
         columns = self.run_.sample(n_samples, random_state)
-        return table_in_type_of(self._input_package_name(), columns)
+        units = {column["name"]: column["unit"] for column in self.run_.columns}
+        return table_in_type_of(self._input_package_name(), columns, units)
 
     def _input_package_name(self) -> str:
-        default = "pandas" if any(_has_texts(column) for column in self.run_.columns) else "numpy"
+        default = "pandas" if any(column["unit"] or _has_texts(column) for column in self.run_.columns) else "numpy"
         return getattr(self, "_input_package", default)
 
     def predict_proba(self, X: Any, level: int = 1) -> np.ndarray:

@@ -162,7 +162,7 @@ class Run:
 
     @property
     def columns(self) -> list[dict[str, Any]]:
-        """Name, kind and levels of each column as it is modeled."""
+        """Name, kind, levels and unit (what the numbers of dates and times count) of each column as it is modeled."""
         return self._once("columns", self._native.columns)
 
     @property
@@ -267,7 +267,8 @@ class Run:
         return self._once("imputed", self._native.imputed)
 
     def sample(self, rows: int = 100, seed: int = 1) -> dict[str, list[Any]]:
-        """New rows drawn from the posterior predictive, by column: numbers in the units of the data, levels as texts."""
+        """New rows drawn from the posterior predictive, by column: numbers in the units of the data, levels and dates as
+        texts."""
         if rows < 1:
             raise ValueError(f"rows must be at least 1, not {rows}")
         return {name: cells for name, _, cells in self._native.sample(int(rows), int(seed), 0)}

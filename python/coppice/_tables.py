@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,8 @@ def _in_type_of(value: Any, series: Any) -> Any:
 
 
 def _like(value: Any, known: list[Any]) -> Any:
+    if known and isinstance(known[0], (dt.date, dt.time)):
+        return _moment_like(value, known[0])
     if not isinstance(value, str):
         return round(value) if known and all(isinstance(cell, (int, np.integer)) for cell in known) else value
     for cell in known:
@@ -142,8 +145,26 @@ def _like(value: Any, known: list[Any]) -> Any:
     return value
 
 
-def table_in_type_of(package: str, columns: dict[str, list[Any]]) -> Any:
-    """Columns as a frame of a package: pandas, polars, or else an array of numbers."""
+def _moments(cells: list[Any], unit: str | None) -> list[Any]:
+    if unit is None:
+        return cells
+    kind = dt.time if unit == "seconds since midnight" else dt.datetime
+    return [None if cell is None else kind.fromisoformat(cell) for cell in cells]
+
+
+def _moment_like(text: str, known: Any) -> Any:
+    """A date or time that is written in UTC as the known one is: of its type and in its zone."""
+    moment = type(known).fromisoformat(text)
+    if getattr(known, "tzinfo", None) is None:
+        return moment
+    return moment.replace(tzinfo=dt.timezone.utc).astimezone(known.tzinfo)
+
+
+def table_in_type_of(package: str, columns: dict[str, list[Any]], units: dict[str, str | None]) -> Any:
+    """Columns as a frame of a package: pandas, polars, or else an array of numbers. Those with a unit of dates or times
+    have texts, of which a frame has moments."""
+    if package != "numpy":
+        columns = {name: _moments(cells, units[name]) for name, cells in columns.items()}
     if package == "polars":
         import polars as pl
 

@@ -79,7 +79,7 @@ std::string predict_cells(const Run& run, const std::vector<std::string>& column
   });
 }
 
-/// Columns of a table: cells in the units of the data, of binary and category columns texts; None is missing.
+/// Columns of a table: cells in the units of the data, levels and dates as texts; None is missing.
 nb::list table_columns(const Table& table) {
   nb::list list;
   for (const Column& column : table.columns) {
@@ -90,6 +90,8 @@ nb::list table_columns(const Table& table) {
         cells.append(nb::none());
       else if ((column.kind == Kind::binary || column.kind == Kind::category) && level < column.levels.size())
         cells.append(column.levels[level]);
+      else if (column.dates)
+        cells.append(column.number_text(value));
       else
         cells.append(value);
     }

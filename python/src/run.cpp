@@ -80,6 +80,7 @@ nb::list column_list(const Table& table) {
     entry["name"] = column.name;
     entry["kind"] = std::string(kind_name(column.kind));
     entry["levels"] = column.levels;
+    entry["unit"] = column.dates ? nb::cast(text::to_text(*column.dates)) : nb::none();
     list.append(entry);
   }
   return list;
@@ -393,20 +394,23 @@ std::string report_text(const Run& run, const std::string& select) {
 nb::list to_list(const Imputation& imputation) {
   nb::list list;
   for (const ImputedCell& cell : imputation.cells) {
+    // What fills the cell: a number, a date, or the text of a level.
+    const Column& column = imputation.completed.columns[cell.column];
+    const auto number = [&column](double value) {
+      return column.dates && !is_missing(value) ? nb::cast(column.number_text(value)) : nb::cast(value);
+    };
     nb::dict entry;
     entry["row"] = cell.row;
-    entry["column"] = imputation.completed.columns[cell.column].name;
-    entry["mean"] = cell.mean;
+    entry["column"] = column.name;
+    entry["mean"] = number(cell.mean);
     entry["sd"] = cell.sd;
-    entry["median"] = cell.median;
-    entry["low"] = cell.low;
-    entry["high"] = cell.high;
+    entry["median"] = number(cell.median);
+    entry["low"] = number(cell.low);
+    entry["high"] = number(cell.high);
     entry["mode"] = cell.level;
     entry["probability"] = cell.probability;
-    // What fills the cell: a number, or the text of a level.
-    const Column& column = imputation.completed.columns[cell.column];
     if (cell.probabilities.empty() || column.levels.empty())
-      entry["value"] = column.values[cell.row];
+      entry["value"] = number(column.values[cell.row]);
     else
       entry["value"] = cell.level;
     list.append(entry);

@@ -112,3 +112,23 @@ def test_plots_name_the_extra(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"coppice\[plot\]"):
         coppice.plot_coclustering(model)
+
+
+def test_dates_stay_dates():
+    table = visitors()
+    day = pd.Timestamp("2024-01-01")
+    table["joined"] = [day + pd.Timedelta(days=int(minutes)) for minutes in table["minutes"]]
+    table["left"] = table["joined"].dt.tz_localize("Europe/Berlin")
+    model = fitted(coppice.CrossCat, table, chains=2, warmup=50, draws=50)
+    assert model.sample(5)["joined"].dtype.kind == "M"
+    holes = table.iloc[:6].copy()
+    holes.loc[holes.index[2], ["joined", "left"]] = pd.NaT
+    filled = model.impute(holes)
+    assert (filled.dtypes == holes.dtypes).all()
+    assert filled["joined"].notna().all() and filled["left"].notna().all()
+    assert abs(filled["joined"].iloc[2] - table["joined"].iloc[2]) < pd.Timedelta(days=40)
+    assert filled["joined"].drop(holes.index[2]).equals(holes["joined"].drop(holes.index[2]))
+    cell = next(cell for cell in model.imputed_cells(holes) if cell["column"] == "joined")
+    assert cell["low"] <= cell["value"] <= cell["high"]
+    columns = {column["name"]: column["unit"] for column in model.run_.columns}
+    assert columns["joined"].startswith("days since 2024-") and columns["minutes"] is None

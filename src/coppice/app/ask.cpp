@@ -27,11 +27,17 @@ struct AskArguments {
   std::optional<std::size_t> draws;
 };
 
+/// Three digits, or a date.
+std::string short_text(const Column& column, double value) {
+  return column.dates ? column.number_text(value) : short_number(value);
+}
+
 /// "3.2 (2.9 to 3.6)", or a level with its probability.
-std::string in_words(const ImputedCell& cell) {
+std::string in_words(const Column& column, const ImputedCell& cell) {
   if (!cell.probabilities.empty()) return fmt::format("{} ({:.0f} %)", cell.level, 100.0 * cell.probability);
   const double middle = is_missing(cell.mean) ? cell.median : cell.mean;
-  return fmt::format("{} ({} to {})", short_number(middle), short_number(cell.low), short_number(cell.high));
+  return fmt::format("{} ({} to {})", short_text(column, middle), short_text(column, cell.low),
+                     short_text(column, cell.high));
 }
 
 std::size_t row_by_name(const SavedRun& run, const std::string& name) {
@@ -160,10 +166,11 @@ int ask_anomalies(const AskArguments& arguments, const Analysis& analysis, const
     }
     std::string reasons;
     for (const UnusualCell& cell : found.rows[line - 1].cells) {
+      const Column& column = run.table().columns[cell.column];
       const ordered_json value = value_json(run, cell.column, cell.value);
-      reasons += fmt::format(
-          "{}{} = {}, expected {}", reasons.empty() ? "" : "; ", run.table().columns[cell.column].name,
-          value.is_string() ? value.get<std::string>() : short_number(cell.value), in_words(cell.expected));
+      reasons += fmt::format("{}{} = {}, expected {}", reasons.empty() ? "" : "; ", column.name,
+                             value.is_string() ? value.get<std::string>() : short_number(cell.value),
+                             in_words(column, cell.expected));
     }
     text += "  " + (reasons.empty() ? std::string("no single cell") : reasons) + "\n";
   }
@@ -245,7 +252,7 @@ int ask_predict(const AskArguments& arguments, const Analysis& analysis, const C
   for (std::size_t k = 0; k < given.size(); ++k) {
     const Column& column = run.table().columns[given[k].column];
     if (given[k].probabilities.empty()) {
-      table.add({fit_to_width(column.name, 40), in_words(given[k]), in_words(otherwise[k])});
+      table.add({fit_to_width(column.name, 40), in_words(column, given[k]), in_words(column, otherwise[k])});
       continue;
     }
     for (std::size_t level = 0; level < given[k].probabilities.size(); ++level)

@@ -9,6 +9,8 @@
 #include "coppice/app/table_answer.hpp"
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/out/answer_json.hpp"
+#include "coppice/out/ask_json.hpp"
+#include "coppice/out/ask_json.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/cluster_names.hpp"
 #include "coppice/post/impute.hpp"
@@ -197,17 +199,19 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   }
   if (context.json) {
     ordered_json list = ordered_json::array();
-    for (const ImputedCell& cell : imputation.cells)
+    for (const ImputedCell& cell : imputation.cells) {
+      const Column& column = table.columns[cell.column];
       list.push_back({{"row", table.row_ids[cell.row]},
-                      {"column", table.columns[cell.column].name},
-                      {"mean", cell.mean},
+                      {"column", column.name},
+                      {"mean", number_json(column, cell.mean)},
                       {"sd", cell.sd},
-                      {"median", cell.median},
-                      {"low", cell.low},
-                      {"high", cell.high},
+                      {"median", number_json(column, cell.median)},
+                      {"low", number_json(column, cell.low)},
+                      {"high", number_json(column, cell.high)},
                       {"mode", cell.level},
                       {"probability", cell.probability},
                       {"probabilities", cell.probabilities}});
+    }
     write_json(output, list);
     return 0;
   }
@@ -217,17 +221,23 @@ int impute_run(const ImputeArguments& arguments, const Context& context) {
   for (const char* name : {"row", "column", "mean", "sd", "low", "high", "mode", "probability", "median"})
     writer.cell(name);
   writer.end_row();
-  for (const ImputedCell& cell : imputation.cells)
-    writer.cell(table.row_ids[cell.row])
-        .cell(table.columns[cell.column].name)
-        .cell(cell.mean)
-        .cell(cell.sd)
-        .cell(cell.low)
-        .cell(cell.high)
-        .cell(cell.level)
-        .cell(cell.probability)
-        .cell(cell.median)
-        .end_row();
+  for (const ImputedCell& cell : imputation.cells) {
+    const Column& column = table.columns[cell.column];
+    const auto add_number = [&](double value) {
+      if (column.dates)
+        writer.cell(column.number_text(value));
+      else
+        writer.cell(value);
+    };
+    writer.cell(table.row_ids[cell.row]).cell(column.name);
+    add_number(cell.mean);
+    writer.cell(cell.sd);
+    add_number(cell.low);
+    add_number(cell.high);
+    writer.cell(cell.level).cell(cell.probability);
+    add_number(cell.median);
+    writer.end_row();
+  }
   writer.close();
   write_output(output, text);
   return 0;

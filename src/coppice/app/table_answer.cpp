@@ -11,7 +11,7 @@ using nlohmann::ordered_json;
 
 ordered_json cell_json(const Column& column, std::size_t row) {
   if (is_missing(column.values[row])) return nullptr;
-  if (!column.levels.empty()) return column.text(row);
+  if (!column.levels.empty() || column.dates) return column.text(row);
   if (column.kind == Kind::real) return column.values[row];
   return static_cast<std::int64_t>(column.values[row]);
 }

@@ -4,13 +4,14 @@
 
 #include <bit>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "coppice/data/kinds/date_text.hpp"
 
 namespace coppice {
 namespace {
@@ -84,16 +85,10 @@ std::string clock_text(std::int64_t count, std::int64_t per_second) {
   return text;
 }
 
-std::string date_text(std::int64_t days) {
-  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{days}}};
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()));
-}
-
 std::string moment_text(std::int64_t count, std::int64_t per_second) {
   const std::int64_t day = 86'400 * per_second;
   const std::int64_t days = (count >= 0 ? count : count - day + 1) / day;
-  return date_text(days) + "T" + clock_text(count - days * day, per_second);
+  return text::date_text(days) + "T" + clock_text(count - days * day, per_second);
 }
 
 std::int64_t units_of_second(char unit) {
@@ -216,11 +211,11 @@ bool find_type(const ArrowSchema& schema, CellType& type) {
   if (format == "vu") return texts(&view_at);
   if (format == "tdD")
     return texts(+[](const ArrowArray& array, const CellType&, std::size_t i) {
-      return date_text(load_value<std::int32_t>(array, 1, i));
+      return text::date_text(load_value<std::int32_t>(array, 1, i));
     });
   if (format == "tdm")
     return texts(+[](const ArrowArray& array, const CellType&, std::size_t i) {
-      return date_text(load_value<std::int64_t>(array, 1, i) / 86'400'000);
+      return text::date_text(load_value<std::int64_t>(array, 1, i) / 86'400'000);
     });
   if (format.size() >= 3) type.per_second = units_of_second(format[2]);
   if (format.starts_with("ts"))

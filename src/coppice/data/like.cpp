@@ -37,7 +37,9 @@ std::vector<std::optional<std::size_t>> indicator_sources(const Codebook& codebo
 Column column_like(RawTable& raw, std::size_t index, const ColumnSpec& spec) {
   settle_missing(raw.columns[index], spec.missing_values);
   settle_numbers(raw, index, &spec, {});
-  return typed_column(raw, index, &spec, kLikeRemedy);
+  Column column = typed_column(raw, index, &spec, kLikeRemedy);
+  column.dates = text::parse_date_unit(spec.unit);
+  return column;
 }
 
 /// Puts the columns that are made from gaps in their places.

@@ -29,6 +29,13 @@ std::string Column::text(std::size_t row) const {
   const double cell = values.at(row);
   if (is_missing(cell)) return {};
   if (!levels.empty()) return levels.at(static_cast<std::size_t>(cell));
+  return number_text(cell);
+}
+
+std::string Column::number_text(double cell) const {
+  if (is_missing(cell)) return {};
+  if (dates)
+    if (std::optional<std::string> moment = text::moment_text(*dates, cell)) return *std::move(moment);
   std::array<char, 32> digits;
   // 200000 is longer than 2e+05, but nobody writes an income like that.
   constexpr double kMostWhole = 1e15;

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "coppice/data/kinds/date_text.hpp"
 
 namespace coppice {
 
@@ -32,11 +35,14 @@ struct Column {
   std::vector<double> values;  // binary: 0 or 1; category: index into levels; NaN: missing
   std::vector<std::string>
       levels;  // category: all levels; binary: the texts of 0 and 1 if they were not digits
+  std::optional<text::DateUnit> dates = {};  // what the numbers of dates and times count
 
   /// Whether any cell is missing.
   bool has_missing() const;
-  /// The cell as a user wrote it: level name, shortest round-trip number, or empty for a missing cell.
+  /// The cell as a user wrote it: level name, date, shortest round-trip number, or empty for a missing cell.
   std::string text(std::size_t row) const;
+  /// A number of the column (not of its levels) as such a text: also one that is between its cells.
+  std::string number_text(double value) const;
 };
 
 /// Columns of equal length, with names for columns and rows.

@@ -341,7 +341,7 @@ Table decode(const FamilyPlan& plan, const Rows& rows, const Table& like) {
   for (std::size_t j = 0; j < plan.order.size(); ++j) {
     const Column& model = like.columns[plan.order[j]];
     Column& column = table.columns[plan.order[j]];
-    column = {model.name, model.kind, {}, model.levels};
+    column = {model.name, model.kind, {}, model.levels, model.dates};
     for (std::size_t i = 0; i < rows.size(); ++i)
       column.values.push_back(plan.encodings[j].decode(rows[i][j] + plan.family->origin(j)));
   }

@@ -15,18 +15,29 @@ std::string level_name(const Column& column, std::size_t level) {
 
 }  // namespace
 
+ordered_json number_json(const Column& column, double value) {
+  if (is_missing(value)) return nullptr;
+  if (column.dates) return column.number_text(value);
+  return value;
+}
+
 ordered_json value_json(const SavedRun& run, std::size_t column, double value) {
   const Column& of = run.table().columns[column];
   if (is_missing(value)) return nullptr;
   if (has_levels(of)) return level_name(of, static_cast<std::size_t>(value));
-  return value;
+  return number_json(of, value);
 }
 
 ordered_json cell_json(const SavedRun& run, const ImputedCell& cell) {
   const Column& column = run.table().columns[cell.column];
-  ordered_json answer{
-      {"column", column.name}, {"mean", cell.mean}, {"sd", cell.sd},   {"median", cell.median},
-      {"low", cell.low},       {"high", cell.high}, {"mode", nullptr}, {"probability", cell.probability}};
+  ordered_json answer{{"column", column.name},
+                      {"mean", number_json(column, cell.mean)},
+                      {"sd", cell.sd},
+                      {"median", number_json(column, cell.median)},
+                      {"low", number_json(column, cell.low)},
+                      {"high", number_json(column, cell.high)},
+                      {"mode", nullptr},
+                      {"probability", cell.probability}};
   if (!cell.level.empty()) answer["mode"] = cell.level;
   answer["probabilities"] = ordered_json::object();
   for (std::size_t level = 0; level < cell.probabilities.size(); ++level)

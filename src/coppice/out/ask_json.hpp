@@ -18,7 +18,9 @@ nlohmann::ordered_json unusual_rows_json(const SavedRun& run, const UnusualRows&
                                          std::span<const std::string> ids);
 /// The predictive of one cell: numbers in the units of the data, levels by name.
 nlohmann::ordered_json cell_json(const SavedRun& run, const ImputedCell& cell);
-/// A value of a column as people write it: a number or the name of a level.
+/// A number of a column that has no levels as people write it: a number or a date.
+nlohmann::ordered_json number_json(const Column& column, double value);
+/// A value of a column as people write it: a number, a date or the name of a level.
 nlohmann::ordered_json value_json(const SavedRun& run, std::size_t column, double value);
 
 }  // namespace coppice

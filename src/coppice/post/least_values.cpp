@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "coppice/base/math.hpp"
-#include "coppice/data/kinds/date_text.hpp"
 #include "coppice/data/transform.hpp"
 #include "coppice/post/units.hpp"
 
@@ -17,8 +16,7 @@ std::vector<double> least_values(const SavedRun& run) {
   for (std::size_t j = 0; j < least.size(); ++j) {
     const Column& column = table.columns[j];
     if (column.kind != Kind::real && column.kind != Kind::count) continue;
-    const ColumnSpec* spec = run.contents().codebook.find(column.name);
-    if (spec != nullptr && text::parse_date_unit(spec->unit)) continue;
+    if (column.dates) continue;
     const auto is_negative = [&](double value) { return units[j].cell(value) < 0.0; };
     if (std::any_of(column.values.begin(), column.values.end(), is_negative)) continue;
     least[j] = -units[j].mean / units[j].deviation;

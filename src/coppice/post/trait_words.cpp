@@ -100,7 +100,7 @@ std::string ranges(const Trait& trait) {
   return fmt::format("{} to {} against {} to {}", low, high, outside_low, outside_high);
 }
 
-void describe_numbers(Trait& trait, bool by_spread) {
+void describe_numbers(Trait& trait, const Column& column, bool by_spread) {
   if (by_spread && is_missing(trait.inside_sd)) {
     const double inside = trait.inside_range.high / trait.inside_range.low;
     const double outside = trait.outside_range.high / trait.outside_range.low;
@@ -114,6 +114,10 @@ void describe_numbers(Trait& trait, bool by_spread) {
   if (by_spread) {
     trait.short_words = trait.column + (inside > outside ? " more varied" : " less varied");
     trait.words = fmt::format("{}: sd {} against {}", trait.short_words, a, b);
+  } else if (column.dates) {
+    trait.short_words = trait.column + (inside >= outside ? " later" : " earlier");
+    trait.words = fmt::format("{}: {} against {}", trait.short_words, column.number_text(inside),
+                              column.number_text(outside));
   } else {
     trait.short_words = trait.column + (inside >= outside ? " higher" : " lower");
     trait.words = fmt::format("{}: {} against {}", trait.short_words, a, b);
@@ -136,7 +140,7 @@ void put_spike_into_words(Trait& trait, double spike) {
 
 void put_into_words(Trait& trait, const Column& column, bool by_spread) {
   if (trait.inside_probabilities.empty())
-    describe_numbers(trait, by_spread);
+    describe_numbers(trait, column, by_spread);
   else
     describe_levels(trait, column);
 }

@@ -304,6 +304,9 @@ RunContents RunFile::contents() const {
     return naming(path_, [&] { return deserialize_table(bytes); });
   };
   contents.table = table("table");
+  for (Column& column : contents.table.columns)
+    if (const ColumnSpec* spec = contents.codebook.find(column.name))
+      column.dates = text::parse_date_unit(spec->unit);
   contents.truth = table("truth");
   if (has_meta("labels")) contents.labels = table("labels");
   if (has_meta("weights")) {

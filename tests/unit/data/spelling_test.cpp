@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "coppice/data/kinds/date_text.hpp"
 #include "coppice/data/kinds/number_text.hpp"
 #include "coppice/data/read.hpp"
@@ -136,6 +138,30 @@ TEST(Dates, UnitsAreReadBack) {
   for (const char* other :
        {"", "%", "kg", "days since", "days since yesterday", "days since 2024-01-31, soon"})
     EXPECT_FALSE(text::parse_date_unit(other)) << other;
+}
+
+TEST(Dates, NumbersAreWrittenAsTheMomentsTheyCountTo) {
+  const auto written = [](const char* unit, double number) {
+    return text::moment_text(text::parse_date_unit(unit).value(), number).value_or("none");
+  };
+  EXPECT_EQ(written("days since 2024-02-28", 0.0), "2024-02-28");
+  EXPECT_EQ(written("days since 2024-02-28", 1.4), "2024-02-29");
+  EXPECT_EQ(written("days since 2024-02-28, day first", 1.6), "2024-03-01");
+  EXPECT_EQ(written("days since 1970-01-01", -1.0), "1969-12-31");
+  EXPECT_EQ(written("seconds since 2023-12-31T23:59:59", 1.2), "2024-01-01T00:00:00");
+  EXPECT_EQ(written("seconds since 1970-01-01T00:00:00", -0.6), "1969-12-31T23:59:59");
+  EXPECT_EQ(written("seconds since midnight", 3723.0), "01:02:03");
+  EXPECT_EQ(written("seconds since midnight", -10.0), "23:59:50");
+  EXPECT_EQ(written("seconds since midnight", 86399.9), "00:00:00");
+  EXPECT_EQ(written("days since 0001-01-01", 0.0), "0001-01-01");
+  for (const double far : {-1.0, 4e6, 1e300, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(written("days since 0001-01-01", far), "none") << far;
+  // What is read is written again.
+  for (const char* moment : {"2024-01-31T12:30:05", "1903-07-01T00:00:00"}) {
+    const text::DateUnit unit = text::parse_date_unit("seconds since 1999-01-01T08:00:00").value();
+    const auto read = text::parse_moment(moment, text::DateOrder::year_first);
+    EXPECT_EQ(text::moment_text(unit, unit.number_of(read.value())), moment);
+  }
 }
 
 TEST(Dates, BecomeNumbersInAUnitThatNewRowsShare) {

@@ -20,6 +20,13 @@ constexpr std::array<std::string_view, 12> kLongMonths = {"january",   "february
                                                           "may",       "june",     "july",     "august",
                                                           "september", "october",  "november", "december"};
 
+constexpr double kDay = 86400.0;  // in seconds
+constexpr std::int64_t kSecondsOfDay = 86400;
+
+std::string clock_text(std::int64_t second) {
+  return fmt::format("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+}
+
 /// Reads from the front of a text; every take either succeeds or leaves the scanner where it was.
 class Scanner {
  public:
@@ -207,18 +214,33 @@ bool has_short_year(std::string_view text) {
   return second && scanner.take(sign) && scanner.digits(2, 2) && scanner.done();
 }
 
+std::string date_text(std::int64_t day) {
+  const year_month_day date{sys_days{std::chrono::days{day}}};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
+std::optional<std::string> moment_text(const DateUnit& unit, double number) {
+  if (unit.order == DateOrder::clock) {
+    // Around midnight: 10 s before it is 23:59:50.
+    const double second = std::round(number - kDay * std::floor(number / kDay));
+    return clock_text(static_cast<std::int64_t>(second) % kSecondsOfDay);
+  }
+  constexpr double kFirst = -719'162.0 * kDay, kLast = 2'932'896.0 * kDay;  // days of years of four digits
+  const double second = unit.origin + number * (unit.days ? kDay : 1.0);
+  if (!(second >= kFirst && second <= kLast)) return std::nullopt;
+  if (unit.days) return date_text(std::llround(second / kDay));
+  const std::int64_t whole = std::llround(second);
+  const auto day = static_cast<std::int64_t>(std::floor(static_cast<double>(whole) / kDay));
+  return date_text(day) + "T" + clock_text(whole - kSecondsOfDay * day);
+}
+
 std::string to_text(const DateUnit& unit) {
   if (unit.order == DateOrder::clock) return "seconds since midnight";
-  const auto moment = sys_seconds{seconds{static_cast<std::int64_t>(std::floor(unit.origin))}};
-  const auto midnight = floor<std::chrono::days>(moment);
-  const year_month_day date{midnight};
-  std::string text =
-      fmt::format("{} since {:04}-{:02}-{:02}", unit.days ? "days" : "seconds", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  if (!unit.days) {
-    const auto clock = (moment - midnight).count();
-    text += fmt::format("T{:02}:{:02}:{:02}", clock / 3600, clock / 60 % 60, clock % 60);
-  }
+  const auto moment = static_cast<std::int64_t>(std::floor(unit.origin));
+  const auto day = static_cast<std::int64_t>(std::floor(static_cast<double>(moment) / kDay));
+  std::string text = fmt::format("{} since {}", unit.days ? "days" : "seconds", date_text(day));
+  if (!unit.days) text += "T" + clock_text(moment - kSecondsOfDay * day);
   if (unit.order == DateOrder::day_first) text += ", day first";
   if (unit.order == DateOrder::month_first) text += ", month first";
   if (unit.order == DateOrder::digits) text += ", yyyymmdd";

@@ -2,6 +2,7 @@
 // codebook, so that new rows are counted from the same day.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,12 @@ struct DateUnit {
 
   double number_of(const Moment& moment) const { return (moment.seconds - origin) / (days ? 86400.0 : 1.0); }
 };
+
+/// "2024-01-31", for a number of days since 1970-01-01.
+std::string date_text(std::int64_t day);
+/// The moment that a number of the unit counts to, to the day or the second: "2024-01-31", "2024-01-31T12:30:00",
+/// "12:30:00" of a clock. Nothing outside the years 1 to 9999.
+std::optional<std::string> moment_text(const DateUnit& unit, double number);
 
 /// "days since 2024-01-31", "seconds since 2024-01-31T12:30:00, day first", "seconds since midnight".
 std::string to_text(const DateUnit& unit);
