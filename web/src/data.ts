@@ -79,7 +79,16 @@ export interface Column {
   name: string;
   kind: Kind;
   levels: string[];
+  dates: Dates | null;
   strength: number;
+}
+
+/** What the numbers of a column of dates or times count: from when (in seconds since 1970, or since midnight), and whether
+ * days or seconds. */
+export interface Dates {
+  origin: number;
+  days: boolean;
+  clock: boolean;
 }
 
 // What the model learned about a column.
@@ -171,10 +180,10 @@ export interface Reproduce {
 }
 
 export interface ExpectedCell {
-  mean: number | null;
-  median: number | null;
-  low: number | null;
-  high: number | null;
+  mean: number | string | null; // dates and times are texts
+  median: number | string | null;
+  low: number | string | null;
+  high: number | string | null;
   mode: string | null;
   probability: number | null;
   probabilities: Record<string, number>;
@@ -269,7 +278,7 @@ export class Report {
   valueText(value: number, column: Column): string {
     if (Number.isNaN(value)) return "";
     if (column.levels.length > 0) return column.levels[Math.round(value)] ?? String(value);
-    return String(Number(value.toPrecision(6)));
+    return column.dates ? momentText(value, column.dates) : String(Number(value.toPrecision(6)));
   }
   /** From the root down to the node. */
   path(node: number): number[] {
@@ -326,6 +335,20 @@ export function percent(share: number): string {
   if (share > 0 && share < 0.01) return "<1 %";
   if (share < 1 && share > 0.99) return ">99 %";
   return `${Math.round(100 * share)} %`;
+}
+
+/** A number of a column as a short text. */
+export function briefIn(column: Column, value: number): string {
+  return column.dates ? momentText(value, column.dates) : brief(value);
+}
+
+const latest = 253402300799; // the last second of the year 9999
+
+function momentText(value: number, { origin, days, clock }: Dates): string {
+  const seconds = origin + value * (days ? 86400 : 1);
+  if (!(Math.abs(seconds) <= latest)) return String(value);
+  const text = new Date(1000 * Math.round(days ? 86400 * Math.round(seconds / 86400) : seconds)).toISOString();
+  return clock ? text.slice(11, 19) : text.slice(0, days ? 10 : 19);
 }
 
 export function brief(value: number | null | undefined): string {

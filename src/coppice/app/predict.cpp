@@ -10,7 +10,6 @@
 #include "coppice/family/adopt_kinds.hpp"
 #include "coppice/out/answer_json.hpp"
 #include "coppice/out/ask_json.hpp"
-#include "coppice/out/ask_json.hpp"
 #include "coppice/out/csv.hpp"
 #include "coppice/post/cluster_names.hpp"
 #include "coppice/post/impute.hpp"

@@ -64,7 +64,8 @@ std::vector<std::size_t> largest(const std::vector<std::size_t>& sizes, std::siz
   return places;
 }
 
-/// Rows of these clusters by class, and those without a class: a line for one cluster, or for several together.
+/// Rows of these clusters by class, and those without a class: a line for one cluster, or for several
+/// together.
 struct CrossLine {
   std::string name;
   std::vector<std::size_t> counts;
@@ -180,8 +181,7 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
       mean /= count;
       const double sd = std::sqrt(std::max(0.0, squares / count - mean * mean));
       const std::vector<bool> unassigned = arguments.selecting.unassigned(estimate);
-      const auto alone =
-          static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
+      const auto alone = static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
       has_unassigned = has_unassigned || alone > 0;
       ordered_json entry{{"level", level}};
       entry.update(to_json(scores));
@@ -193,12 +193,14 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
       entry["table"] = to_json(table);
       tables += cross_table_text(run, level, estimate, unassigned, table, truth, context);
       levels.push_back(entry);
-      text += fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level,
-                          scores.clusters - alone, scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
+      text +=
+          fmt::format("{:<24}{:>6}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f}{:>9.3f} ± {:.3f}\n", "", level,
+                      scores.clusters - alone, scores.f_measure, scores.ari, scores.nmi, scores.vi, mean, sd);
     }
     answer.push_back({{"truth", truth}, {"levels", levels}});
     if (has_unassigned)
-      text += context.dim("Unassigned rows are not counted as clusters; every score takes each as a group of its own.\n");
+      text += context.dim(
+          "Unassigned rows are not counted as clusters; every score takes each as a group of its own.\n");
     text += tables;
   }
   ordered_json scores{{"model", run.model().name},

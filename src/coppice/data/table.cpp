@@ -37,7 +37,7 @@ std::string Column::number_text(double cell) const {
   if (dates)
     if (std::optional<std::string> moment = text::moment_text(*dates, cell)) return *std::move(moment);
   std::array<char, 32> digits;
-  // 200000 is longer than 2e+05, but nobody writes an income like that.
+  // An income is written as 200000, although 2e+05 is shorter.
   constexpr double kMostWhole = 1e15;
   const bool is_whole = std::abs(cell) < kMostWhole && cell == std::floor(cell);
   const std::to_chars_result result =

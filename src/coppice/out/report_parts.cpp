@@ -54,6 +54,18 @@ ordered_json report_reproduce(const SavedRun& run) {
           {"compiler", kCompiler}};
 }
 
+namespace {
+
+/// What the page needs to write numbers of dates and times as such.
+ordered_json dates_json(const Column& column) {
+  if (!column.dates) return nullptr;
+  return {{"origin", column.dates->origin},
+          {"days", column.dates->days},
+          {"clock", column.dates->order == text::DateOrder::clock}};
+}
+
+}  // namespace
+
 ordered_json report_columns(const SavedRun& run, std::span<const std::size_t> columns,
                             std::span<const double> strengths) {
   ordered_json list = ordered_json::array();
@@ -62,6 +74,7 @@ ordered_json report_columns(const SavedRun& run, std::span<const std::size_t> co
     list.push_back({{"name", column.name},
                     {"kind", kind_name(column.kind)},
                     {"levels", column.levels},
+                    {"dates", dates_json(column)},
                     {"strength", brief(strengths[j])}});
   }
   return list;

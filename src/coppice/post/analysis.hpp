@@ -110,7 +110,8 @@ class Analysis {
 
 /// "least expected variation of information", "the draw of highest rcdll".
 std::string selection_words(Selection selection);
-/// Which partition of a flat model it is, of how many clusters and unassigned rows, and how far the draws are from it.
+/// Which partition of a flat model it is, of how many clusters and unassigned rows, and how far the draws are
+/// from it.
 std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request,
                                const std::vector<bool>& unassigned);
 /// Moves of all chains together.

@@ -1,7 +1,7 @@
 // The chosen cluster column by column: how its values are distributed, against all other rows. Numbers are histograms,
 // binary and category columns bars of shares.
 import { h, lazily, svg, styled } from "../dom";
-import { brief, percent, plural, type Column, type Report } from "../data";
+import { briefIn, percent, plural, type Column, type Report } from "../data";
 import { figure } from "../figure";
 import { shortened, textWidth } from "../fit";
 import { clusterColor } from "../palette";
@@ -107,7 +107,7 @@ function binsOf(report: Report, column: number, entry: Column): Scale {
   const size = (high - low) / count;
   return {
     count,
-    labels: Array.from({ length: count + 1 }, (_, i) => brief(low + i * size)),
+    labels: Array.from({ length: count + 1 }, (_, i) => briefIn(entry, low + i * size)),
     place: (value) => Math.min(count - 1, Math.max(0, Math.floor((value - low) / size))),
   };
 }

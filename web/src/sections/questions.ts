@@ -3,7 +3,9 @@
 import { h, scroller, table } from "../dom";
 import { percent, type Dependence, type ExpectedCell, type Report, type UnusualRow } from "../data";
 
-function brief(value: number | null): string {
+/** A date stays as it is. */
+function brief(value: number | string | null): string {
+  if (typeof value === "string") return value;
   return value === null ? "-" : String(Number(value.toPrecision(3)));
 }
 
@@ -16,8 +18,7 @@ function reasons(row: UnusualRow): string {
   if (row.cells.length === 0) return "no single cell";
   return row.cells
     .map((cell) => {
-      const value = typeof cell.value === "number" ? brief(cell.value) : (cell.value ?? "-");
-      return `${cell.column} = ${value}, expected ${expected(cell.expected)}`;
+      return `${cell.column} = ${brief(cell.value)}, expected ${expected(cell.expected)}`;
     })
     .join("; ");
 }

@@ -1,6 +1,6 @@
 // Where a row belongs and with what probability, and the most ambiguous rows.
 import { h, scroller, styled, table } from "../dom";
-import { brief, percent, type Report } from "../data";
+import { briefIn, percent, type Report } from "../data";
 import { figure } from "../figure";
 import { clusterColor, readableOn, themeColor } from "../palette";
 import { rowChips, showRow } from "../rows";
@@ -225,7 +225,7 @@ function valuesTable(report: Report, row: number, traits: Report["nodes"][number
         ? percent(value)
         : trait.kind === "category"
           ? `${trait.level}: ${percent(value)}`
-          : brief(value);
+          : briefIn(report.data.columns[column], value);
     return [[trait.column, report.cellText(row, column) || "missing", shown(trait.inside), shown(trait.outside)]];
   });
   return scroller(

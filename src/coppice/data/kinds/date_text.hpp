@@ -36,8 +36,8 @@ struct DateUnit {
 
 /// "2024-01-31", for a number of days since 1970-01-01.
 std::string date_text(std::int64_t day);
-/// The moment that a number of the unit counts to, to the day or the second: "2024-01-31", "2024-01-31T12:30:00",
-/// "12:30:00" of a clock. Nothing outside the years 1 to 9999.
+/// The moment that a number of the unit counts to, to the day or the second: "2024-01-31",
+/// "2024-01-31T12:30:00", "12:30:00" of a clock. Nothing outside the years 1 to 9999.
 std::optional<std::string> moment_text(const DateUnit& unit, double number);
 
 /// "days since 2024-01-31", "seconds since 2024-01-31T12:30:00, day first", "seconds since midnight".
