@@ -1,11 +1,11 @@
 """Many rows and four levels: rbhmc without a penalty and with evidence of splits, next to BIRCH + Ward and HDBSCAN.
 
 Usage: rbhmc-large.py [ROWS] [--sweeps WARMUP,DRAWS] [--chains N] [--files SCORES.npy LABELS.npy] [--fits NAME...]
-[--selections NAME...]. With files: the first ROWS rows of the scores with their classes, for example principal components
-of images. Without: a stand-in of ten columns, drawn from Gaussians around 30 centers, three to each of ten classes, which
-are in groups of three, three and four. Scores are standardized. F is against the classes and, for the stand-in, against
-the groups and the parts as well. Behind the table is how well each class is found at each level of the last draw: F of the node that
-fits it best."""
+[--selections NAME...]. With files: the first ROWS rows of the scores with their classes, for example principal
+components of images. Without: a stand-in of ten columns, drawn from Gaussians around 30 centers, three to each of ten
+classes, which are in groups of three, three and four. Scores are standardized. F is against the classes and, for the
+stand-in, against the groups and the parts as well. Behind the table is how well each class is found at each level of
+the last draw: F of the node that fits it best."""
 
 import argparse
 import os
