@@ -233,10 +233,11 @@ std::vector<RbhmcCase> other_targets() {
   cases.push_back(infomax(rbhmc_case_b(0.5)));
   cases.push_back(infomax(rbhmc_case_c(1.0)));
   cases.push_back(infomax(rbhmc_case_zero(0.5)));
-  RbhmcCase twice = infomax(rbhmc_case_a(1.0));  // two rows twice
-  twice.name += "_duplicates";
-  twice.data = {{-1.5}, {-1.5}, {2.0}, {2.0}};
-  cases.push_back(twice);
+  for (RbhmcCase twice : {infomax(rbhmc_case_a(1.0)), by_evidence(rbhmc_case_a(1.0))}) {
+    twice.name += "_duplicates";
+    twice.data = {{-1.5}, {-1.5}, {2.0}, {2.0}};  // two rows twice
+    cases.push_back(std::move(twice));
+  }
   RbhmcSettings gated{2, 0.7, 1.3, 0.9, 0.5, 0.5, 3.0};
   gated.infomax = true;
   cases.push_back({"bernoulli_infomax",

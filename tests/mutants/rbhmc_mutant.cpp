@@ -1,4 +1,4 @@
-// Runs one kernel of rbhmc against the enumeration. Linked with the model as it is, it must
+// Runs one kernel of rbhmc against the enumeration or Geweke's test. Linked with the model as it is, it must
 // agree; linked with a copy of one source file that has one mistake in it, it must not: so the comparison
 // proves on every run that it can tell a wrong sampler from a right one.
 //
@@ -7,6 +7,7 @@
 
 #include "mutants/verdict.hpp"
 #include "support/learned_rbhmc.hpp"
+#include "support/rbhmc_joint.hpp"
 #include "support/rbhmc_one_step.hpp"
 
 namespace coppice::test {
@@ -67,15 +68,15 @@ const std::map<std::string, Run>& runs() {
       {"gates_powers", {with_powers(infomax(rbhmc_case_a(1.5)), {0.5, 1.0}), {no_structure}}},
       {"evidence", {by_evidence(rbhmc_case_a(2.0)), {no_structure}}},
       {"evidence_split_merge",
-       {by_evidence(bushy(0.6)),
+       {by_evidence(bushy(2.5)),
         {"moves=\"structure\"", "split-merge-moves=3", "regraft-moves=0", "block-moves=0"},
         true}},
       {"evidence_regraft",
-       {by_evidence(bushy(0.6)),
+       {by_evidence(bushy(2.5)),
         {"moves=\"structure\"", "split-merge-moves=0", "regraft-moves=10", "block-moves=0"},
         true}},
       {"evidence_blocks",
-       {by_evidence(bushy(0.6)),
+       {by_evidence(bushy(2.5)),
         {"moves=\"structure\"", "component-moves=0", "split-merge-moves=0", "regraft-moves=0",
          "block-moves=10"},
         true}},
@@ -105,6 +106,8 @@ Agreement compare_kernel(const std::string& kernel, std::uint64_t seed) {
     return compare_learned_rbhmc(data, small.settings, LearnedRbhmcLaw(data, small.settings), seed,
                                  4 * kDraws);
   }
+  if (kernel == "evidence_geweke")
+    return rbhmc_joint_agreement({kernel, by_evidence(rbhmc_case_a(1.5)), {}}, seed, 4 * kDraws);
   const Run& run = runs().at(kernel);
   const RbhmcData data(run.small);
   const RbhmcPosterior exact(data.family(), data.rows, run.small.settings, 3e5);

@@ -88,6 +88,13 @@ inline std::vector<std::vector<double>> gate_features(const Rows& rows, const Ro
   return features;
 }
 
+/// What evidence sees of it: the same without the constant.
+inline std::vector<std::vector<double>> evidence_features(const Rows& rows, const Rows& first) {
+  std::vector<std::vector<double>> features = gate_features(rows, first);
+  for (std::vector<double>& feature : features) feature.pop_back();
+  return features;
+}
+
 /// A nested partition; nodes are numbered by level and first row, the root first.
 struct RbhmcTree {
   struct Node {
@@ -241,10 +248,9 @@ class RbhmcPosterior {
         data_(&rows),
         settings_(settings),
         rows_(rows.size()),
-        features_(settings.infomax || settings.evidence ? gate_features(rows, rows)
-                                                        : margin_features(family, rows, settings.intercept)) {
-    if (settings.evidence)  // which knows no constant
-      for (std::vector<double>& feature : features_) feature.pop_back();
+        features_(settings.evidence  ? evidence_features(rows, rows)
+                  : settings.infomax ? gate_features(rows, rows)
+                                     : margin_features(family, rows, settings.intercept)) {
     for (double n = 0.0, gamma = 1.0, gamma0 = 1.0; n <= static_cast<double>(rows_ * rows_); n += 1.0) {
       rising_gamma_.push_back(gamma);
       rising_gamma0_.push_back(gamma0);

@@ -26,12 +26,6 @@ struct Judged {
   rbhmc::Margins margins;
 };
 
-std::vector<std::vector<double>> features_of(const RbhmcData& data) {
-  std::vector<std::vector<double>> features = gate_features(data.rows, data.rows);
-  for (std::vector<double>& feature : features) feature.pop_back();  // without the constant
-  return features;
-}
-
 TEST(RbhmcEvidence, IsWhatItsDefinitionSays) {
   Stream stream({1, 0, 0}, Purpose::test);
   RbhmcCase small = random_rbhmc_case(stream, judged_settings());
@@ -42,8 +36,8 @@ TEST(RbhmcEvidence, IsWhatItsDefinitionSays) {
     for (int round = 0; round < 50; ++round) {
       const Labels labels = random_rbhmc_tree(stream);
       const Judged judged(problem, labels);
-      const double expected =
-          total_log_bayes_factors(RbhmcTree(labels, kRandomRows), features_of(data), small.settings);
+      const double expected = total_log_bayes_factors(
+          RbhmcTree(labels, kRandomRows), evidence_features(data.rows, data.rows), small.settings);
       EXPECT_NEAR(judged.margins.evidence().total(judged.tree), expected, 1e-10);
       EXPECT_NEAR(judged.margins.total_from_scratch(judged.tree), -0.5 * expected, 1e-10);
     }

@@ -179,8 +179,8 @@ class NestedMixtureSampler final : public Inference {
   }
 
   /// After draw_prior: data from the plain mixture. After a step: data given tree, components and
-  /// discriminants under the regularized joint law of shape and data, each row by rejection; the parameters
-  /// are drawn given the data there were.
+  /// discriminants under the regularized joint law of shape and data, each row by rejection, or under
+  /// evidence by a Metropolis step; the parameters are drawn given the data there were.
   void draw_data(const StreamName& name, Rows& rows) override {
     const State& from = state();
     const Family& family = from.components().family();
@@ -198,16 +198,18 @@ class NestedMixtureSampler final : public Inference {
         family.draw_theta(from_prior_ ? empty.data() : components.stats(label), stream, thetas[slot].data());
     }
     Margins scorer = from.margins();
-    // Rows of one node share a Gaussian whose parameters are integrated out.
-    if (!from_prior_ && scorer.active() && scorer.by_evidence())
-      fail(ErrorCode::bug, "rbhmc: data cannot be drawn row by row under --regularizer evidence");
     // The feature of a missing cell is a mean over rows: rows would not be independent given the tree.
     if (!from_prior_ && scorer.active() && from.filled().any())
       fail(ErrorCode::bug, "rbhmc: data with missing cells cannot be drawn under a penalty");
     LevelScores scores(options_.levels);
     for (std::size_t row = 0; row < rows_; ++row) {
+      const double* theta = thetas[static_cast<std::size_t>(components.label(row))].data();
+      if (!from_prior_ && scorer.active() && scorer.by_evidence()) {
+        redraw_row(theta, row, stream, rows, scorer);
+        continue;
+      }
       while (true) {
-        family.draw(thetas[static_cast<std::size_t>(components.label(row))].data(), stream, rows[row]);
+        family.draw(theta, stream, rows[row]);
         if (from_prior_ || !scorer.active()) break;
         scorer.row_changed(row);
         if (scorer.gated()) {
@@ -239,6 +241,22 @@ class NestedMixtureSampler final : public Inference {
     return state().learns_hyper() ? kLearnedStateHeader : kStateHeader;
   }
   double regularizer(double hinge) const { return 2.0 * options_.penalty * hinge; }
+  /// Rows of one node share a Gaussian whose parameters are integrated out, so a row depends on the others:
+  /// it is proposed from its component and kept as it was if that is refused.
+  void redraw_row(const double* theta, std::size_t row, Stream& stream, Rows& rows, Margins& scorer) const {
+    const std::vector<double> kept(rows[row], rows[row] + rows.width);
+    const double before = scorer.total(state().tree());
+    state().components().family().draw(theta, stream, rows[row]);
+    const auto rescore = [&] {
+      scorer.row_changed(row);
+      scorer.refresh_all(state().tree());
+    };
+    rescore();
+    if (std::log(draw_uniform(stream)) < -2.0 * scorer.penalty() * (scorer.total(state().tree()) - before))
+      return;
+    std::copy(kept.begin(), kept.end(), rows[row]);
+    rescore();
+  }
 
   double penalty_of(std::size_t replica) const { return options_.penalty * ladder_.power(replica); }
   static void set_penalty(Replica& replica, double penalty) {
