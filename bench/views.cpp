@@ -266,7 +266,7 @@ double bare_columns(const Family& family, const Rows& rows, const Views& views) 
   for (std::size_t column = 0; column < rows.width; ++column) {
     for (std::size_t row = 0; row < rows.size(); ++row) cells[row] = rows[row][column];
     const std::size_t alone[] = {column};
-    const std::unique_ptr<CellColumn> single = family.of_cells(alone)->make_column(cells);
+    const std::unique_ptr<CellColumn> single = family.of_cells(alone)->make_column(cells, {});
     total += best_time(3, [&] {
       for (const RowSets& clusters : sets) sum += single->log_marginal(clusters);
     });

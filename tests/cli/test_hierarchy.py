@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import BINARY
+from conftest import BINARY, Coppice
 
 SHORT = ("--chains", 2, "--warmup", 60, "--draws", 80)
 
@@ -24,27 +24,18 @@ def nested_blobs(path, rows=40):
             file.write(f"{blob}{i // 4},{x:.6f},{y:.6f},{'left' if blob in 'ab' else 'right'},{blob}\n")
 
 
-@pytest.fixture
-def tree(coppice):
+def fit_tree(coppice, *flags, chains=1, warmup=10, draws=10, output="t.coppice"):
+    table = ("data.csv", "--id", "id", "--truth", "side", "--truth", "blob")
+    length = ("--chains", chains, "--warmup", warmup, "--draws", draws)
+    return coppice("fit", "rbhmc", *table, *flags, *length, "--overwrite", "-o", output)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A run that is only read."""
+    coppice = Coppice(tmp_path_factory.mktemp("tree"))
     nested_blobs(coppice.folder / "data.csv")
-    coppice(
-        "fit",
-        "rbhmc",
-        "data.csv",
-        "--id",
-        "id",
-        "--truth",
-        "side",
-        "--truth",
-        "blob",
-        "--levels",
-        3,
-        "--gamma",
-        0.1,
-        "-o",
-        "t.coppice",
-        *SHORT,
-    )
+    fit_tree(coppice, "--levels", 3, "--gamma", 0.1, chains=2, warmup=60, draws=80)
     return coppice
 
 
@@ -235,27 +226,7 @@ def test_predictions_are_paths(tree):
 @pytest.mark.parametrize("regularizer", ["own", "paper"])
 def test_what_is_not_exact_says_so_everywhere(coppice, regularizer):
     nested_blobs(coppice.folder / "data.csv", 12)
-    fit = coppice(
-        "fit",
-        "rbhmc",
-        "data.csv",
-        "--id",
-        "id",
-        "--truth",
-        "blob",
-        "--penalty",
-        0.5,
-        "--regularizer",
-        regularizer,
-        "-o",
-        "t.coppice",
-        "--chains",
-        2,
-        "--warmup",
-        10,
-        "--draws",
-        10,
-    )
+    fit = fit_tree(coppice, "--penalty", 0.5, "--regularizer", regularizer, chains=2)
     assert "Not exact" in fit.stderr
     for command in ("summary", "diagnose", "tree", "score", "profile"):
         assert "Not exact" in coppice(command, "t.coppice").stdout
@@ -282,27 +253,7 @@ def test_exact_settings_carry_no_caveat(coppice):
         ["--penalty", 0, "--regularizer", "own"],
         ["--penalty", "auto"],
     ):
-        fit = coppice(
-            "fit",
-            "rbhmc",
-            "data.csv",
-            "--id",
-            "id",
-            "--truth",
-            "blob",
-            "--truth",
-            "side",
-            *flags,
-            "-o",
-            "t.coppice",
-            "--overwrite",
-            "--chains",
-            2,
-            "--warmup",
-            10,
-            "--draws",
-            10,
-        )
+        fit = fit_tree(coppice, *flags, chains=2)
         assert "Not exact" not in fit.stderr
         assert coppice.json("summary", "t.coppice")["exact"] is True
 
@@ -336,29 +287,7 @@ def test_rewards_of_splits_have_powers_by_level(coppice):
 
 def test_the_published_procedure_is_labeled_even_without_a_penalty(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    fit = coppice(
-        "fit",
-        "rbhmc",
-        "data.csv",
-        "--id",
-        "id",
-        "--truth",
-        "blob",
-        "--truth",
-        "side",
-        "--regularizer",
-        "paper",
-        "--penalty",
-        0,
-        "-o",
-        "t.coppice",
-        "--chains",
-        1,
-        "--warmup",
-        10,
-        "--draws",
-        10,
-    )
+    fit = fit_tree(coppice, "--regularizer", "paper", "--penalty", 0)
     assert "Not exact" in fit.stderr
 
 
@@ -366,27 +295,7 @@ def test_settings_that_do_nothing_without_a_penalty_are_named(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
 
     def note(*flags):
-        fit = coppice(
-            "fit",
-            "rbhmc",
-            "data.csv",
-            "--id",
-            "id",
-            "--truth",
-            "blob",
-            "--truth",
-            "side",
-            *flags,
-            "-o",
-            "t.coppice",
-            "--overwrite",
-            "--chains",
-            1,
-            "--warmup",
-            5,
-            "--draws",
-            5,
-        )
+        fit = fit_tree(coppice, *flags, warmup=5, draws=5)
         return re.findall("does not depend on (.*)", fit.stderr)
 
     assert note("--penalty", 0) == []
@@ -399,29 +308,7 @@ def test_settings_that_do_nothing_without_a_penalty_are_named(coppice):
 def test_a_flag_may_stand_alone(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
     for flags, learned in (["--learn-concentrations"], True), (["--learn-concentrations", "false"], False), ([], False):
-        coppice(
-            "fit",
-            "rbhmc",
-            "data.csv",
-            "--id",
-            "id",
-            "--truth",
-            "blob",
-            "--truth",
-            "side",
-            "--penalty",
-            0,
-            *flags,
-            "-o",
-            "t.coppice",
-            "--overwrite",
-            "--chains",
-            1,
-            "--warmup",
-            5,
-            "--draws",
-            5,
-        )
+        fit_tree(coppice, "--penalty", 0, *flags, warmup=5, draws=5)
         trace = coppice("export", "t.coppice", "--what", "trace").stdout.splitlines()
         column = trace[0].split(",").index("alpha")
         assert (len({line.split(",")[column] for line in trace[1:]}) > 1) == learned
@@ -448,31 +335,7 @@ def test_the_penalty_is_chosen_and_told(coppice):
 
 def test_one_level_is_flat_and_still_labeled(coppice):
     nested_blobs(coppice.folder / "data.csv", 12)
-    coppice(
-        "fit",
-        "rbhmc",
-        "data.csv",
-        "--id",
-        "id",
-        "--truth",
-        "side",
-        "--truth",
-        "blob",
-        "--levels",
-        1,
-        "--penalty",
-        0.5,
-        "--regularizer",
-        "own",
-        "-o",
-        "t.coppice",
-        "--chains",
-        2,
-        "--warmup",
-        10,
-        "--draws",
-        20,
-    )
+    fit_tree(coppice, "--levels", 1, "--penalty", 0.5, "--regularizer", "own", chains=2, draws=20)
     summary = coppice.json("summary", "t.coppice")
     assert summary["exact"] is False and len(summary["clusters"]) == 1 and summary["clusters"][0] >= 1
     assert "Nine draws in ten" in coppice("summary", "t.coppice").stdout
@@ -483,27 +346,7 @@ def test_one_level_is_flat_and_still_labeled(coppice):
 def test_runs_of_unequal_length_are_merged_and_compared(coppice):
     nested_blobs(coppice.folder / "data.csv", 16)
     for seed, draws in ((1, 30), (2, 45)):
-        coppice(
-            "fit",
-            "rbhmc",
-            "data.csv",
-            "--id",
-            "id",
-            "--truth",
-            "side",
-            "--truth",
-            "blob",
-            "--seed",
-            seed,
-            "-o",
-            f"{seed}.coppice",
-            "--chains",
-            1,
-            "--warmup",
-            20,
-            "--draws",
-            draws,
-        )
+        fit_tree(coppice, "--seed", seed, output=f"{seed}.coppice", warmup=20, draws=draws)
     coppice("merge", "1.coppice", "2.coppice", "-o", "both.coppice")
     assert coppice.json("summary", "both.coppice")["chains"] == 2
     assert len(coppice("predict", "both.coppice", "data.csv").stdout.splitlines()) == 17

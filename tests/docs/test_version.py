@@ -14,10 +14,11 @@ def test_version_has_the_form_of_a_release():
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
 
 
-def test_program_and_citation_agree():
+def test_program_citation_and_r_package_agree():
     said = subprocess.run([BINARY, "--version"], capture_output=True, text=True, check=True).stdout
     assert said.split() == ["coppice", VERSION]
     assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nVersion: {VERSION}\n" in (ROOT / "r" / "coppice" / "DESCRIPTION").read_text(encoding="utf-8")
 
 
 def test_changelog_speaks_of_it():

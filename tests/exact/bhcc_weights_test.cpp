@@ -214,7 +214,8 @@ TEST(WeightedBhcc, DrawsRowsOfTheCopies) {
     counts[static_cast<std::size_t>(row[0] + 2.0 * row[1])] += 1.0 / kRows;
   }
   for (std::size_t value = 0; value < counts.size(); ++value) {
-    const double cells[] = {static_cast<double>(value % 2), static_cast<double>(value / 2), 1.0};
+    const std::size_t second = value / 2;
+    const double cells[] = {static_cast<double>(value % 2), static_cast<double>(second), 1.0};
     const double p = std::exp(log_density(*predictor, cells));
     EXPECT_NEAR(counts[value], p, 4.5 * std::sqrt(p * (1.0 - p) / kRows)) << value;
   }

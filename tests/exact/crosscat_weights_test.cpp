@@ -236,8 +236,9 @@ TEST(WeightedCrosscatPredictive, DrawsRowsOfTheCopies) {
     counts[static_cast<std::size_t>(row[0] + 2.0 * row[1] + 6.0 * row[2])] += 1.0 / kRows;
   }
   for (std::size_t value = 0; value < counts.size(); ++value) {
+    const std::size_t third = value / 6;
     const double cells[] = {static_cast<double>(value % 2), static_cast<double>(value / 2 % 3),
-                            static_cast<double>(value / 6)};
+                            static_cast<double>(third)};
     const double p = std::exp(log_density(*both.of_repeated, cells));
     EXPECT_NEAR(counts[value], p, 4.5 * std::sqrt(p * (1.0 - p) / kRows)) << value;
   }

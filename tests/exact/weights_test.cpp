@@ -18,8 +18,6 @@ constexpr std::size_t kWeightedSweeps = 50'000;
 constexpr double kWeightedAlpha = 0.9;
 constexpr std::size_t kCounts[] = {1, 3, 1, 2};  // 7 copies of 4 rows: 877 partitions, 15 of them with ties
 
-std::string name_of(const ::testing::TestParamInfo<LawCase>& info) { return info.param.name; }
-
 class Weights : public ::testing::TestWithParam<LawCase> {};
 
 TEST_P(Weights, ThePosteriorIsThatOfRepeatedRowsThatStayTogether) {
@@ -144,7 +142,7 @@ TEST_P(Weights, TreesPredictAsFromBlocksOfCopies) {
   EXPECT_NEAR(log_sum_exp(found), truth, 1e-7 * std::max(1.0, std::abs(truth)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Weights, ::testing::ValuesIn(narrow_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Families, Weights, ::testing::ValuesIn(narrow_cases()), CaseName());
 
 struct WeightedCase {
   std::size_t law_case;

@@ -101,8 +101,10 @@ bool TiedColumn::allocate(const AllocationRule& rule, Stream& stream, Allocation
         chosen = made.place_of(rule.given[row]);
       } else {
         double left = draw_uniform(stream);
-        for (chosen = 0; chosen < clusters; ++chosen)
-          if ((left -= std::exp(made.weights[chosen] - log_sum)) < 0.0) break;
+        for (chosen = 0; chosen < clusters; ++chosen) {
+          left -= std::exp(made.weights[chosen] - log_sum);
+          if (left < 0.0) break;
+        }
       }
       made.log_q += made.weights[chosen] - log_sum;
       made.log_joint +=
