@@ -7,8 +7,10 @@
 #include "coppice/base/error.hpp"
 #include "coppice/data/infer.hpp"
 #include "coppice/data/kinds/decide.hpp"
+#include "coppice/data/kinds/measured_counts.hpp"
 #include "coppice/data/kinds/relations.hpp"
 #include "coppice/data/kinds/scales.hpp"
+#include "coppice/data/kinds/spellings.hpp"
 #include "coppice/data/kinds/text_numbers.hpp"
 #include "coppice/data/parse.hpp"
 
@@ -42,6 +44,7 @@ class Assembly {
   Dataset run() {
     for (const RawColumn& column : raw_.columns) names_.insert(column.name);
     data_.notes = std::move(raw_.notes);
+    warn_of_total_row();
     data_.table.row_ids = row_ids_of(raw_, roles_.id);
     take_truth_and_labels();
     const bool splits_labels = raw_.label && splits();
@@ -130,7 +133,7 @@ class Assembly {
             Severity::warning, "mixed", {column.name}, numbers.mixed,
             "correct those cells, declare them with --na-values, or say kind = \"category\" in the codebook");
       typed = told != nullptr || raw_.kind || has_plain_features_ ? settled(index, told, report)
-                                                                  : decided(index, report);
+                                                                  : decided(index, numbers.mixed, report);
     }
     report.spec.kind = typed.kind;
     report.spec.levels = typed.levels;
@@ -157,21 +160,31 @@ class Assembly {
     return typed;
   }
 
-  Column decided(std::size_t index, ColumnReport& report) {
+  /// `mixed`: what settle_numbers said of a column in which only some cells are numbers.
+  Column decided(std::size_t index, const std::string& mixed, ColumnReport& report) {
     RawColumn& column = raw_.columns[index];
+    const std::size_t spellings = join_spellings_of_yes_and_no(column);
     const bool boolean = column.is_text && boolean_levels(column.levels).has_value();
     const std::size_t present = raw_.rows - static_cast<std::size_t>(std::count_if(
                                                 column.values.begin(), column.values.end(), is_missing));
     Decision decision =
-        column.is_text ? decide_texts(column.levels.size(), present, boolean, options_.rules)
-                       : decide_numbers({column.name, column.values, report.spec.unit, column.leading_zeros},
-                                        options_.rules);
+        column.is_text
+            ? decide_texts({column.levels.size(), present, boolean, column.names_rows}, options_.rules)
+            : decide_numbers(
+                  {column.name, column.values, report.spec.unit, column.leading_zeros, column.names_rows},
+                  options_.rules);
+    if (spellings > 0) decision.reason += fmt::format(", in {} spellings", spellings);
+    if (repeats_row_names(column)) {
+      decision.left_out = "identifier";
+      decision.reason = "equal to the names of the rows";
+    }
     const bool is_wanted = roles_.keep[index] || (options_.family_is_named && !column.is_text);
     if (is_wanted || (!leaves_out_ && decision.left_out != "identifier")) {
       if (!decision.left_out.empty() && roles_.keep[index])
         decision.reason = fmt::format("kept by --keep-column ({})", decision.reason);
       decision.left_out.clear();
     }
+    if (column.is_text) say_what_texts_hide(column, mixed, decision);
     report.left_out = decision.left_out;
     if (!decision.ambiguous.empty()) report.ambiguous = decision.ambiguous;
     report.spec.kind = decision.kind;
@@ -190,6 +203,39 @@ class Assembly {
            fmt::format("is taken as {}: {}", kind_name(decision.kind), decision.reason), report.ambiguous);
     column.declared_levels = std::move(decision.levels);
     return decided_column(raw_, index, decision.kind);
+  }
+
+  /// Numbers that stand where row names are written, once more.
+  bool repeats_row_names(const RawColumn& column) const {
+    return !column.is_text && raw_.columns[0].names_rows && !columns_.empty() &&
+           data_.report.front().left_out == "identifier" && columns_.front().kind == Kind::real &&
+           columns_.front().values == column.values;
+  }
+
+  /// Texts that are spelled in several ways, and numbers that are not understood.
+  void say_what_texts_hide(const RawColumn& column, const std::string& mixed, Decision& decision) {
+    if (decision.left_out.empty()) {
+      if (const std::string alike = levels_alike(column); !alike.empty())
+        find(Severity::warning, "spelling", {column.name},
+             fmt::format("has texts that differ only in case or blanks: {}", alike), "write them alike");
+      if (std::find(column.levels.begin(), column.levels.end(), text::kNone) != column.levels.end())
+        decision.ambiguous = "None is taken as an answer; --na-values None if it means missing";
+    } else if (decision.left_out == "identifier") {
+      const std::string suffix = common_suffix(column, options_.rules.numeric_share);
+      if (mixed.empty() && suffix.empty()) return;
+      decision.left_out = "unclear";
+      decision.reason =
+          !mixed.empty() ? mixed : fmt::format("numbers with '{}' behind them", text::display(suffix, 30));
+    }
+  }
+
+  /// Sums at the end of an export are no row of the data.
+  void warn_of_total_row() {
+    if (const auto total = find_total_row(raw_))
+      find(Severity::warning, "total", {raw_.columns[total->column].name},
+           fmt::format("has the text '{}' in the last row, which looks like sums",
+                       text::display(total->text, 30)),
+           "remove that row");
   }
 
   /// Scores would be worth nothing if a copy of the labels were modeled.
@@ -241,13 +287,29 @@ class Assembly {
       columns_[modeled.places[i]] = std::move(modeled.columns[i]);
   }
 
-  /// Skewness alone put columns on the log scale: some are better as they are beside the others.
+  /// Skewness alone put columns on the log scale, and a small mean made them counts: some are better as they
+  /// are beside the others.
   void choose_scales() {
     Modeled modeled = take_modeled();
     for (const std::size_t i : find_better_without_log(modeled.columns, modeled.specs, options_.rules)) {
       ColumnSpec& spec = data_.report[modeled.places[i]].spec;
       spec.transform.clear();
       spec.reason += ", but more in line with other columns as it is";
+    }
+    // Plain features and a named family say themselves what numbers are.
+    const bool is_open = !has_plain_features_ && !raw_.kind && !options_.family_is_named;
+    for (const std::size_t i : is_open ? find_measured_counts(modeled.columns, modeled.specs, options_.rules)
+                                       : std::vector<std::size_t>()) {
+      ColumnReport& report = data_.report[modeled.places[i]];
+      ColumnSpec& spec = report.spec;
+      modeled.columns[i].kind = spec.kind = Kind::real;
+      spec.family.clear();
+      spec.resolution = 1.0;
+      spec.reason += "; measurements, narrower than counts can be where other columns are alike";
+      report.ambiguous.clear();
+      std::erase_if(data_.findings, [&](const Finding& finding) {
+        return finding.topic == "kind" && finding.columns[0] == spec.name;
+      });
     }
     put_back(modeled);
   }
@@ -302,7 +364,9 @@ class Assembly {
       data_.codebook.columns.push_back(data_.report[j].spec);
       data_.table.columns.push_back(std::move(columns_[j]));
     }
-    std::erase_if(data_.findings, [&](const Finding& finding) { return gone.contains(finding.columns[0]); });
+    std::erase_if(data_.findings, [&](const Finding& finding) {
+      return finding.topic != "total" && gone.contains(finding.columns[0]);
+    });
   }
 
   void add_indicators() {
@@ -346,6 +410,7 @@ class Assembly {
         {"identifier", "", "because they look like identifiers (use one with --id, or --keep-column them)",
          "use it with --id, or model it with --keep-column '{}'"},
         {"constant", "", "because they are constant", "--keep-column '{}'"},
+        {"unclear", "", "", "write plain numbers, or say kind = \"category\" in the codebook"},
         {"duplicate", "", "because they repeat other columns (--keep-column them to count them again)",
          "--keep-column '{}' counts it again"},
         {"collinear", "", "because the others determine them (--keep-column them if you must)",
@@ -357,10 +422,11 @@ class Assembly {
         if (report.left_out != wording.topic) continue;
         names.push_back(report.spec.name);
         reason = report.spec.reason;
-        find(Severity::note, report.left_out, {report.spec.name},
-             fmt::format("is left out: {}", report.spec.reason),
+        find(wording.topic == "unclear" ? Severity::warning : Severity::note, report.left_out,
+             {report.spec.name}, fmt::format("is left out: {}", report.spec.reason),
              wording.remedy.empty() ? "" : fmt::format(fmt::runtime(wording.remedy), report.spec.name));
       }
+      if (wording.topic == "unclear") continue;  // a warning is enough
       if (names.size() == 1)
         data_.notes.push_back(
             fmt::format("column {} is left out: {}{}", text::list_names(names), reason,

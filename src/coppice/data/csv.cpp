@@ -49,9 +49,10 @@ void prefer_large_pages(std::vector<double>& values) {
   const std::string place = cursor.place(cursor.line);
   const std::string value(cursor.take_cell().content(scratch));
   fail(ErrorCode::bad_data,
-       "{}: value '{}' is beyond the {} columns; remove it, or quote the cell that contains the delimiter "
-       "'{}'",
-       place, text::display(value), width, text::display({&cursor.delimiter, 1}));
+       "{}: value '{}' is beyond the {} column{}; {}, or quote the cell that contains the delimiter '{}'",
+       place, text::display(value), width, width == 1 ? "" : "s",
+       width == 1 ? "remove comments or a title above the names of the columns" : "remove it",
+       text::display({&cursor.delimiter, 1}));
 }
 
 // Calls on_cell(cursor, row, column) for every cell; it must move the cursor behind the cell and may return
@@ -232,7 +233,8 @@ class CsvParser {
     std::string_view content = cell.content(scratch_);
     if (const auto found = dictionary.codes.find(content); found != dictionary.codes.end())
       return found->second;
-    if (content.empty() || (column.want != Want::identity && text::is_missing_token(content)))
+    const bool is_word = content == text::kNone && column.declared_levels.empty();
+    if (content.empty() || (column.want != Want::identity && !is_word && text::is_missing_token(content)))
       return kMissing;
     refuse_nul(content, where);
     if (!text::is_valid_utf8(content))
@@ -278,6 +280,15 @@ void find_leading_zeros(RawTable& table, const CsvCursor& body) {
 
 namespace {
 
+/// Columns that a program numbered from 0, as it does if they have no names. Without an empty place for the
+/// names of rows in front of them, the next row must look different.
+bool is_header_of_numbers(const FirstRecord& first, CsvCursor body) {
+  constexpr std::size_t kFewColumns = 3;
+  if (!is_numbered(first) || body.at_end()) return false;
+  if (first.cells[0].empty()) return true;
+  return first.cells.size() >= kFewColumns && !has_only_whole_numbers(take_first_record(body));
+}
+
 /// A file whose columns are separated by runs of blanks, read as one with tabs, which lives as long as the
 /// way back to its cells.
 RawTable parse_spaced(std::string_view content, const std::string& file, CsvOptions options,
@@ -318,7 +329,8 @@ RawTable parse_csv(std::string_view bytes, const std::string& file, const CsvOpt
                                     [&](const std::string& name) { return cells.contains(name); });
   table.delimiter = cursor.delimiter;
   table.has_header =
-      options.header == Header::yes || (options.header == Header::automatic && (expected || !first.numeric));
+      options.header == Header::yes || (options.header == Header::automatic &&
+                                        (expected || !first.numeric || is_header_of_numbers(first, body)));
   name_columns(table, first, cursor.line);
   if (!table.has_header) body = cursor;
   if (body.at_end())

@@ -154,9 +154,46 @@ FirstRecord take_first_record(CsvCursor& cursor) {
   return record;
 }
 
+namespace {
+
+/// Names that programs give to the names of rows: none at all, rownames, "Unnamed: 0".
+bool is_name_of_row_names(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"", "rownames", "row.names", "row_names", "Unnamed: 0"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// A report begins with its title, not with names of columns.
+void refuse_title(const RawTable& table, const FirstRecord& record, std::size_t line) {
+  const bool only_first = record.cells.size() > 2 && !record.cells[0].empty() &&
+                          std::all_of(record.cells.begin() + 1, record.cells.end(),
+                                      [](const std::string& cell) { return cell.empty(); });
+  if (table.has_header && only_first)
+    fail(ErrorCode::bad_data,
+         "{}:{}: only the first of {} cells has a name, '{}'; if it is a title, remove the lines above the "
+         "names of the columns, else name the columns",
+         table.file, line, record.cells.size(), text::display(record.cells[0]));
+}
+
+}  // namespace
+
+bool is_numbered(const FirstRecord& record) {
+  const std::size_t first = record.cells[0].empty() ? 1 : 0;
+  if (record.cells.size() < first + 1) return false;
+  for (std::size_t i = first; i < record.cells.size(); ++i)
+    if (record.cells[i] != fmt::format("{}", i - first)) return false;
+  return true;
+}
+
+bool has_only_whole_numbers(const FirstRecord& record) {
+  return std::all_of(record.cells.begin(), record.cells.end(), [](const std::string& cell) {
+    return cell.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
 void name_columns(RawTable& table, const FirstRecord& record, std::size_t line) {
   std::unordered_map<std::string_view, std::size_t> seen;
   std::vector<std::string> unnamed;
+  refuse_title(table, record, line);
   for (std::size_t i = 0; i < record.cells.size(); ++i) {
     std::string name = record.cells[i];
     if (!table.has_header || name.empty()) name = fmt::format("c{}", i + 1);
@@ -166,6 +203,8 @@ void name_columns(RawTable& table, const FirstRecord& record, std::size_t line) 
       fail(ErrorCode::bad_data, "{}:{}: cell {}: the column name '{}' is not UTF-8; save the file as UTF-8",
            table.file, line, i + 1, text::display(name));
     table.columns.push_back({std::move(name), Want::automatic, false, {}, {}});
+    table.columns.back().names_rows =
+        table.has_header && i == 0 && record.cells.size() > 1 && is_name_of_row_names(record.cells[0]);
   }
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto [first, fresh] = seen.emplace(table.columns[i].name, i);
@@ -184,7 +223,7 @@ void name_columns(RawTable& table, const FirstRecord& record, std::size_t line) 
   if (table.has_header && 2 * record.numbers > record.cells.size())
     table.notes.push_back(fmt::format(
         "{} of the {} column names are numbers, such as {}: if the first row is data, put a header above it",
-        record.numbers, record.cells.size(), text::list_names(record.cells, 1)));
+        record.numbers, record.cells.size(), text::list_names(std::span(record.cells).last(1))));
 }
 
 }  // namespace coppice

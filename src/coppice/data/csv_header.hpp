@@ -33,6 +33,10 @@ struct FirstRecord {
 
 /// Reads one record and moves the cursor to the next.
 FirstRecord take_first_record(CsvCursor& cursor);
+/// Whether the cells are 0, 1, 2 and so on, the first of them perhaps behind an empty one.
+bool is_numbered(const FirstRecord& record);
+/// Whether no cell has anything but digits.
+bool has_only_whole_numbers(const FirstRecord& record);
 /// Gives the table its columns, named by the record if table.has_header and c1, c2, ... otherwise.
 void name_columns(RawTable& table, const FirstRecord& record, std::size_t line);
 

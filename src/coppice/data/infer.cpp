@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "coppice/data/kinds/spellings.hpp"
+
 namespace coppice {
 namespace {
 
@@ -41,8 +43,16 @@ std::size_t first_row(const RawColumn& raw, Test test) {
   return static_cast<std::size_t>(found - raw.values.begin());
 }
 
-/// Gives levels that were not declared but are the same number as a declared one its code: 3.0 is 3.
-void join_equal_numbers(RawColumn& column, std::size_t declared) {
+/// The code of the declared level that says the same, if all of them say yes or no: YES is yes.
+std::optional<double> code_of_yes_or_no(std::span<const std::string> declared, std::string_view level) {
+  const std::optional<bool> meaning = yes_or_no(level);
+  if (!meaning || !boolean_levels(declared)) return std::nullopt;
+  return yes_or_no(declared[0]) == meaning ? 0.0 : 1.0;
+}
+
+/// Gives levels that were not declared but are the same number as a declared one its code: 3.0 is 3. So do
+/// other spellings of yes and no.
+void join_equal_levels(RawColumn& column, std::size_t declared) {
   if (column.levels.size() <= declared) return;
   std::vector<double> code(column.levels.size());
   std::vector<std::string> levels(column.levels.begin(),
@@ -56,6 +66,9 @@ void join_equal_numbers(RawColumn& column, std::size_t declared) {
       if (number) numbers.emplace(value, code[i]);
     } else if (const auto known = numbers.find(value); number && known != numbers.end()) {
       code[i] = known->second;
+    } else if (const auto same =
+                   code_of_yes_or_no(std::span(column.levels).first(declared), column.levels[i])) {
+      code[i] = *same;
     } else {
       code[i] = static_cast<double>(levels.size());
       levels.push_back(column.levels[i]);
@@ -68,7 +81,7 @@ void join_equal_numbers(RawColumn& column, std::size_t declared) {
 
 void check_declared_levels(RawTable& raw, std::size_t index, std::size_t declared, std::string_view remedy) {
   RawColumn& column = raw.columns[index];
-  join_equal_numbers(column, declared);
+  join_equal_levels(column, declared);
   if (column.levels.size() <= declared) return;
   const std::size_t row =
       first_row(column, [&](double code) { return code >= static_cast<double>(declared); });

@@ -35,6 +35,7 @@ struct RawColumn {
   std::vector<std::string> levels;                // texts in the order in which they first occur
   std::vector<std::string> declared_levels = {};  // known beforehand; they win over the missing tokens
   bool leading_zeros = false;                     // of numbers: some are written like 02139, as codes are
+  bool names_rows = false;                        // the first column, in a place where row names are written
 };
 
 struct Place {

@@ -20,6 +20,10 @@ Parsed parse_number(std::string_view text, double& value);
 /// Empty, or one of the usual words: NA, N/A, n/a, na, NaN, nan, NAN, -nan, ?, null, NULL, None, #N/A, <NA>,
 /// NaT.
 bool is_missing_token(std::string_view text);
+
+/// A missing token that is an answer among other words: None, Some, Marked.
+inline constexpr std::string_view kNone = "None";
+
 bool is_valid_utf8(std::string_view text);
 std::string_view trim(std::string_view text);
 /// The text as a terminal may show it: control characters, marks that change the direction of writing and

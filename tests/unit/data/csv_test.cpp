@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -32,7 +33,7 @@ TEST(Csv, EveryMissingTokenIsMissing) {
       read_text("x,y\n1.5,a\n,a\nNA,a\nN/A,a\nNaN,a\nnan,a\n?,a\nnull,a\nNULL,a\nNone,a\n\"\",a\n2.5,b\n");
   expect_values(data.table.columns[0],
                 {1.5, kGap, kGap, kGap, kGap, kGap, kGap, kGap, kGap, kGap, kGap, 2.5});
-  const Dataset texts = read_text("x,y\na,1.5\nNone,2\n?,3\nnone,4\n");
+  const Dataset texts = read_text("x,y\na,1.5\nnull,2\n?,3\nnone,4\n");
   EXPECT_EQ(texts.table.columns[0].levels, (Texts{"a", "none"}));
   expect_values(texts.table.columns[0], {0, kGap, kGap, 1});
 }
@@ -152,10 +153,11 @@ TEST(Csv, NumbersAreTheNearestDoubles) {
 }
 
 TEST(Csv, HundredThousandRows) {
+  const auto count_of = [](std::size_t i) { return std::countr_zero(static_cast<unsigned>(i + 1)); };
   std::string text = "id,x,n,group,note\n";
   for (int i = 0; i < 100000; ++i)
-    text += fmt::format("r{},{}.125,{},{},{}\r\n", i, i, i % 13, i % 3 == 0 ? "\"a\nb\"" : "c",
-                        i % 5 == 0 ? "" : fmt::format("w{}", i % 9));
+    text += fmt::format("r{},{}.125,{},{},{}\r\n", i, i, count_of(static_cast<std::size_t>(i)),
+                        i % 3 == 0 ? "\"a\nb\"" : "c", i % 5 == 0 ? "" : fmt::format("w{}", i % 9));
   ReadOptions options;
   options.id = "id";
   const Dataset data = read_text(text, options);
@@ -166,7 +168,7 @@ TEST(Csv, HundredThousandRows) {
   EXPECT_EQ(data.table.columns[2].levels, (Texts{"a\nb", "c"}));
   for (std::size_t i = 0; i < 100000; ++i) {
     ASSERT_EQ(data.table.columns[0].values[i], static_cast<double>(i) + 0.125);
-    ASSERT_EQ(data.table.columns[1].values[i], static_cast<double>(i % 13));
+    ASSERT_EQ(data.table.columns[1].values[i], static_cast<double>(count_of(i)));
     ASSERT_EQ(data.table.columns[2].values[i], i % 3 == 0 ? 0.0 : 1.0);
     ASSERT_EQ(is_missing(data.table.columns[3].values[i]), i % 5 == 0);
   }

@@ -226,8 +226,8 @@ TEST(Spellings, AnOddCellAmongNumbersIsAnError) {
   EXPECT_EQ(
       read_error(text),
       "d.csv:29: column 'x': value 'abc' is not a number where 39 of 40 cells of the column are; correct "
-      "it, leave the cell empty, say --na-values 'abc' if it means missing, or make the column a category "
-      "in the codebook");
+      "it, leave the cell empty, say --na-values 'abc' if it means missing, make the column a category in "
+      "the codebook, or leave it out with --drop 'x'");
   ReadOptions options;
   options.na_values = {"abc"};
   EXPECT_EQ(read_text(text, options).table.columns.at(0).kind, Kind::real);

@@ -53,8 +53,18 @@ bool is_time_name(std::string_view name) {
   return has_word(name, kTimes);
 }
 
-/// Numbers that only name the rows.
+bool is_dated(const NumberColumn& column) { return column.unit.find("since") != std::string_view::npos; }
+
+/// A name such as id or customer_id, whose numbers name something even if they repeat. An index may be an
+/// amount.
+bool names_something(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"id", "ids", "identifier", "uuid"};
+  return has_word(name, kNames);
+}
+
+/// Numbers that only name the rows, or what the rows are about.
 std::string identifier_reason(const NumberColumn& column, const Measure& m, const KindRules& rules) {
+  if (is_dated(column)) return {};
   const bool enough_rows = m.present >= rules.identifier_values;
   const bool all_differ = m.present == column.values.size() &&
                           (m.distinct == m.present || (m.distinct == Measure::kMostCounted && m.increasing));
@@ -62,6 +72,11 @@ std::string identifier_reason(const NumberColumn& column, const Measure& m, cons
   if (code && column.leading_zeros && column.unit.empty())
     return "digits with leading zeros, so codes rather than numbers";
   if (code && m.digits >= 3 && is_code_name(column.name)) return "codes by its name";
+  if (column.names_rows && m.whole && m.least >= 0.0 &&
+      (all_differ || (m.distinct == Measure::kMostCounted && m.present == column.values.size())))
+    return "whole numbers that all differ, where row names are written";
+  if (code && m.distinct < m.present && names_something(column.name))
+    return "whole numbers, and an identifier by its name";
   if (!m.whole || !all_differ || !enough_rows) return {};
   if (is_identifier_name(column.name)) return "whole numbers that all differ, and an identifier by its name";
   // Numbers one to n in any order; a series of years is a measurement of time.
@@ -123,9 +138,8 @@ void describe_real(const NumberColumn& column, std::span<const double> cells, co
     decision.reason += spike_reason(all);
     rest = measure(cells, &all.common);
   }
-  const bool is_date = !column.unit.empty() && column.unit.find("since") != std::string_view::npos;
   const double fall = std::abs(rest.skewness) - std::abs(rest.log_skewness);
-  if (!is_date && rest.skewness > rules.log_skewness && fall > rules.log_gain) {
+  if (!is_dated(column) && rest.skewness > rules.log_skewness && fall > rules.log_gain) {
     decision.transform = "log";
     decision.reason +=
         fmt::format("; right-skewed ({:.1f}, on the log scale {:.1f})", rest.skewness, rest.log_skewness);
@@ -208,7 +222,7 @@ Decision decide_real(const NumberColumn& column, std::span<const double> cells, 
                      const KindRules& rules) {
   Decision decision;
   decision.kind = Kind::real;
-  if (!column.unit.empty() && column.unit.find("since") != std::string_view::npos)
+  if (is_dated(column))
     decision.reason = fmt::format("dates or times, in {}", column.unit);
   else if (!m.whole)
     decision.reason = "measurements";
@@ -220,8 +234,7 @@ Decision decide_real(const NumberColumn& column, std::span<const double> cells, 
     decision.reason = fmt::format("measurements: {} different whole numbers", m.distinct);
   else
     decision.reason = "measurements: whole numbers that vary less than counts do";
-  if (!column.unit.empty() && column.unit.find("since") == std::string_view::npos)
-    decision.reason += fmt::format(" in {}", column.unit);
+  if (!column.unit.empty() && !is_dated(column)) decision.reason += fmt::format(" in {}", column.unit);
   describe_real(column, cells, m, rules, decision);
   const bool all_differ = m.distinct == m.present && m.present >= rules.identifier_values;
   if (m.whole && all_differ && column.unit.empty() && (m.increasing || m.digits >= 7))
@@ -298,8 +311,7 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
   if (column.values.size() > 2 * kFirstLook && is_plain_at_first_sight(column.values, rules)) {
     Decision plain;
     plain.reason = column.unit.empty() ? "measurements" : fmt::format("measurements in {}", column.unit);
-    if (column.unit.find("since") != std::string_view::npos)
-      plain.reason = fmt::format("dates or times, in {}", column.unit);
+    if (is_dated(column)) plain.reason = fmt::format("dates or times, in {}", column.unit);
     plain.sentinel = find_sentinel(column.values);
     return plain;
   }
@@ -350,20 +362,23 @@ Decision decide_numbers(const NumberColumn& column, const KindRules& rules) {
   return decision;
 }
 
-Decision decide_texts(std::size_t levels, std::size_t present, bool boolean, const KindRules& rules) {
+Decision decide_texts(const TextColumn& column, const KindRules& rules) {
   Decision decision;
   decision.kind = Kind::category;
-  if (levels <= 1) {
-    if (present >= rules.constant_cells) decision.left_out = "constant";
+  if (column.levels <= 1) {
+    if (column.present >= rules.constant_cells) decision.left_out = "constant";
     decision.reason = "every cell is the same text";
-  } else if (boolean || (levels == 2 && present >= 3 * levels)) {
+  } else if (column.names_rows && column.levels == column.present) {
+    decision.left_out = "identifier";
+    decision.reason = "texts that all differ, where row names are written";
+  } else if (column.boolean || (column.levels == 2 && column.present >= 3 * column.levels)) {
     decision.kind = Kind::binary;
-    decision.reason = boolean ? "yes or no" : "two texts";
-  } else if (levels > std::max<std::size_t>(rules.identifier_values, present / 2)) {
+    decision.reason = column.boolean ? "yes or no" : "two texts";
+  } else if (column.levels > std::max<std::size_t>(rules.identifier_values, column.present / 2)) {
     decision.left_out = "identifier";
     decision.reason = "nearly every row has its own text";
   } else {
-    decision.reason = fmt::format("{} different texts", levels);
+    decision.reason = fmt::format("{} different texts", column.levels);
   }
   return decision;
 }

@@ -31,12 +31,20 @@ struct NumberColumn {
   std::span<const double> values;  // NaN: missing
   std::string_view unit = {};      // if it is known: dates are never counts
   bool leading_zeros = false;      // some numbers are written like 02139
+  bool names_rows = false;         // it stands where row names are written
 };
 
 /// Of a column of numbers that is not empty.
 Decision decide_numbers(const NumberColumn& column, const KindRules& rules);
-/// Of a column of texts; `boolean`: two words such as yes and no.
-Decision decide_texts(std::size_t levels, std::size_t present, bool boolean, const KindRules& rules);
+struct TextColumn {
+  std::size_t levels = 0;
+  std::size_t present = 0;
+  bool boolean = false;     // two words such as yes and no
+  bool names_rows = false;  // it stands where row names are written
+};
+
+/// Of a column of texts that is not empty.
+Decision decide_texts(const TextColumn& column, const KindRules& rules);
 
 /// A name such as id, index or customer_id.
 bool is_identifier_name(std::string_view name);

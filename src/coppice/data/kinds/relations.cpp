@@ -20,6 +20,9 @@ namespace coppice {
 namespace {
 
 constexpr std::size_t kLeastRows = 8;
+/// Real columns that are one up to scale are left out even if there are few rows: the density of both
+/// together has no bound.
+constexpr std::size_t kLeastAffineRows = 3;
 /// Bits that two equal columns of categories must have told before they are taken for one.
 constexpr double kCertainBits = 100.0;
 constexpr double kWorthMentioningBits = 25.0;
@@ -92,10 +95,11 @@ class Search {
         gone_(columns.size(), false) {}
 
   std::vector<Redundancy> run() {
-    if (columns_.empty() || columns_[0].values.size() < kLeastRows) return {};
-    find_equal_partitions();
+    if (columns_.empty() || columns_[0].values.size() < kLeastAffineRows) return {};
+    const bool enough = columns_[0].values.size() >= kLeastRows;
+    if (enough) find_equal_partitions();
     find_affine();
-    find_collinear();
+    if (enough) find_collinear();
     std::sort(found_.begin(), found_.end(),
               [](const Redundancy& a, const Redundancy& b) { return a.column < b.column; });
     return std::move(found_);

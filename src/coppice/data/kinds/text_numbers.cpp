@@ -61,6 +61,9 @@ class ColumnReader {
     counts_.assign(column_.levels.size(), 0);
     for (const double value : column_.values)
       if (!is_missing(value)) ++counts_[static_cast<std::size_t>(value)];
+    // Beside numbers or dates it is a missing cell, as in a column of plain numbers.
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (column_.levels[i] == text::kNone) counts_[i] = 0;
     for (const std::size_t count : counts_) present_ += count;
   }
 
@@ -131,9 +134,16 @@ class ColumnReader {
 
   [[noreturn]] void fail_at_first(const Reading& reading, std::string_view problem) const {
     const auto odd = std::find_if(column_.values.begin(), column_.values.end(), [&](double value) {
-      return !is_missing(value) && std::isnan(reading.numbers[static_cast<std::size_t>(value)]);
+      if (is_missing(value)) return false;
+      const auto level = static_cast<std::size_t>(value);
+      return counts_[level] > 0 && std::isnan(reading.numbers[level]);
     });
     raw_.fail_cell(static_cast<std::size_t>(odd - column_.values.begin()), index_, problem);
+  }
+
+  bool is_in_first_row(std::string_view level) const {
+    return !column_.values.empty() && !is_missing(column_.values[0]) &&
+           column_.levels[static_cast<std::size_t>(column_.values[0])] == level;
   }
 
   std::string first_odd_text(const Reading& reading) const {
@@ -349,18 +359,25 @@ TextNumbers settle_numbers(RawTable& raw, std::size_t index, const ColumnSpec* s
     return result;
   }
   const std::string odd = reader.first_odd_text(reading);
-  if (enough && share >= rules.numeric_share)
+  // Few different values are categories, the odd one among them: 4, 6, 8 cylinders and a rotary engine.
+  const bool has_few_levels =
+      reading.unit.empty() && !has_unit(odd) && column.levels.size() <= rules.code_values &&
+      static_cast<double>(present) >= rules.category_repeats * static_cast<double>(column.levels.size());
+  if (enough && share >= rules.numeric_share && !has_few_levels)
     reader.fail_at_first(
         reading,
         fmt::format(
             "is not {}{} where {} of {} cells of the column are; correct it, leave the cell empty, say "
-            "--na-values '{}' if it means missing, or make the column a category in the codebook",
+            "--na-values '{}' if it means missing{}, make the column a category in the codebook, or leave it "
+            "out with --drop '{}'",
             reading.is_date ? "a date or time" : "a number",
             reading.is_date         ? ""
             : !reading.unit.empty() ? fmt::format(" with {}", reading.unit)
             : has_unit(odd)         ? " without a unit"
                                     : "",
-            reading.cells, present, text::display(odd, 30)));
+            reading.cells, present, text::display(odd, 30),
+            reader.is_in_first_row(odd) ? ", remove the row if it holds units" : "",
+            text::display(column.name)));
   if (share >= 0.5)
     result.mixed = fmt::format("has {} in {} of {} cells, but also others such as '{}'",
                                reading.is_date ? "dates or times" : "numbers", reading.cells, present,
