@@ -49,7 +49,8 @@ export interface Ambiguous {
 
 export interface Level {
   level: number;
-  clusters: number;
+  clusters: number; // with those that are a row that cannot be placed
+  unassigned: number; // such rows
   node_of: number[];
   posterior: [number, number][];
   prior: [number, number][];
@@ -315,6 +316,14 @@ export class Report {
     for (const id of this.data.levels[level - 1].node_of) nodes.fill(id, this.nodes[id].first, this.nodes[id].end);
     return nodes;
   }
+}
+
+/** What is reported at a level: rows that cannot be placed are not clusters. */
+export function reported(level: Level): string {
+  const clusters = plural(level.clusters - level.unassigned, "cluster");
+  return level.unassigned === 0
+    ? `${clusters} reported`
+    : `${clusters} and ${plural(level.unassigned, "row")} that cannot be placed reported`;
 }
 
 export function plural(count: number, word: string): string {

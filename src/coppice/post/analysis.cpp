@@ -256,15 +256,17 @@ std::string selection_words(Selection selection) {
   return "the draw with the highest " + selection.name();
 }
 
-std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request) {
+std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request,
+                               std::size_t unassigned) {
   if (std::isnan(estimate.expected_loss))
     return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
   std::string how = selection_words(request.selection);
   if (request.cost_ratio != 1.0)
     how += fmt::format(", joining costs {} times separating", request.cost_ratio);
   if (request.most_clusters > 0) how += fmt::format(", at most {} clusters", request.most_clusters);
-  return fmt::format("Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how,
-                     counted(estimate.clusters, "cluster"),
+  std::string what = counted(estimate.clusters - unassigned, "cluster");
+  if (unassigned > 0) what += fmt::format(" and {} that cannot be placed", counted(unassigned, "row"));
+  return fmt::format("Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how, what,
                      loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss,
                      estimate.ball_radius);
 }
