@@ -266,8 +266,8 @@ std::string partition_sentence(const Consensus& estimate, const EstimateRequest&
   if (request.most_clusters > 0) how += fmt::format(", at most {} clusters", request.most_clusters);
   std::string what = counted(estimate.clusters - unassigned, "cluster");
   if (unassigned > 0) what += fmt::format(" and {} that cannot be placed", counted(unassigned, "row"));
-  return fmt::format("Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how, what,
-                     loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss,
+  return fmt::format("Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how,
+                     what, loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss,
                      estimate.ball_radius);
 }
 

@@ -35,9 +35,8 @@ std::string first_judgment(const Evidence& evidence) {
     return more_draws(evidence.file, kDrawsForAFirstJudgment);
   const auto draws = static_cast<double>(std::max<std::size_t>(evidence.draws, 1));
   const double seconds = evidence.seconds / draws * static_cast<double>(kDrawsForAFirstJudgment);
-  const std::string few =
-      fmt::format("{} draw{} of a chain say{} little", evidence.draws, evidence.draws == 1 ? "" : "s",
-                  evidence.draws == 1 ? "s" : "");
+  const std::string few = fmt::format("{} draw{} of a chain say{} little", evidence.draws,
+                                      evidence.draws == 1 ? "" : "s", evidence.draws == 1 ? "s" : "");
   if (seconds > kMostSeconds)
     return fmt::format("{}, and {} would take {} at the pace so far: fit a sample of the rows first", few,
                        kDrawsForAFirstJudgment, time_words(seconds));
