@@ -110,8 +110,8 @@ TEST(Verdict, FewDrawsAreTooFewToGiveUp) {
   EXPECT_TRUE(contains(judge(stuck, 4, 99).sentence, "coppice resume RUN --draws +1000"));
 }
 
-// A run that decides about its warm-up goes on as such: draws of a length that is fixed would keep its first
-// ones.
+// A run that decides about its warm-up is continued as one: draws of a length that is fixed would keep its
+// first ones.
 TEST(Verdict, AFirstJudgmentSaysHowLongItTakes) {
   const auto sentence_of = [](std::size_t draws, double seconds) {
     const std::vector<TraceSummary> traces{trace("log_joint", 1.6, 15.0, 15.0)};

@@ -20,9 +20,7 @@ export function clusteringCard(report: Report): Card {
     levels.length === 1
       ? `${reported(levels[0])}; ${head.clusters[0].toFixed(1)} on average over ${head.greedy ? "the partitions that cutting the tree can give" : "the draws"}`
       : levels
-          .map(
-            (level, i) => `level ${level.level}: ${reported(level)}, ${head.clusters[i].toFixed(1)} on average`,
-          )
+          .map((level, i) => `level ${level.level}: ${reported(level)}, ${head.clusters[i].toFixed(1)} on average`)
           .join("; ");
   const answers = trust?.modes.map(({ where, sentence }): [string, string] => [
     where === "" ? "Answers" : `Answers, ${where}`,
