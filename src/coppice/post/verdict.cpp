@@ -129,8 +129,12 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
                              &worst < evidence.partitions.data() + evidence.partitions.size();
   const char* on_what = of_partitions ? " on what belongs together" : "";
   const std::string apart =
-      fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree{}",
-                  worst.name, rhat_text(worst.rhat), kRhatLimit, evidence.chains, on_what);
+      std::isinf(worst.rhat)
+          ? fmt::format(
+                "Do not trust it yet: {} never changed in a chain, but is not the same in all {} of them",
+                worst.name, evidence.chains)
+          : fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree{}",
+                        worst.name, rhat_text(worst.rhat), kRhatLimit, evidence.chains, on_what);
   Verdict verdict;
   const std::string compare = fmt::format(
       "fit again with another --seed and compare (coppice compare {} OTHER): if the same answers come back, "
@@ -138,10 +142,6 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
       evidence.file);
   if (evidence.draws < kLeastDrawsToJudge) {
     verdict = not_yet(apart, &worst, {first_judgment(evidence), compare});
-  } else if (std::isinf(worst.rhat)) {
-    verdict =
-        not_yet(fmt::format("Do not trust it: {} is stuck at a different value in every chain", worst.name),
-                &worst, {"fit again with more --warmup or other moves (coppice fit MODEL --help)", compare});
   } else {
     const double have = found.lowest_ess != nullptr ? ess_of(*found.lowest_ess) : 1.0;
     // With just enough effective draws R-hat is still about the limit by chance: twice as many are asked for.
