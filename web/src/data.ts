@@ -320,10 +320,8 @@ export class Report {
 
 /** What is reported at a level: rows that cannot be placed are not clusters. */
 export function reported(level: Level): string {
-  const clusters = plural(level.clusters - level.unassigned, "cluster");
-  return level.unassigned === 0
-    ? `${clusters} reported`
-    : `${clusters} and ${plural(level.unassigned, "row")} that cannot be placed reported`;
+  const words = `${plural(level.clusters - level.unassigned, "cluster")} reported`;
+  return level.unassigned === 0 ? words : `${words}, and ${plural(level.unassigned, "row")} that cannot be placed`;
 }
 
 export function plural(count: number, word: string): string {
