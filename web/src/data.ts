@@ -49,7 +49,8 @@ export interface Ambiguous {
 
 export interface Level {
   level: number;
-  clusters: number;
+  clusters: number; // with those that are a row that cannot be placed
+  unassigned: number; // such rows
   node_of: number[];
   posterior: [number, number][];
   prior: [number, number][];
@@ -324,6 +325,12 @@ export class Report {
     for (const id of this.data.levels[level - 1].node_of) nodes.fill(id, this.nodes[id].first, this.nodes[id].end);
     return nodes;
   }
+}
+
+/** What is reported at a level: rows that cannot be placed are not clusters. */
+export function reported(level: Level): string {
+  const words = `${plural(level.clusters - level.unassigned, "cluster")} reported`;
+  return level.unassigned === 0 ? words : `${words}, and ${plural(level.unassigned, "unassigned row")}`;
 }
 
 export function plural(count: number, word: string): string {

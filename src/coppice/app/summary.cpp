@@ -341,8 +341,8 @@ void summarize_flat(const Analysis& analysis, const PlacementFlags& selecting, c
     text += fmt::format(" Nine draws in ten have {:.0f} to {:.0f}.", trace->q05, trace->q95);
   text += "\n\n";
   if (!counts.front().prior.shares.empty()) text += counts_text(counts.front(), context) + "\n";
-  text +=
-      partition_sentence(estimate, request, unassigned) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
+  const auto alone = static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
+  text += partition_sentence(estimate, request, alone) + "\n" + (bounds ? ball_text(*bounds) : "") + "\n";
   print_clusters(analysis, estimate, profiles, unassigned, context, text);
   const std::vector<ColumnSeparation> columns = column_separation(analysis);
   for (const ColumnSeparation& column : columns) answer["column_separation"].push_back(to_json(column));

@@ -15,12 +15,14 @@ RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span
       power_(power),
       stats_size_(family.stats_size()),
       stats_(2 * stats_size_),
-      cache_(family.cache_size() * kLanes) {
+      cache_(family.cache_size() * kLanes),
+      kept_stats_(stats_.size()) {
   // The six lanes that are not used hold an empty cluster, so that the arithmetic stays finite.
   family_->clear(stats(0));
   for (std::size_t lane = 0; lane < kLanes; ++lane) family_->fill_cache(stats(0), cache_.data() + lane);
   items_.reserve(rows.size());
   sides_.reserve(rows.size());
+  kept_sides_.reserve(rows.size());
 }
 
 void RestrictedPair::set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b) {
@@ -71,6 +73,26 @@ void RestrictedPair::launch_given(std::uint32_t anchor_a, std::uint32_t anchor_b
   rebuild();
 }
 
+void RestrictedPair::keep_launch() {
+  kept_sides_.assign(sides_.begin(), sides_.end());
+  std::copy_n(sizes_, 2, kept_sizes_);
+  std::copy(stats_.begin(), stats_.end(), kept_stats_.begin());
+}
+
+void RestrictedPair::return_to_launch() {
+  sides_.assign(kept_sides_.begin(), kept_sides_.end());
+  std::copy_n(kept_sizes_, 2, sizes_);
+  std::copy(kept_stats_.begin(), kept_stats_.end(), stats_.begin());
+  if (prior_ != nullptr) {
+    prior_->clear();
+    for (std::size_t group = 0; group < 2; ++group) prior_->add(anchors_[group], group);
+    for (std::size_t i = 0; i < items_.size(); ++i) prior_->add(items_[i], sides_[i]);
+  }
+  work_ += items_.size();
+  refresh(0);
+  refresh(1);
+}
+
 void RestrictedPair::rebuild() {
   if (prior_ != nullptr) prior_->clear();
   for (std::size_t group = 0; group < 2; ++group) {
@@ -114,37 +136,62 @@ double RestrictedPair::scan_with(Choose&& choose) {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const std::size_t own = sides_[i];
     const SideProbabilities side = probabilities(items_[i], own);
-    const std::size_t chosen = choose(i, std::exp(side.log_one));
+    const std::size_t chosen = choose(i, side.log_one);
     log_q += chosen == 1 ? side.log_one : side.log_zero;
     ++work_;
-    if (chosen == own) continue;
-    const double* row = (*data_)[items_[i]];
-    work_ += 2 * kWorkOfChange;
-    sides_[i] = static_cast<std::uint8_t>(chosen);
-    --sizes_[own];
-    ++sizes_[chosen];
-    if (prior_ != nullptr) {
-      prior_->remove(items_[i], own);
-      prior_->add(items_[i], chosen);
-    }
-    if (family_->remove(stats(own), row)) {
-      family_->add(stats(chosen), row);
-      refresh(0);
-      refresh(1);
-    } else {
-      rebuild();
-    }
+    if (chosen != own) change_side(i);
   }
   return log_q;
 }
 
+void RestrictedPair::change_side(std::size_t i) {
+  const std::size_t own = sides_[i];
+  const std::size_t other = 1 - own;
+  const double* row = (*data_)[items_[i]];
+  work_ += 2 * kWorkOfChange;
+  sides_[i] = static_cast<std::uint8_t>(other);
+  --sizes_[own];
+  ++sizes_[other];
+  if (prior_ != nullptr) {
+    prior_->remove(items_[i], own);
+    prior_->add(items_[i], other);
+  }
+  if (family_->remove(stats(own), row)) {
+    family_->add(stats(other), row);
+    refresh(0);
+    refresh(1);
+  } else {
+    rebuild();
+  }
+}
+
 double RestrictedPair::scan(Stream& stream) {
-  return scan_with(
-      [&](std::size_t, double one) { return draw_uniform(stream) < one ? std::size_t{1} : std::size_t{0}; });
+  return scan_with([&](std::size_t, double log_one) {
+    return draw_uniform(stream) < std::exp(log_one) ? std::size_t{1} : std::size_t{0};
+  });
 }
 
 double RestrictedPair::scan_forced(std::span<const std::uint8_t> sides) {
   return scan_with([&](std::size_t i, double) { return static_cast<std::size_t>(sides[i]); });
+}
+
+bool RestrictedPair::accepts_forced(std::span<const std::uint8_t> sides, double log_bound,
+                                    double log_uniform) {
+  double log_q = 0.0;
+  bool accepted = log_uniform < log_bound;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const bool changes = sides[i] != sides_[i];
+    ++work_;
+    if (!accepted) {
+      if (changes) work_ += 2 * kWorkOfChange;
+      continue;
+    }
+    const SideProbabilities side = probabilities(items_[i], sides_[i]);
+    log_q += sides[i] == 1 ? side.log_one : side.log_zero;
+    accepted = log_uniform < log_bound + log_q;
+    if (changes) change_side(i);
+  }
+  return accepted;
 }
 
 SplitMerge::SplitMerge(const Family& family, const Rows& rows, const ProductPartition& prior,
@@ -226,7 +273,7 @@ bool SplitMerge::merge(Clusters& clusters, Stream& stream, Label first, Label se
   launch(clusters, stream, first, second);
   target_.clear();
   for (const std::uint32_t row : items_) target_.push_back(clusters.label(row) == first ? 0 : 1);
-  if (!(log_uniform < log_bound + pair_.scan_forced(target_))) return false;
+  if (!pair_.accepts_forced(target_, log_bound, log_uniform)) return false;
   clusters.merge(first, second);
   return true;
 }

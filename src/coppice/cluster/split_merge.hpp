@@ -59,10 +59,17 @@ class RestrictedPair {
   /// The same, with the items in given groups.
   void launch_given(std::uint32_t anchor_a, std::uint32_t anchor_b, std::span<const std::uint32_t> items,
                     std::span<const std::uint8_t> sides);
+  /// Where a second scan begins that has to begin like the first: the state is kept before it and taken back
+  /// after it.
+  void keep_launch();
+  void return_to_launch();
   /// One Gibbs scan over the items in the order given; returns the log probability of its choices.
   double scan(Stream& stream);
   /// A scan that makes the given choices; returns their log probability.
   double scan_forced(std::span<const std::uint8_t> sides);
+  /// Whether log_uniform < log_bound + that. Every choice lowers the sum, so the scan ends where the answer
+  /// is no; it counts as the work of a whole one, so that numbers of moves do not follow from where it ends.
+  bool accepts_forced(std::span<const std::uint8_t> sides, double log_bound, double log_uniform);
 
   std::span<const std::uint8_t> sides() const { return sides_; }
   std::size_t size(std::size_t group) const { return sizes_[group]; }
@@ -78,6 +85,8 @@ class RestrictedPair {
   };
   template <typename Choose>
   double scan_with(Choose&& choose);
+  /// The item moves to the other group.
+  void change_side(std::size_t i);
   /// `own` is the group that holds the item, or 2 for none.
   SideProbabilities probabilities(std::uint32_t item, std::size_t own) const;
   void count_in(std::uint32_t item, std::size_t group);
@@ -99,6 +108,9 @@ class RestrictedPair {
   std::size_t sizes_[2] = {0, 0};
   Work work_ = 0;
   AlignedVector stats_, cache_;
+  std::vector<std::uint8_t> kept_sides_;
+  std::size_t kept_sizes_[2] = {0, 0};
+  AlignedVector kept_stats_;
 };
 
 struct SplitMergeOptions {

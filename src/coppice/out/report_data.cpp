@@ -294,6 +294,7 @@ class Collector {
       const std::vector<Membership> rows = membership(draws, level.estimate.labels);
       list.push_back({{"level", l + 1},
                       {"clusters", level.estimate.clusters},
+                      {"unassigned", level.unassigned_count()},
                       {"node_of", level.node_of},
                       {"posterior", draws_json(counts[l].posterior)},
                       {"prior", shares_json(counts[l].prior)},

@@ -257,16 +257,15 @@ std::string selection_words(Selection selection) {
 }
 
 std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request,
-                               const std::vector<bool>& unassigned) {
+                               std::size_t unassigned) {
   if (std::isnan(estimate.expected_loss))
     return fmt::format("Flat clusters of the tree: {}.", estimate.clusters);
   std::string how = selection_words(request.selection);
   if (request.cost_ratio != 1.0)
     how += fmt::format(", joining costs {} times separating", request.cost_ratio);
   if (request.most_clusters > 0) how += fmt::format(", at most {} clusters", request.most_clusters);
-  const auto alone = static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
-  std::string what = counted(estimate.clusters - alone, "cluster");
-  if (alone > 0) what += fmt::format(" and {}", counted(alone, "unassigned row"));
+  std::string what = counted(estimate.clusters - unassigned, "cluster");
+  if (unassigned > 0) what += fmt::format(" and {}", counted(unassigned, "unassigned row"));
   return fmt::format("Point estimate ({}): {}, expected {} {:.3f}; 95 % of the draws are within {:.3f}.", how,
                      what, loss_of(request.selection) == Loss::binder ? "loss" : "VI", estimate.expected_loss,
                      estimate.ball_radius);

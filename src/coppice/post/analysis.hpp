@@ -110,10 +110,10 @@ class Analysis {
 
 /// "least expected variation of information", "the draw of highest rcdll".
 std::string selection_words(Selection selection);
-/// Which partition of a flat model it is, of how many clusters and unassigned rows, and how far the draws are
-/// from it.
+/// Which partition of a flat model it is, and how far the draws are from it; `unassigned` of its clusters are
+/// rows that cannot be placed.
 std::string partition_sentence(const Consensus& estimate, const EstimateRequest& request,
-                               const std::vector<bool>& unassigned);
+                               std::size_t unassigned);
 /// Moves of all chains together.
 std::vector<MoveStatistics> total_moves(const SavedRun& run);
 /// Of the table as it was modeled.

@@ -32,8 +32,11 @@ class Builder {
 
   ReportTree build(Selection selection) {
     tree_.column_strength.assign(run_.table().columns.size(), 0.0);
-    for (std::size_t level = 1; level <= run_.levels(); ++level)
-      tree_.levels.push_back({analysis_.consensus(level, selection), {}});
+    for (std::size_t level = 1; level <= run_.levels(); ++level) {
+      const Consensus& estimate = analysis_.consensus(level, selection);
+      tree_.levels.push_back(
+          {estimate, {}, analysis_.is_greedy() ? std::vector<bool>() : unassigned_rows(estimate)});
+    }
     tree_.is_hierarchy = run_.levels() > 1;
     if (tree_.is_hierarchy)
       take_hierarchy(run_hierarchy(analysis_, selection));
@@ -128,7 +131,7 @@ class Builder {
 
   void join_clusters(Selection selection) {
     const Consensus& estimate = tree_.levels.front().estimate;
-    tree_.sentence = partition_sentence(estimate, selection, unassigned_rows(estimate));
+    tree_.sentence = partition_sentence(estimate, selection, tree_.levels.front().unassigned_count());
     const std::size_t clusters = estimate.clusters;
     std::vector<std::vector<std::uint32_t>> members(clusters);
     std::vector<std::uint32_t> cluster_of_row;
@@ -297,10 +300,8 @@ class Builder {
 
   /// Single rows that cannot be placed are not clusters with a character of their own.
   void name_unassigned(const ReportLevel& level) {
-    if (analysis_.is_greedy()) return;
-    const std::vector<bool> unassigned = unassigned_rows(level.estimate);
-    for (std::size_t row = 0; row < unassigned.size(); ++row)
-      if (unassigned[row])
+    for (std::size_t row = 0; row < level.unassigned.size(); ++row)
+      if (level.unassigned[row])
         tree_.nodes[level.node_of[static_cast<std::size_t>(level.estimate.labels[row])]].name =
             "unassigned: " + run_.table().row_ids[row];
   }

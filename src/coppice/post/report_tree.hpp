@@ -3,6 +3,7 @@
 // order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ struct ReportNode {
 struct ReportLevel {
   Consensus estimate;
   std::vector<std::size_t> node_of;  // the node of each cluster
+  std::vector<bool> unassigned;      // rows that cannot be placed; empty if no draws say it
+
+  std::size_t unassigned_count() const {
+    return static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
+  }
 };
 
 struct ReportTree {

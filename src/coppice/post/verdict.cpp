@@ -29,6 +29,21 @@ std::string time_words(double seconds) {
   return "days";
 }
 
+/// Of so few draws R-hat is little more than chance: what is advised is to look again, with no promise.
+std::string first_judgment(const Evidence& evidence) {
+  if (!evidence.is_until_trusted || evidence.seconds <= 0.0)
+    return more_draws(evidence.file, kDrawsForAFirstJudgment);
+  const auto draws = static_cast<double>(std::max<std::size_t>(evidence.draws, 1));
+  const double seconds = evidence.seconds / draws * static_cast<double>(kDrawsForAFirstJudgment);
+  const std::string few = fmt::format("{} draw{} of a chain say{} little", evidence.draws,
+                                      evidence.draws == 1 ? "" : "s", evidence.draws == 1 ? "s" : "");
+  if (seconds > kMostSeconds)
+    return fmt::format("{}, and {} would take {} at the pace so far: fit a sample of the rows first", few,
+                       kDrawsForAFirstJudgment, time_words(seconds));
+  return fmt::format("run longer (coppice resume {} --time-limit {:.0f}m), since {}", evidence.file,
+                     std::max(std::ceil(seconds / 60.0), 1.0), few);
+}
+
 /// How much longer the run would have to be, if what it has done so far is a guide.
 class Extension {
  public:
@@ -113,23 +128,26 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
   const bool of_partitions = &worst >= evidence.partitions.data() &&
                              &worst < evidence.partitions.data() + evidence.partitions.size();
   const char* on_what = of_partitions ? " on what belongs together" : "";
+  const std::string apart =
+      std::isinf(worst.rhat)
+          ? fmt::format(
+                "Do not trust it yet: {} never changed in a chain, but is not the same in all {} of them",
+                worst.name, evidence.chains)
+          : fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree{}",
+                        worst.name, rhat_text(worst.rhat), kRhatLimit, evidence.chains, on_what);
   Verdict verdict;
   const std::string compare = fmt::format(
       "fit again with another --seed and compare (coppice compare {} OTHER): if the same answers come back, "
       "the data support several",
       evidence.file);
-  if (std::isinf(worst.rhat)) {
-    verdict =
-        not_yet(fmt::format("Do not trust it: {} is stuck at a different value in every chain", worst.name),
-                &worst, {"fit again with more --warmup or other moves (coppice fit MODEL --help)", compare});
+  if (evidence.draws < kLeastDrawsToJudge) {
+    verdict = not_yet(apart, &worst, {first_judgment(evidence), compare});
   } else {
     const double have = found.lowest_ess != nullptr ? ess_of(*found.lowest_ess) : 1.0;
     // With just enough effective draws R-hat is still about the limit by chance: twice as many are asked for.
     const Extension extension(evidence, have, 2.0 * need, evidence.draws);
     std::vector<std::string> remedies;
-    if (evidence.draws < kLeastDrawsToJudge)  // R-hat itself is then little more than chance
-      remedies = {more_draws(evidence.file, kDrawsForAFirstJudgment), compare};
-    else if (worst.rhat <= kMostRhatForPatience && extension.can_be_advised())
+    if (worst.rhat <= kMostRhatForPatience && extension.can_be_advised())
       remedies = {extension.advice(), compare};
     else
       remedies = {
@@ -138,10 +156,7 @@ Verdict judge_disagreement(const Evidence& evidence, const Extremes& found, doub
                       worst.rhat > kMostRhatForPatience ? std::string("chains so far apart may never meet")
                                                         : extension.obstacle()),
           compare, "fit again with other moves (coppice fit MODEL --help) or with " + more_warmup(evidence)};
-    verdict = not_yet(
-        fmt::format("Do not trust it yet: R-hat of {} is {} (above {}), so the {} chains do not agree{}",
-                    worst.name, rhat_text(worst.rhat), kRhatLimit, evidence.chains, on_what),
-        &worst, std::move(remedies));
+    verdict = not_yet(apart, &worst, std::move(remedies));
   }
   verdict.is_about_partitions = of_partitions;
   return verdict;
@@ -180,7 +195,7 @@ Verdict judge(const Evidence& evidence) {
   if (evidence.draws < 4)
     return not_yet(fmt::format("Do not trust it yet: {} draw{} per chain cannot be diagnosed", evidence.draws,
                                evidence.draws == 1 ? "" : "s"),
-                   nullptr, {more_draws(evidence.file, 1000)});
+                   nullptr, {first_judgment(evidence)});
   found.add(evidence.partitions);
   if (found.informative == 0) {
     const char* reason = evidence.traces.empty() ? "no trace was recorded" : "every trace is constant";

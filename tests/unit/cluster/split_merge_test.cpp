@@ -87,6 +87,35 @@ TEST(RestrictedPair, ForcedScanReportsTheSameNumber) {
   }
 }
 
+// Where the scan ends early, the answer and the work are those of a whole one.
+TEST(RestrictedPair, ForcedScanEndsWhereTheAnswerIsNo) {
+  const std::vector<std::uint32_t> items{1, 2, 3, 4, 6, 7, 9};
+  const Fixture fixture(law_cases().front(), 2, 10);
+  const Crp crp(1.0, 10);
+  RestrictedPair pair(fixture.family(), fixture.rows, crp.log_join_table());
+  std::size_t accepted = 0;
+  for (std::uint64_t repeat = 0; repeat < 200; ++repeat) {
+    Stream stream({4, 0, repeat}, Purpose::test);
+    Sides wanted;
+    for (std::size_t i = 0; i < items.size(); ++i) wanted.push_back(draw_uniform(stream) < 0.5 ? 0 : 1);
+    const double log_bound = 8.0 * draw_uniform(stream);
+    const double log_uniform = std::log(draw_uniform(stream));
+    const Stream before_launch = stream;
+    pair.launch_random(0, 5, items, stream);
+    Work work = pair.work();
+    const bool expected = log_uniform < log_bound + pair.scan_forced(wanted);
+    const Work whole = pair.work() - work;
+    stream = before_launch;
+    pair.launch_random(0, 5, items, stream);
+    work = pair.work();
+    EXPECT_EQ(pair.accepts_forced(wanted, log_bound, log_uniform), expected);
+    EXPECT_EQ(pair.work() - work, whole);
+    accepted += expected ? 1 : 0;
+  }
+  EXPECT_GT(accepted, 20U);
+  EXPECT_LT(accepted, 180U);
+}
+
 TEST(RestrictedPair, RandomLaunchIsFair) {
   // More than 64 items, so that more than one word of bits is used.
   std::vector<std::uint32_t> items;

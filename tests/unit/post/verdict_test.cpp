@@ -105,6 +105,31 @@ TEST(Verdict, FewDrawsAreTooFewToGiveUp) {
   const std::vector<TraceSummary> traces{trace("log_joint", 1.6, 15.0, 15.0)};
   EXPECT_TRUE(contains(judge(traces, 4, 99).sentence, "coppice resume RUN --draws +1000"));
   EXPECT_TRUE(contains(judge(traces, 4, 100).sentence, "may never meet"));
+  const std::vector<TraceSummary> stuck{
+      trace("log_joint", std::numeric_limits<double>::infinity(), 4.0, 4.0)};
+  EXPECT_TRUE(contains(judge(stuck, 4, 99).sentence, "coppice resume RUN --draws +1000"));
+}
+
+// A run that decides about its warm-up is continued as one: draws of a length that is fixed would keep its
+// first ones.
+TEST(Verdict, AFirstJudgmentSaysHowLongItTakes) {
+  const auto sentence_of = [](std::size_t draws, double seconds) {
+    const std::vector<TraceSummary> traces{trace("log_joint", 1.6, 15.0, 15.0)};
+    Evidence evidence;
+    evidence.traces = traces;
+    evidence.chains = 4;
+    evidence.draws = draws;
+    evidence.seconds = seconds;
+    evidence.is_until_trusted = true;
+    return judge(evidence).sentence;
+  };
+  EXPECT_TRUE(contains(sentence_of(40, 60.0), "--time-limit 25m), since 40 draws of a chain say little"))
+      << sentence_of(40, 60.0);
+  EXPECT_TRUE(contains(sentence_of(1, 3.0), "--time-limit 50m), since 1 draw of a chain says little"))
+      << sentence_of(1, 3.0);
+  EXPECT_TRUE(contains(sentence_of(10, 60.0), "1000 would take 2 hours at the pace so far: fit a sample"))
+      << sentence_of(10, 60.0);
+  EXPECT_FALSE(contains(sentence_of(10, 60.0), "resume"));
 }
 
 TEST(Verdict, OneChainCannotBeChecked) {
@@ -119,7 +144,9 @@ TEST(Verdict, StuckConstantBrokenAndEmptyRuns) {
   const double infinity = std::numeric_limits<double>::infinity();
   const Verdict stuck = judge(std::vector{trace("clusters", infinity, 4.0, 4.0)}, 4, 100);
   EXPECT_FALSE(stuck.trusted);
-  EXPECT_TRUE(contains(stuck.sentence, "stuck")) << stuck.sentence;
+  EXPECT_TRUE(contains(stuck.sentence, "clusters never changed in a chain, but is not the same in all 4"))
+      << stuck.sentence;
+  EXPECT_TRUE(contains(stuck.sentence, "may never meet")) << stuck.sentence;
 
   TraceSummary constant = trace("clusters", 0.0, 0.0, 0.0);
   constant.constant = true;

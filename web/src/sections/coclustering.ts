@@ -90,7 +90,7 @@ export function coclusteringSection(report: Report, state: State): HTMLElement {
     return (
       `Each cell says how often two ${bins < total ? "groups of neighboring rows" : "rows"} share a cluster` +
       `${levels.length > 1 ? ` at level ${state.level}` : ""}: bright is always, dark is never. Sharp blocks are clusters ` +
-      `${report.data.head.greedy ? "that are certain given the tree" : "the draws agree on"} (${level.clusters} are reported). ` +
+      `${report.data.head.greedy ? "that are certain given the tree" : "the draws agree on"} (${level.clusters - level.unassigned} are reported). ` +
       (pairs > 0
         ? `${percent(sure / pairs)} of the pairs are decided (together in less than 5 % or more than 95 % ${report.draws}).`
         : "") +

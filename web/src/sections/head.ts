@@ -1,6 +1,6 @@
 // Can it be trusted, and what was done: the first thing to read.
 import { h } from "../dom";
-import { plural, type Head, type Report } from "../data";
+import { plural, reported, type Head, type Report } from "../data";
 
 export function duration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
@@ -15,18 +15,22 @@ export type Card = [string, string][];
 
 /** Of a run that found clusters. */
 export function clusteringCard(report: Report): Card {
-  const { head, levels } = report.data;
+  const { head, levels, trust } = report.data;
   const clusters =
     levels.length === 1
-      ? `${plural(levels[0].clusters, "cluster")} reported; ${head.clusters[0].toFixed(1)} on average over ${head.greedy ? "the partitions that cutting the tree can give" : "the draws"}`
+      ? `${reported(levels[0])}; ${head.clusters[0].toFixed(1)} on average over ${head.greedy ? "the partitions that cutting the tree can give" : "the draws"}`
       : levels
-          .map(
-            (level, i) => `level ${level.level}: ${level.clusters} reported, ${head.clusters[i].toFixed(1)} on average`,
-          )
+          .map((level, i) => `level ${level.level}: ${reported(level)}, ${head.clusters[i].toFixed(1)} on average`)
           .join("; ");
+  const answers = trust?.modes.map(({ where, sentence }): [string, string] => [
+    where === "" ? "Answers" : `Answers, ${where}`,
+    sentence,
+  ]);
   return [
     ["Columns are", head.family],
     ["Clusters", clusters],
+    ...(answers ?? []),
+    ...(trust?.fit && trust.fit.sentence !== "" ? [["Fit", trust.fit.sentence] as [string, string]] : []),
     [
       head.greedy ? "Fit" : "Draws",
       head.greedy

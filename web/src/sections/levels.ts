@@ -45,7 +45,7 @@ function levelFigure(report: Report, level: Level, several: boolean): HTMLElemen
   const sentence =
     `The most frequent number is ${mode.clusters} (${percent(mode.share)} ${report.draws}); nine in ten have ${quantile(posterior, 0.05)} to ` +
     `${quantile(posterior, 0.95)}. The prior alone (line) expects ${mean(prior).toFixed(1)}, nine times in ten ` +
-    `${quantile(prior, 0.05)} to ${quantile(prior, 0.95)}. Reported: ${level.clusters}.` +
+    `${quantile(prior, 0.05)} to ${quantile(prior, 0.95)}. Reported: ${level.clusters - level.unassigned}.` +
     (level.warning === "" ? "" : ` ${level.warning}`);
   const drawing = chart({
     title,

@@ -25,7 +25,6 @@ NeighborMoves::NeighborMoves(const Family& family, const Rows& rows, const Produ
       merged_(family.stats_size()) {
   items_.reserve(rows_);
   sides_.reserve(rows_);
-  launched_.reserve(rows_);
   proposed_.reserve(rows_);
 }
 
@@ -75,7 +74,7 @@ bool NeighborMoves::merge(Clusters& clusters, Stream& stream) {
   if (!(log_uniform_ < log_bound)) return false;
   launch(clusters, neighbor->label, draw_member(clusters, neighbor->label, stream), stream);
   remember_sides(clusters);
-  if (!(log_uniform_ < log_bound + pair_.scan_forced(sides_))) return false;
+  if (!pair_.accepts_forced(sides_, log_bound, log_uniform_)) return false;
   clusters.merge(own_, neighbor->label);
   return true;
 }
@@ -90,7 +89,7 @@ bool NeighborMoves::divide(Clusters& clusters, Stream& stream) {
   launch(clusters, neighbor->label, draw_member(clusters, neighbor->label, stream), stream);
   remember_sides(clusters);
   // Both scans begin at the same launch, which neither division has decided.
-  launched_.assign(pair_.sides().begin(), pair_.sides().end());
+  pair_.keep_launch();
   const double log_q = pair_.scan(stream);
   const double after = log_weight_of_group(0) + log_weight_of_group(1);
   const auto place = static_cast<std::size_t>(neighbor->label);
@@ -102,8 +101,8 @@ bool NeighborMoves::divide(Clusters& clusters, Stream& stream) {
   if (!(log_uniform_ < log_bound)) return false;
   proposed_.assign(pair_.sides().begin(), pair_.sides().end());
   if (proposed_ == sides_) return false;
-  pair_.launch_given(row_, other_, items_, launched_);
-  if (!(log_uniform_ < log_bound + pair_.scan_forced(sides_))) return false;
+  pair_.return_to_launch();
+  if (!pair_.accepts_forced(sides_, log_bound, log_uniform_)) return false;
   keep_second(proposed_);
   clusters.merge(own_, neighbor->label);
   clusters.split(own_, items_);

@@ -70,7 +70,7 @@ class NeighborMoves {
   AlignedVector weights_;
   std::size_t slots_ = 0;  // that have a weight
   std::vector<std::uint32_t> items_;
-  std::vector<std::uint8_t> sides_, launched_, proposed_;
+  std::vector<std::uint8_t> sides_, proposed_;
   std::vector<double> merged_;
   // Of the move under way.
   std::uint32_t row_ = 0, other_ = 0;
