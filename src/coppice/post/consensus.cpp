@@ -233,9 +233,8 @@ class Search {
     const auto large_samples = all_samples.subspan(small_samples.size());
     const auto is_excluded = [&](std::size_t d, std::span<const RepresentativeDraws> by) {
       const ComparedPartition draw = loss_.prepare(draws_[d], draws_.clusters(d));
-      return std::any_of(by.begin(), by.end(), [&](const RepresentativeDraws& sample) {
-        return sample.is_above(draw, loss_);
-      });
+      return std::any_of(by.begin(), by.end(),
+                         [&](const RepresentativeDraws& sample) { return sample.is_above(draw, loss_); });
     };
     std::vector<std::size_t> candidates;
     for (std::size_t d = 0; d < draws_.size(); ++d)
