@@ -18,8 +18,8 @@ std::unique_ptr<Family> copy_of_family(const Columns& table) {
   return family_of_cells(table.all(), table.table(), all);
 }
 
-// As many as are kept side by side anyway: a view has room for all columns in each.
-constexpr std::size_t kUsualSlots = kLanes;
+// A view has room for all columns in each.
+constexpr std::size_t kUsualSlots = 16;
 
 }  // namespace
 
