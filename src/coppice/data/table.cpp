@@ -30,7 +30,7 @@ std::string Column::text(std::size_t row) const {
   if (is_missing(cell)) return {};
   if (!levels.empty()) return levels.at(static_cast<std::size_t>(cell));
   std::array<char, 32> digits;
-  // 200000 is longer than 2e+05, but nobody writes an income like that.
+  // 200000 is longer than 2e+05, but incomes are not written like that.
   constexpr double kMostWhole = 1e15;
   const bool is_whole = std::abs(cell) < kMostWhole && cell == std::floor(cell);
   const std::to_chars_result result =
