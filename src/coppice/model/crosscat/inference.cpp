@@ -261,9 +261,9 @@ std::size_t chain_bytes(const Problem& problem) {
   // As many views as the prior expects, one that ended, and one that is offered.
   const double alpha = options.alpha_columns.start();
   const double expected_views = 3.0 + alpha * std::log1p(static_cast<double>(columns) / alpha);
-  // In the first sweep columns open more, before they find those that they share: 14 to 45 in tables of 1,000
+  // In the first sweep columns open more, before they find those that they share: up to 45 in tables of 1,000
   // to 20,000 columns. Each has room for all columns, and stays as a spare one.
-  constexpr double kOpenedAtFirst = 20.0;
+  constexpr double kOpenedAtFirst = 7.0;
   const auto views = static_cast<std::size_t>(expected_views + kOpenedAtFirst);
   // Many columns tell nearly all rows apart, but only in the view that has most of them.
   const std::size_t most_slots = std::min(2 * rows / 3, columns / 16);
