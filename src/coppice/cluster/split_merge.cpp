@@ -25,6 +25,10 @@ RestrictedPair::RestrictedPair(const Family& family, const Rows& rows, std::span
   kept_sides_.reserve(rows.size());
 }
 
+std::size_t RestrictedPair::bytes(const Family& family) {
+  return (2 * family.stats_size() + family.cache_size() * kLanes) * sizeof(double);
+}
+
 void RestrictedPair::set_anchors(std::uint32_t anchor_a, std::uint32_t anchor_b) {
   anchors_[0] = anchor_a;
   anchors_[1] = anchor_b;

@@ -78,6 +78,8 @@ class RestrictedPair {
   double log_weight_of_joining(std::uint32_t item, std::size_t group) const;
   /// Of all launches and scans so far.
   Work work() const { return work_; }
+  /// What a pair takes, for the estimate before a run.
+  static std::size_t bytes(const Family& family);
 
  private:
   struct SideProbabilities {
@@ -146,6 +148,10 @@ class SplitMerge {
   void set_counts(const MoveCount& splits, const MoveCount& merges) {
     splits_ = splits;
     merges_ = merges;
+  }
+  /// What the moves take, for the estimate before a run.
+  static std::size_t bytes(const Family& family) {
+    return RestrictedPair::bytes(family) + family.stats_size() * sizeof(double);
   }
 
  private:

@@ -26,8 +26,9 @@ constexpr double kDescentWork = 1.5e10;    // table cells read in all descents t
 constexpr double kMoreStartsWork = 2.5e8;  // no further start once this much is used
 constexpr double kSmallWork = 2e6;  // as long as no more was used, further starts cost nothing anyone notices
 constexpr double kBoundWork = 8e9;  // row pairs read to exclude draws by their lower bound
-// A draw whose loss to that many representative draws is so many standard errors above the best one is not
-// compared with all of them, which would take time in proportion to the square of the number of draws.
+// A draw whose loss to that many representative draws is so many standard errors above that of the best
+// partition is not compared with all of them, which would take time in proportion to the square of the number
+// of draws. The errors are those of the difference: what is far from one partition is often far from both.
 constexpr std::size_t kSampleSizes[] = {32, 128, 512, 1024, 2048, 4096};
 constexpr double kStandardErrors = 6.0;
 constexpr std::size_t kSmallSamples = 2;  // the first of these, which exclude faster than the lower bound
@@ -65,28 +66,37 @@ class RepresentativeDraws {
         ++times;
         ++t;
       }
-      if (times > 0) chosen_.emplace_back(d, static_cast<double>(times));
+      if (times > 0) chosen_.push_back({d, static_cast<double>(times)});
     }
   }
 
-  /// Whether the expected loss of the labels is surely above the limit.
-  bool is_above(double limit, ExpectedLoss& loss, const ComparedPartition& partition) const {
+  /// Sets the partition with which others are compared.
+  void compare_with(const ComparedPartition& found, ExpectedLoss& loss) {
+    for (Chosen& draw : chosen_) draw.loss_of_found = loss.to_draw(found, draw.d);
+  }
+  /// Whether the expected loss of a partition is surely above that of the found one.
+  bool is_above(const ComparedPartition& partition, ExpectedLoss& loss) const {
     double sum = 0.0;
     double squares = 0.0;
-    for (const auto& [d, times] : chosen_) {
-      const double value = loss.to_draw(partition, d);
-      sum += times * value;
-      squares += times * value * value;
+    for (const Chosen& draw : chosen_) {
+      const double more = loss.to_draw(partition, draw.d) - draw.loss_of_found;
+      sum += draw.times * more;
+      squares += draw.times * more * more;
     }
     const double mean = sum / count_;
     const double variance = std::max(squares / count_ - mean * mean, 0.0);
-    return mean - kStandardErrors * std::sqrt(left_out_ * variance / count_) > limit;
+    return mean > kStandardErrors * std::sqrt(left_out_ * variance / count_);
   }
 
  private:
+  struct Chosen {
+    std::size_t d;
+    double times;
+    double loss_of_found = 0.0;
+  };
   double count_;
   double left_out_;  // fraction of all draws: a mean over nearly all of them is nearly certain
-  std::vector<std::pair<std::size_t, double>> chosen_;
+  std::vector<Chosen> chosen_;
 };
 
 class Search {
@@ -213,14 +223,18 @@ class Search {
     std::vector<RepresentativeDraws> samples;
     for (const std::size_t size : kSampleSizes)
       if (4 * draws_.size() > 5 * size) samples.emplace_back(draws_, size);
+    const auto compare_with_best = [&] {
+      const ComparedPartition best = loss_.prepare(best_.labels, best_.clusters);
+      for (RepresentativeDraws& sample : samples) sample.compare_with(best, loss_);
+    };
+    compare_with_best();
     const std::span<const RepresentativeDraws> all_samples(samples);
     const auto small_samples = all_samples.first(std::min(kSmallSamples, samples.size()));
     const auto large_samples = all_samples.subspan(small_samples.size());
     const auto is_excluded = [&](std::size_t d, std::span<const RepresentativeDraws> by) {
       const ComparedPartition draw = loss_.prepare(draws_[d], draws_.clusters(d));
-      return std::any_of(by.begin(), by.end(), [&](const RepresentativeDraws& sample) {
-        return sample.is_above(best_.loss, loss_, draw);
-      });
+      return std::any_of(by.begin(), by.end(),
+                         [&](const RepresentativeDraws& sample) { return sample.is_above(draw, loss_); });
     };
     std::vector<std::size_t> candidates;
     for (std::size_t d = 0; d < draws_.size(); ++d)
@@ -234,6 +248,7 @@ class Search {
       Candidate candidate = make_candidate(Labels(labels.begin(), labels.end()), loss_);
       result_.best_draw_loss = std::min(result_.best_draw_loss, candidate.loss);
       improve(std::move(candidate), descent_);
+      compare_with_best();
     }
   }
 

@@ -90,8 +90,8 @@ void check_schema(Database& database, const std::string& path) {
     const std::string name = schema.bytes(1);
     if (!is_ours(type, name, schema.bytes(2)))
       fail(ErrorCode::bad_data,
-           "{}: the file has a {} '{}' that is not part of a run; it was changed by another program", path,
-           text::display(type, 10), text::display(name, 40));
+           "{}: '{}' in the file ({}) is not part of a run; the file was changed by another program", path,
+           text::display(name, 40), text::display(type, 10));
     if (type == "table") tables.insert(name);
   }
   if (tables.size() != kTables.size())

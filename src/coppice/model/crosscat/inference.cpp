@@ -258,21 +258,21 @@ std::size_t chain_bytes(const Problem& problem) {
   constexpr std::size_t kRowsOfColumn = 3;
   const std::size_t of_columns =
       2 * family.bytes() + columns * (kObjectsOfColumn + kRowsOfColumn * rows * sizeof(double));
-  // As many views as the prior expects, one that ended, and one that is offered; each has room for all
-  // columns.
+  // As many views as the prior expects, one that ended, and one that is offered.
   const double alpha = options.alpha_columns.start();
-  const auto views = static_cast<std::size_t>(3.0 + alpha * std::log1p(static_cast<double>(columns) / alpha));
-  const std::size_t of_view = family.bytes() + 2 * family.hyper_size() * sizeof(double);
+  const double expected_views = 3.0 + alpha * std::log1p(static_cast<double>(columns) / alpha);
+  // In the first sweep columns open more, before they find those that they share: up to 45 in tables of 1,000
+  // to 20,000 columns. Each has room for all columns, and stays as a spare one.
+  constexpr double kOpenedAtFirst = 7.0;
+  const auto views = static_cast<std::size_t>(expected_views + kOpenedAtFirst);
   // Many columns tell nearly all rows apart, but only in the view that has most of them.
-  constexpr std::size_t kUsualSlots = 16;
-  const std::size_t most_slots = std::max(kUsualSlots, std::min(2 * rows / 3, columns / 16));
-  const std::size_t of_clusters =
-      Clusters::bytes(family, rows, most_slots) + (views - 1) * Clusters::bytes(family, rows, kUsualSlots);
+  const std::size_t most_slots = std::min(2 * rows / 3, columns / 16);
+  const std::size_t of_views =
+      View::bytes(family, rows, most_slots) + (views - 1) * View::bytes(family, rows, 1);
   // Tables are a column's own as soon as it learns, and each view that it has been in has a copy: in a long
-  // run about half of them.
-  const std::size_t copies_of_tables = 1 + views / 2;
-  const std::size_t of_replica =
-      of_columns + copies_of_tables * family.table_bytes() + views * of_view + of_clusters;
+  // run about half of those that last.
+  const auto copies_of_tables = static_cast<std::size_t>(1.0 + 0.5 * expected_views);
+  const std::size_t of_replica = of_columns + copies_of_tables * family.table_bytes() + of_views;
   return options.temperatures.size() * of_replica + of_columns + Relatives::bytes(columns);
 }
 

@@ -18,6 +18,9 @@ std::unique_ptr<Family> copy_of_family(const Columns& table) {
   return family_of_cells(table.all(), table.table(), all);
 }
 
+// A view has room for all columns in each.
+constexpr std::size_t kUsualSlots = 16;
+
 }  // namespace
 
 View::View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& options)
@@ -33,12 +36,17 @@ View::View(const Columns& table, const Crp& row_prior, const SplitMergeOptions& 
       before_(family_->hyper_size()),
       after_(family_->hyper_size()) {
   // Room for the usual number of clusters: most sweeps then never allocate.
-  constexpr std::size_t kUsual = 16;
-  for (std::size_t row = 0; row < labels_.size(); ++row) labels_[row] = static_cast<Label>(row % kUsual);
+  for (std::size_t row = 0; row < labels_.size(); ++row) labels_[row] = static_cast<Label>(row % kUsualSlots);
   family_->restrict_to({});
   clusters_.assign(labels_);
   cells_.reserve(table.count());
   added_.reserve(table.count());
+}
+
+std::size_t View::bytes(const Family& family, std::size_t rows, std::size_t slots) {
+  return family.bytes() + 2 * family.hyper_size() * sizeof(double) +
+         Clusters::bytes(family, rows, std::max(slots, kUsualSlots)) + SplitMerge::bytes(family) +
+         2 * family.width() * sizeof(std::size_t);
 }
 
 void View::set(std::span<const std::size_t> cells, std::span<const Label> labels) {

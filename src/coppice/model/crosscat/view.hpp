@@ -64,6 +64,8 @@ class View {
   const MoveCount& splits() const { return split_merge_.splits(); }
   const MoveCount& merges() const { return split_merge_.merges(); }
   void clear_counts() { split_merge_.set_counts({}, {}); }
+  /// What a view of a table takes that has had this many clusters.
+  static std::size_t bytes(const Family& family, std::size_t rows, std::size_t slots);
 
  private:
   void number_rows(std::span<const Label> labels, Labels& out);
