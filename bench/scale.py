@@ -212,7 +212,7 @@ def peers(rows):
     def last_labels(model):
         model._adopt = lambda run: setattr(model, "run_", run)  # no consensus: that is not what is compared
         model.fit(points)
-        return model.run_.labels()[-1]
+        return model.run_.labels()[0][-1]
 
     for name, fit in models.items():
         begin = time.process_time()
