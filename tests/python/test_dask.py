@@ -234,7 +234,7 @@ def in_the_background(function):
         except BaseException as problem:
             results.append(problem)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)  # a test that fails must not wait for it
     thread.start()
     return thread, results
 
@@ -268,10 +268,12 @@ def test_killed_workers_do_not_matter(points, files, tmp_path):
             # Dask gives up a worker that dies before it has begun: only those that the scheduler knows are killed.
             known = client.nthreads()
             nannies = [nanny for nanny in cluster.workers.values() if nanny.worker_address in known]
-            workers = [nanny.pid for nanny in nannies if nanny.pid not in killed]
+            workers = [nanny.pid for nanny in nannies if nanny.pid and nanny.pid not in killed]
             if workers and thread.is_alive():
-                killed.append(workers[len(killed) % len(workers)])
-                os.kill(killed[-1], signal.SIGKILL)
+                worker = workers[len(killed) % len(workers)]
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
+                    os.kill(worker, signal.SIGKILL)
+                    killed.append(worker)
         thread.join(timeout=900)
         assert not thread.is_alive()
         assert len(killed) == KILLS, f"the fit was over after {len(killed)} kills"
