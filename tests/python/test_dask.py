@@ -263,11 +263,14 @@ def test_killed_workers_do_not_matter(points, files, tmp_path):
         cluster = client.cluster
         thread, results = in_the_background(lambda: fit(files, client=client, **length))
         killed = []
+        asked = lambda dask_scheduler: "coppice-ask" in dask_scheduler.task_prefixes
+        while thread.is_alive() and not client.run_on_scheduler(asked):
+            time.sleep(0.1)
         while len(killed) < KILLS and thread.is_alive():
             time.sleep(1.5)
-            # Dask gives up a worker that dies before it has begun: only those that the scheduler knows are killed.
-            known = client.nthreads()
-            nannies = [nanny for nanny in cluster.workers.values() if nanny.worker_address in known]
+            # Dask gives up a worker that dies before its nanny knows that it has begun.
+            begun = [nanny for nanny in cluster.workers.values() if nanny.process is not None]
+            nannies = [nanny for nanny in begun if nanny.process.status == distributed.Status.running]
             workers = [nanny.pid for nanny in nannies if nanny.pid and nanny.pid not in killed]
             if workers and thread.is_alive():
                 worker = workers[len(killed) % len(workers)]
