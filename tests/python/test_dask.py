@@ -269,8 +269,7 @@ def test_killed_workers_do_not_matter(points, files, tmp_path):
         while len(killed) < KILLS and thread.is_alive():
             time.sleep(1.5)
             # Dask gives up a worker that dies before its nanny knows that it has begun.
-            begun = [nanny for nanny in cluster.workers.values() if nanny.process is not None]
-            nannies = [nanny for nanny in begun if nanny.process.status == distributed.Status.running]
+            nannies = [nanny for nanny in cluster.workers.values() if nanny.status == distributed.Status.running]
             workers = [nanny.pid for nanny in nannies if nanny.pid and nanny.pid not in killed]
             if workers and thread.is_alive():
                 worker = workers[len(killed) % len(workers)]
