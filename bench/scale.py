@@ -3,9 +3,10 @@
 Usage:
   bench/scale.py measure BENCH OUTPUT.json     CPU seconds of a sweep by size on one thread (BENCH is
                                                bench_data_parallel), and of what the driver does with the answers
-  bench/scale.py engines COPPICE ROWS INPUT.json OUTPUT.json
+  bench/scale.py engines COPPICE ROWS [INPUT.json OUTPUT.json]
                                                seconds of a sweep of ROWS x 10 on two threads, two MPI processes and two
-                                               Dask workers, the memory of their drivers, and rounds that do nothing
+                                               Dask workers, the memory of their drivers, and rounds that do nothing;
+                                               added to what measure has written
   bench/scale.py peers ROWS                    scikit-learn and this sampler on the same table, CPU seconds of one thread
   bench/scale.py figure INPUT.json OUTPUT.svg  fits the cost model and draws it, with 10^9 rows on 100 machines
 
@@ -70,7 +71,11 @@ def clusters_of(rng, rows):
     roots = 0.25 * rng.normal(size=(20, 10, 10)) * np.tri(10, k=-1) + np.eye(10) * rng.uniform(0.6, 1.4, (20, 1, 10))
     while True:
         truth = rng.integers(20, size=rows)
-        yield truth, centers[truth] + np.einsum("nij,nj->ni", roots[truth], rng.normal(size=(rows, 10)))
+        points = rng.normal(size=(rows, 10))
+        for cluster in range(20):
+            own = truth == cluster
+            points[own] = centers[cluster] + points[own] @ roots[cluster].T
+        yield truth, points
 
 
 def memory_of(process):
@@ -137,11 +142,15 @@ def on_dask(files):
             files, client=client
         )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = {"seconds": seconds_of_sweeps(ends), "driver_bytes": 1024 * peak, "driver_bytes_before": 1024 * before}
+    found = {
+        "seconds": seconds_of_sweeps(ends),
+        "driver_bytes": 1024 * peak,
+        "driver_bytes_before_the_fit": 1024 * before,
+    }
     print(json.dumps({"dask": found, "rounds": idle}))
 
 
-def engines(program, rows, source, output):
+def engines(program, rows, source=None, output=None):
     import numpy as np
 
     rows = int(rows)
@@ -155,17 +164,28 @@ def engines(program, rows, source, output):
         mpirun = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", "2"]
         found = {"rows": rows}
         found["threads"] = on_command_line([], program, files, folder, "--threads", "2")
-        print("threads", found["threads"], flush=True)
         found["mpi"] = on_command_line(mpirun, program, files, folder)
-        print("mpi", found["mpi"], flush=True)
         said = subprocess.run([sys.executable, __file__, "dask", *files], check=True, capture_output=True, text=True)
         of_dask = json.loads(said.stdout.splitlines()[-1])
         found["dask"] = of_dask["dask"]
-        print("dask", found["dask"], flush=True)
+    say_engines(found)
+    if source is None:
+        return
     with open(source, encoding="utf-8") as file:
         measured = json.load(file)
     with open(output, "w", encoding="utf-8") as file:
         json.dump({**measured, "engines": found, "rounds": of_dask["rounds"]}, file, indent=1)
+
+
+def say_engines(found):
+    base = found["threads"]["seconds"]
+    for name in ("threads", "mpi", "dask"):
+        spent, used = found[name]["seconds"], found[name]["driver_bytes"]
+        print(
+            f"{found['rows']} x 10, two workers, {name}: {spent:.3f} s a sweep ({100 * (spent / base - 1):+.1f} %), "
+            f"driver {used / 1e6:.0f} MB",
+            flush=True,
+        )
 
 
 def peers(rows):
@@ -180,11 +200,7 @@ def peers(rows):
     import coppice
 
     warnings.simplefilter("ignore")
-    rng = np.random.default_rng(1)
-    centers = rng.uniform(-6, 6, (20, 10))
-    truth = rng.integers(20, size=rows)
-    roots = 0.25 * rng.normal(size=(20, 10, 10)) * np.tri(10, k=-1) + np.eye(10) * rng.uniform(0.6, 1.4, (20, 1, 10))
-    points = centers[truth] + np.einsum("nij,nj->ni", roots[truth], rng.normal(size=(rows, 10)))
+    truth, points = next(clusters_of(np.random.default_rng(1), rows))
     models = {
         "MiniBatchKMeans(20)": lambda: MiniBatchKMeans(20, random_state=1).fit(points).labels_,
         "BayesianGaussianMixture(30)": lambda: BayesianGaussianMixture(n_components=30, random_state=1).fit_predict(
@@ -200,7 +216,7 @@ def peers(rows):
     def last_labels(model):
         model._adopt = lambda run: setattr(model, "run_", run)  # no consensus: that is not what is compared
         model.fit(points)
-        return model.run_.labels()[-1]
+        return model.run_.labels()[0][-1]
 
     for name, fit in models.items():
         begin = time.process_time()
@@ -265,14 +281,7 @@ def figure(source, output):
         return own_work(rows, cores, block) + hops + answers * (merge + stats / BANDWIDTH)
 
     if "engines" in measured:
-        engines = measured["engines"]
-        base = engines["threads"]["seconds"]
-        for name in ("threads", "mpi", "dask"):
-            spent, used = engines[name]["seconds"], engines[name]["driver_bytes"]
-            print(
-                f"{engines['rows']} x 10, two workers, {name}: {spent:.3f} s a sweep ({100 * (spent / base - 1):+.1f} %), "
-                f"driver {used / 1e6:.0f} MB"
-            )
+        say_engines(measured["engines"])
     cores = TARGET["machines"] * TARGET["cores"]
     alone = own_work(TARGET["rows"], cores)
     models = {"MPI": on_mpi, **({"Dask": on_dask_cluster} if idle else {})}

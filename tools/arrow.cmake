@@ -21,6 +21,7 @@ if(arrow_libraries)
   target_compile_features(coppice_arrow PRIVATE cxx_std_20)
   target_include_directories(coppice_arrow SYSTEM PRIVATE ${arrow_includes})
   target_link_libraries(coppice_arrow PRIVATE ${arrow_libraries})
-  set_target_properties(coppice_arrow PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_target_properties(coppice_arrow PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    INSTALL_RPATH "${COPPICE_ARROW}")  # Arrow stays where it is
   add_dependencies(coppice_app coppice_arrow)
 endif()

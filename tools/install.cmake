@@ -30,6 +30,11 @@ install(FILES ${PROJECT_BINARY_DIR}/package/coppice.pc DESTINATION ${CMAKE_INSTA
 
 if(COPPICE_APP)
   install(TARGETS coppice_app)
+  foreach(module coppice_mpi coppice_arrow)
+    if(TARGET ${module})
+      install(TARGETS ${module} LIBRARY DESTINATION lib/coppice)  # where the program looks: base/module.hpp
+    endif()
+  endforeach()
   # coppice_write(FILE ARGUMENT...): what the program answers becomes FILE.
   function(coppice_write file)
     get_filename_component(folder ${file} DIRECTORY)

@@ -1,5 +1,7 @@
 """One table in several files: the same draws as from one file, roles and errors, and files that change."""
 
+import datetime
+import decimal
 import os
 import pathlib
 import signal
@@ -88,20 +90,76 @@ def test_arrays(coppice):
     assert drawn(coppice, "parts.coppice") == drawn(coppice, "whole.coppice")
 
 
-@needs_arrow
-def test_parquet(coppice):
+def write_parquet(folder):
+    """whole.parquet and the same rows in four files; levels come first in another order in each of them."""
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    points, _ = blobs(3, rows=ROWS)
-    table = pa.table({"x": points[:, 0], "y": points[:, 1]})
-    parquet.write_table(table, coppice.folder / "whole.parquet")
-    names = []
-    for i, (begin, end) in enumerate(zip(CUTS, CUTS[1:])):
-        names.append(f"part-{i}.parquet")
-        parquet.write_table(table.slice(begin, end - begin), coppice.folder / names[-1])
-    coppice(*fit_command(["whole.parquet"], "whole.coppice"))
-    coppice(*fit_command(names, "parts.coppice"))
+    rng = np.random.default_rng(3)
+    points, groups = blobs(3, rows=ROWS)
+    names = np.array(["red", "green", "blue"])[np.where(rng.random(ROWS) < 0.8, groups, rng.integers(3, size=ROWS))]
+    late = rng.random(ROWS) < 0.05
+    late[: CUTS[2]] = False
+    start = datetime.datetime(2024, 2, 28)
+    columns = {
+        "x": pa.array(points[:, 0], mask=rng.random(ROWS) < 0.05),
+        "y": pa.array([decimal.Decimal(f"{y:.2f}") for y in points[:, 1]], pa.decimal128(9, 2)),
+        "color": pa.array(np.where(late, "late", names), mask=rng.random(ROWS) < 0.05).dictionary_encode(),
+        "answer": pa.array(rng.choice(["no", "yes"], ROWS), pa.large_string()),
+        "flag": pa.array(rng.random(ROWS) < 0.3 + 0.5 * (groups == 1), mask=rng.random(ROWS) < 0.05),
+        "moment": pa.array([start + datetime.timedelta(hours=h) for h in rng.normal(size=ROWS)], pa.timestamp("us")),
+        "empty": pa.nulls(ROWS),
+    }
+    table = pa.table(columns)
+    parquet.write_table(table, folder / "whole.parquet", row_group_size=200)
+    parts = [f"part-{i}.parquet" for i in range(len(CUTS) - 1)]
+    for part, begin, end in zip(parts, CUTS, CUTS[1:]):
+        # A table of its own: its dictionary has the levels in the order in which they occur there.
+        cells = {name: column.slice(begin, end - begin) for name, column in columns.items()}
+        cells["color"] = cells["color"].dictionary_decode().dictionary_encode()
+        parquet.write_table(pa.table(cells), folder / part)
+    return parts
+
+
+@needs_arrow
+def test_parquet(coppice):
+    parts = write_parquet(coppice.folder)
+    said = [
+        coppice(*fit_command(data, run)).stderr
+        for data, run in ((["whole.parquet"], "whole.coppice"), (parts, "parts.coppice"))
+    ]
+    for lines in said:
+        assert "columns: 3 real (1 date), 2 binary, 1 category" in lines and "column 'empty' is left out" in lines
     assert drawn(coppice, "parts.coppice") == drawn(coppice, "whole.coppice")
+
+
+@needs_arrow
+def test_new_rows_of_parquet_have_the_levels_of_the_fit(coppice):
+    csv = pytest.importorskip("pyarrow.csv")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parts = write_parquet(coppice.folder)
+    coppice(*fit_command(["whole.parquet"], "whole.coppice"))
+    table = parquet.read_table(coppice.folder / parts[2])
+    csv.write_csv(table, coppice.folder / "rows.csv")
+    answers = [coppice("predict", "whole.coppice", rows, "-q").stdout for rows in (parts[2], "rows.csv")]
+    assert answers[0] == answers[1] and len(answers[0].splitlines()) == table.num_rows + 1
+
+
+@needs_mpi
+@needs_arrow
+def test_each_process_reads_its_own_rows_of_parquet(coppice):
+    parts = write_parquet(coppice.folder)
+    coppice(*fit_command(["whole.parquet"], "whole.coppice"))
+    process = mpirun(coppice, 2, *fit_command(parts, "ranks.coppice"))
+    _, errors = process.communicate(timeout=900)
+    assert process.returncode == 0, errors
+    assert drawn(coppice, "ranks.coppice") == drawn(coppice, "whole.coppice")
+
+
+@pytest.mark.skipif(MODULE.exists(), reason="this build has Arrow")
+def test_without_arrow_the_message_says_how_to_get_it(coppice):
+    (coppice.folder / "t.parquet").write_bytes(b"PAR1")
+    said = coppice(*fit_command(["t.parquet"], "r.coppice"), code=78).stderr
+    assert "t.parquet: this build reads no Parquet" in said and "-DCOPPICE_ARROW" in said and "pyarrow" in said
 
 
 @needs_mpi

@@ -132,3 +132,20 @@ def test_program_and_its_documentation(prefix):
     assert "#compdef coppice" in (prefix / "share/zsh/site-functions/_coppice").read_text()
     assert "complete -c coppice" in (prefix / "share/fish/vendor_completions.d/coppice.fish").read_text()
     assert not list((prefix / "include").rglob("app/*"))
+
+
+@pytest.mark.parametrize("module", ["mpi", "arrow"])
+def test_the_program_finds_its_modules(prefix, tmp_path, module):
+    if not (BUILD / f"libcoppice_{module}.so").exists():
+        pytest.skip("this build has no such module")
+    program = prefix / "bin" / "coppice"
+    if module == "arrow":
+        (tmp_path / "table.parquet").write_bytes(b"PAR1 and nothing else")
+        command = [program, "check", tmp_path / "table.parquet"]
+        said = subprocess.run(command, text=True, capture_output=True, check=False).stderr
+        assert "table.parquet: " in said and "this build" not in said
+    else:  # what the launchers of MPI set, without one: a job of this process alone
+        environment = {**os.environ, "PMIX_RANK": "0"}
+        command = [program, "fit", "nrmm", ROOT / "no.csv", "--sampler", "data-parallel"]
+        said = subprocess.run(command, text=True, capture_output=True, check=False, env=environment).stderr
+        assert "has no MPI" not in said

@@ -234,7 +234,7 @@ def in_the_background(function):
         except BaseException as problem:
             results.append(problem)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)  # a test that fails must not wait for it
     thread.start()
     return thread, results
 
@@ -256,18 +256,26 @@ def test_a_file_that_changes_is_an_error_that_names_it(cluster, files, what):
 
 def test_killed_workers_do_not_matter(points, files, tmp_path):
     draws = max(150, 25 * KILLS)
-    whole = fit(points, draws=draws)
+    length = {"draws": draws, "answer_rows": 300}  # a consensus of all rows would take longer than the draws
+    whole = fit(points, **length)
     expected = labels(whole, tmp_path / "whole"), whole.run_.traces()
     with workers_of_their_own(2) as client:
         cluster = client.cluster
-        thread, results = in_the_background(lambda: fit(files, draws=draws, client=client))
+        thread, results = in_the_background(lambda: fit(files, client=client, **length))
         killed = []
+        asked = lambda dask_scheduler: "coppice-ask" in dask_scheduler.task_prefixes
+        while thread.is_alive() and not client.run_on_scheduler(asked):
+            time.sleep(0.1)
         while len(killed) < KILLS and thread.is_alive():
             time.sleep(1.5)
-            workers = [nanny.pid for nanny in cluster.workers.values() if nanny.pid and nanny.pid not in killed]
+            # Dask gives up a worker that dies before its nanny knows that it has begun.
+            nannies = [nanny for nanny in cluster.workers.values() if nanny.status == distributed.Status.running]
+            workers = [nanny.pid for nanny in nannies if nanny.pid and nanny.pid not in killed]
             if workers and thread.is_alive():
-                killed.append(workers[len(killed) % len(workers)])
-                os.kill(killed[-1], signal.SIGKILL)
+                worker = workers[len(killed) % len(workers)]
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
+                    os.kill(worker, signal.SIGKILL)
+                    killed.append(worker)
         thread.join(timeout=900)
         assert not thread.is_alive()
         assert len(killed) == KILLS, f"the fit was over after {len(killed)} kills"

@@ -1,37 +1,20 @@
 #include "coppice/app/ranks.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
-#include <filesystem>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/module.hpp"
 #include "coppice/run/file_parts.hpp"
 #include "coppice/run/problem_setup.hpp"
 #include "coppice/run/run_file.hpp"
 
 namespace coppice::app {
-namespace {
-
-/// Beside the program, or where the linker finds libraries.
-void* load_module() {
-  constexpr const char* kName = "libcoppice_mpi.so";
-  std::error_code problem;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
-  if (!problem)
-    if (void* module = dlopen((program.parent_path() / kName).c_str(), RTLD_NOW | RTLD_GLOBAL)) return module;
-  return dlopen(kName, RTLD_NOW | RTLD_GLOBAL);
-}
-
-}  // namespace
-
 std::unique_ptr<Ranks> Ranks::join() {
   // Set by Open MPI and by the launchers of MPICH and Slurm.
   const bool is_in_a_job = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ||
                            std::getenv("PMI_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr;
   if (!is_in_a_job) return nullptr;
-  void* module = load_module();
-  void* symbol = module == nullptr ? nullptr : dlsym(module, "coppice_join_ranks");
+  void* symbol = find_in_module("libcoppice_mpi.so", "coppice_join_ranks", ModuleSymbols::shared);
   if (symbol == nullptr)
     fail(ErrorCode::configuration,
          "this process belongs to an MPI job, but this build has no MPI: install Open MPI and its headers "

@@ -1,12 +1,11 @@
 #include "coppice/data/arrow_file.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "coppice/base/error.hpp"
+#include "coppice/base/module.hpp"
 #include "coppice/data/arrow_stream.hpp"
 
 namespace coppice {
@@ -14,16 +13,6 @@ namespace {
 
 using OpenStream = int(const char* bytes, std::size_t size, ArrowArrayStream* stream, char* message,
                        std::size_t message_size);
-
-OpenStream* load_module() {
-  constexpr const char* kName = "libcoppice_arrow.so";
-  std::error_code problem;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
-  void* module = nullptr;
-  if (!problem) module = dlopen((program.parent_path() / kName).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (module == nullptr) module = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  return module == nullptr ? nullptr : reinterpret_cast<OpenStream*>(dlsym(module, "coppice_open_arrow"));
-}
 
 struct OpenedStream {
   ArrowArrayStream held{};
@@ -39,7 +28,8 @@ bool is_arrow_file(std::string_view bytes) {
 }
 
 RawTable parse_arrow_file(std::string_view bytes, const std::string& file) {
-  static OpenStream* const open = load_module();
+  static OpenStream* const open = reinterpret_cast<OpenStream*>(
+      find_in_module("libcoppice_arrow.so", "coppice_open_arrow", ModuleSymbols::own));
   if (open == nullptr)
     fail(ErrorCode::configuration,
          "{}: this build reads no Parquet and Arrow files: build it with -DCOPPICE_ARROW=FOLDER, the folder "

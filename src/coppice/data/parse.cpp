@@ -41,9 +41,7 @@ RawTable parse_table(std::string_view bytes, const std::string& name, CsvOptions
           : is_arrow ? parse_arrow_file(bytes, name)
                      : parse_svmlight(bytes, name);
     choose(raw);
-    for (RawColumn& column : raw.columns)
-      if (!column.is_text && (column.want == Want::text || column.want == Want::identity))
-        numbers_to_text(column);
+    for (std::size_t index = 0; index < raw.columns.size(); ++index) settle_wanted(raw, index);
   } else {
     options.delimiter = format.delimiter;
     options.prefer_comma = format.prefer_comma;

@@ -232,8 +232,11 @@ void Gaussian::merge_wide(double* stats, const double* other) const {
 
 std::unique_ptr<Family> Gaussian::with_independent_cells() const {
   constexpr double kShape = 4.0;
-  const auto gammas = std::make_shared<const HalfStepGammas>(kShape, largest_);
-  const auto unions = std::make_shared<const NormalGammaTable>(k0_, kShape, largest_);
+  // Of many rows, what tables would say is computed: they would be larger than all that the driver of a table
+  // in parts has.
+  const auto gammas = std::make_shared<const HalfStepGammas>(kShape, std::min(largest_, kMostTabled));
+  std::shared_ptr<const NormalGammaTable> unions;
+  if (largest_ <= kMostTabled) unions = std::make_shared<const NormalGammaTable>(k0_, kShape, largest_);
   std::vector<GaussianDiagonalCell> cells;
   for (std::size_t j = 0; j < d_; ++j) {
     // The same expected variance: half the column's standard deviation where the prior is learned, whatever

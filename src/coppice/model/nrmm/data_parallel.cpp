@@ -7,6 +7,8 @@ namespace coppice::nrmm {
 namespace {
 
 namespace purpose = data_parallel_purpose;
+/// Launches in which the first row begins alone: random halves of many rows never become a few and the rest.
+constexpr double kAlone = 0.5;
 
 bool is_same(const StreamName& a, const StreamName& b) {
   return a.seed == b.seed && a.chain == b.chain && a.sweep == b.sweep;
@@ -94,12 +96,14 @@ void DataParallel::assign(Engine& engine, const StreamName& name) {
 
 std::vector<RowPair> DataParallel::draw_pairs(Engine& engine, const StreamName& name, std::size_t count) {
   BlockMessage where = message(Question::locate, name);
+  std::vector<double> second_shares;
   for (std::size_t p = 0; p < count; ++p) {
     Stream stream(name, purpose::pairs, p);
     const std::uint64_t first = draw_index(stream, rows_);
     const std::uint64_t other = draw_index(stream, rows_ - 1);
     where.rows.push_back(first);
     where.rows.push_back(other + (other >= first ? 1 : 0));
+    second_shares.push_back(draw_uniform(stream) < kAlone ? 1.0 : 0.5);
   }
   const BlockAnswer slots = ask(engine, where);
   std::vector<RowPair> kept;
@@ -112,6 +116,7 @@ std::vector<RowPair> DataParallel::draw_pairs(Engine& engine, const StreamName& 
     const double members = sizes_[pair.first_slot] + (pair.is_split() ? 0.0 : sizes_[pair.second_slot]);
     if (options_.launch_rows != 0)
       pair.launch_share = std::min(1.0, static_cast<double>(options_.launch_rows) / members);
+    pair.second_share = second_shares[p];
     kept.push_back(pair);
   }
   return kept;

@@ -494,7 +494,7 @@ BlockAnswer DataParallelBlocks::launch(std::size_t block) {
       sides.put(i, (second && row != pair.first) || row == pair.second);
     };
     if (message_.stage == 0) {
-      for (const std::uint32_t i : list) put(i, uniforms[i] < 0.5);
+      for (const std::uint32_t i : list) put(i, uniforms[i] < pair.second_share);
     } else if (!list.empty()) {
       SideDraw draw(*this, p);
       for (std::size_t begin = 0; begin < list.size(); begin += kTileRows) {

@@ -83,6 +83,7 @@ std::string BlockMessage::encode() const {
     writer.put(pair.first_slot);
     writer.put(pair.second_slot);
     writer.put(pair.launch_share);
+    writer.put(pair.second_share);
   }
   writer.put(stage);
   writer.put(static_cast<std::uint64_t>(all_rows));
@@ -106,6 +107,7 @@ BlockMessage BlockMessage::decode(std::string_view bytes) {
     pair.first_slot = reader.get<std::uint32_t>();
     pair.second_slot = reader.get<std::uint32_t>();
     pair.launch_share = reader.get<double>();
+    pair.second_share = reader.get<double>();
   }
   message.stage = reader.get<std::uint64_t>();
   message.all_rows = reader.get<std::uint64_t>() != 0;

@@ -53,6 +53,7 @@ struct RowPair {
   std::uint64_t first = 0, second = 0;            // rows
   std::uint32_t first_slot = 0, second_slot = 0;  // their clusters
   double launch_share = 1.0;                      // of S: as many rows are in the launch
+  double second_share = 0.5;                      // of these: as many begin beside the second row
 
   bool is_split() const { return first_slot == second_slot; }
 };
