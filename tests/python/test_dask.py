@@ -266,11 +266,13 @@ def test_killed_workers_do_not_matter(points, files, tmp_path):
         asked = lambda dask_scheduler: "coppice-ask" in dask_scheduler.task_prefixes
         while thread.is_alive() and not client.run_on_scheduler(asked):
             time.sleep(0.1)
+        at_work = lambda dask_scheduler: len(dask_scheduler.workers)
         while len(killed) < KILLS and thread.is_alive():
             time.sleep(1.5)
-            # Dask gives up a worker that dies before its nanny knows that it has begun.
-            nannies = [nanny for nanny in cluster.workers.values() if nanny.status == distributed.Status.running]
-            workers = [nanny.pid for nanny in nannies if nanny.pid and nanny.pid not in killed]
+            # Dask gives up a worker that dies before the scheduler knows it.
+            if client.run_on_scheduler(at_work) < 2:
+                continue
+            workers = [nanny.pid for nanny in cluster.workers.values() if nanny.pid and nanny.pid not in killed]
             if workers and thread.is_alive():
                 worker = workers[len(killed) % len(workers)]
                 with contextlib.suppress(ProcessLookupError):  # it has just ended
