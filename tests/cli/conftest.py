@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import numpy as np
@@ -10,6 +11,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("COPPICE_BIN", str(ROOT / "build" / "release" / "coppice"))
+
+# Tests that a shell started in the background ignore Ctrl-C, and so would all programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Coppice:

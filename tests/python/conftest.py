@@ -3,6 +3,7 @@
 import inspect
 import os
 import pathlib
+import signal
 import subprocess
 import warnings
 
@@ -19,6 +20,9 @@ SHORT = {"chains": 2, "warmup": 60, "draws": 60, "verbose": 0}
 ALL = list(
     dict.fromkeys(value for value in vars(coppice).values() if isinstance(value, type) and hasattr(value, "_model"))
 )
+# Tests that a shell started in the background ignore Ctrl-C, and so would all programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 CLASSES = [cls for cls in ALL if is_clusterer(cls())]  # the others learn labels: fit(X, Y)
 
 
