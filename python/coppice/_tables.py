@@ -275,8 +275,7 @@ def _is_plain_pandas(dtype: Any) -> bool:
 
 def _no_kind(name: Any, dtype: Any) -> ValueError:
     return ValueError(
-        f"column {name!r} has the type {dtype}, which is neither a number nor a text; convert it, for example "
-        "dates to days"
+        f"column {name!r} has the type {dtype}, which is neither a number nor a text, date or time; convert it"
     )
 
 
@@ -293,11 +292,32 @@ def _pandas_column(series: Any, name: Any) -> tuple[np.ndarray, list[str] | None
     if isinstance(series.dtype, pd.CategoricalDtype):
         codes = series.cat.codes.to_numpy(dtype=np.float64)
         return np.where(codes < 0, np.nan, codes), [str(level) for level in series.cat.categories]
-    if pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_numeric_dtype(series.dtype):
+    is_number = pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype)
+    if pd.api.types.is_bool_dtype(series.dtype) or is_number:
         return series.to_numpy(dtype=np.float64, na_value=np.nan), None
     kind = pd.api.types.infer_dtype(series, skipna=True)
     if kind in ("integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"):
         return pd.to_numeric(series.astype(object).where(series.notna(), np.nan)).to_numpy(dtype=np.float64), None
+    if kind in ("timedelta64", "timedelta"):
+        return pd.to_timedelta(series).dt.total_seconds().to_numpy(dtype=np.float64), None
+    present = series.notna()
+    if kind in ("datetime64", "datetime", "date", "time"):
+        texts = iter(_moment_texts(list(series[present])))
+        return _coded([next(texts) if known else None for known in present])
     if kind not in ("string", "categorical", "mixed", "mixed-integer"):
         raise _no_kind(name, series.dtype)
-    return _coded([None if missing else value for value, missing in zip(series, series.isna())])
+    return _coded([value if known else None for value, known in zip(series, present)])
+
+
+def _in_utc(moment: Any) -> Any:
+    if not (isinstance(moment, dt.datetime) and moment.tzinfo):
+        return moment
+    return moment.astimezone(dt.timezone.utc).replace(tzinfo=None)
+
+
+def _moment_texts(moments: list[Any]) -> list[str]:
+    """As a file has them: in UTC, and without a time of day if none has one."""
+    texts = [_in_utc(moment).isoformat() for moment in moments]
+    if all(text.endswith("T00:00:00") for text in texts):
+        return [text[:10] for text in texts]
+    return texts

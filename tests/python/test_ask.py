@@ -116,9 +116,14 @@ def test_plots_name_the_extra(model, monkeypatch):
 
 def test_dates_stay_dates():
     table = visitors()
+    rng = np.random.default_rng(6)
+    group = np.arange(len(table)) % 2
     day = pd.Timestamp("2024-01-01")
-    table["joined"] = [day + pd.Timedelta(days=int(minutes)) for minutes in table["minutes"]]
-    table["left"] = table["joined"].dt.tz_localize("Europe/Berlin")
+    table["joined"] = day + pd.to_timedelta(np.where(group == 1, 200, 0) + rng.integers(40, size=len(table)), unit="D")
+    table["left"] = pd.Timestamp("2024-09-01T10:30", tz="Europe/Berlin") + pd.to_timedelta(
+        rng.integers(100_000, size=len(table)), unit="s"
+    )
+    table["spent"] = pd.to_timedelta(rng.normal(3000.0, 400.0, len(table)).round(), unit="s")
     model = fitted(coppice.CrossCat, table, chains=2, warmup=50, draws=50)
     assert model.sample(5)["joined"].dtype.kind == "M"
     holes = table.iloc[:6].copy()
@@ -126,9 +131,11 @@ def test_dates_stay_dates():
     filled = model.impute(holes)
     assert (filled.dtypes == holes.dtypes).all()
     assert filled["joined"].notna().all() and filled["left"].notna().all()
-    assert abs(filled["joined"].iloc[2] - table["joined"].iloc[2]) < pd.Timedelta(days=40)
+    assert abs(filled["joined"].iloc[2] - table["joined"].iloc[2]) < pd.Timedelta(days=150)
     assert filled["joined"].drop(holes.index[2]).equals(holes["joined"].drop(holes.index[2]))
     cell = next(cell for cell in model.imputed_cells(holes) if cell["column"] == "joined")
     assert cell["low"] <= cell["value"] <= cell["high"]
     columns = {column["name"]: column["unit"] for column in model.run_.columns}
-    assert columns["joined"].startswith("days since 2024-") and columns["minutes"] is None
+    assert columns["joined"].startswith("days since 2024-01-0") and columns["minutes"] is None
+    assert columns["left"].startswith("seconds since 2024-09-01T08:3")  # in UTC
+    assert columns["spent"] is None and model.sample(5)["spent"].between(500, 6000).all()
