@@ -161,7 +161,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         filled : object of the type of X
             A copy of X without missing cells in the columns of the fit.
         """
-        return filled(X, self.imputed_cells(X), [column["name"] for column in self.run_.inputs])
+        units = {column["name"]: column["unit"] for column in self.run_.inputs}
+        return filled(X, self.imputed_cells(X), units)
 
     def imputed_cells(self, X: Any) -> list[dict[str, Any]]:
         """Imputed values with uncertainty for the missing cells of new rows, given their observed cells.

@@ -85,8 +85,9 @@ def plain_frame(X: Any, wanted: list[str] | None = None) -> _native.Frame:
     return frame
 
 
-def filled(X: Any, cells: list[dict[str, Any]], names: list[str]) -> Any:
-    """A copy of X, of the same type, with these cells filled in. `names` are the columns of an array."""
+def filled(X: Any, cells: list[dict[str, Any]], units: dict[str, str | None]) -> Any:
+    """A copy of X, of the same type, with these cells filled in. `units` are those of the columns, in the order of an
+    array."""
     by_column: dict[str, list[tuple[int, Any]]] = {}
     for cell in cells:
         by_column.setdefault(cell["column"], []).append((cell["row"], cell["value"]))
@@ -95,13 +96,18 @@ def filled(X: Any, cells: list[dict[str, Any]], names: list[str]) -> Any:
         answer = X.copy()
         for j, name in enumerate(answer.columns):
             for row, value in by_column.get(str(name), []):
-                answer.iloc[row, j] = _in_type_of(value, X.iloc[:, j])
+                answer.iloc[row, j] = _in_type_of(value, X.iloc[:, j], units[str(name)])
         return answer
     if package == "polars" and hasattr(X, "columns"):
         import polars as pl
 
         return X.with_columns(
-            pl.Series(name, _filled_list(X.get_column(name).to_list(), changes), dtype=X.schema[name], strict=False)
+            pl.Series(
+                name,
+                _filled_list(X.get_column(name).to_list(), changes, units[name]),
+                dtype=X.schema[name],
+                strict=False,
+            )
             for name, changes in by_column.items()
         )
     if hasattr(X, "column_names") and hasattr(X, "set_column"):
@@ -109,31 +115,35 @@ def filled(X: Any, cells: list[dict[str, Any]], names: list[str]) -> Any:
 
         for name, changes in by_column.items():
             place = X.column_names.index(name)
-            values = _filled_list(X.column(name).to_pylist(), changes)
+            values = _filled_list(X.column(name).to_pylist(), changes, units[name])
             X = X.set_column(place, name, pa.array(values))
         return X
     answer = np.array(X, dtype=np.float64)
     for name, changes in by_column.items():
         for row, value in changes:
-            answer[row, names.index(name)] = float(value)
+            answer[row, list(units).index(name)] = _number(value, units[name])
     return answer
 
 
-def _filled_list(values: list[Any], changes: list[tuple[int, Any]]) -> list[Any]:
+def _filled_list(values: list[Any], changes: list[tuple[int, Any]], unit: str | None) -> list[Any]:
     known = [value for value in values if value is not None]
     for row, value in changes:
-        values[row] = _like(value, known)
+        values[row] = _like(value, known, unit)
     return values
 
 
-def _in_type_of(value: Any, series: Any) -> Any:
+def _in_type_of(value: Any, series: Any, unit: str | None) -> Any:
     """A value as the cells of a pandas column are: a level as the cell that it stands for."""
-    return _like(value, list(series.cat.categories) if hasattr(series, "cat") else list(series.dropna()))
+    return _like(value, list(series.cat.categories) if hasattr(series, "cat") else list(series.dropna()), unit)
 
 
-def _like(value: Any, known: list[Any]) -> Any:
+def _like(value: Any, known: list[Any], unit: str | None) -> Any:
     if known and isinstance(known[0], (dt.date, dt.time)):
         return _moment_like(value, known[0])
+    if known and isinstance(known[0], dt.timedelta):
+        return type(known[0])(seconds=value)
+    if unit is not None and not any(isinstance(cell, str) for cell in known):
+        value = _number(value, unit)
     if not isinstance(value, str):
         return round(value) if known and all(isinstance(cell, (int, np.integer)) for cell in known) else value
     for cell in known:
@@ -160,6 +170,19 @@ def _moment_like(text: str, known: Any) -> Any:
     return moment.replace(tzinfo=dt.timezone.utc).astimezone(known.tzinfo)
 
 
+def _number(value: Any, unit: str | None) -> float:
+    """A value of a column of numbers: dates are numbers of their unit, or written as yyyymmdd."""
+    if unit is None:
+        return float(value)
+    if unit.endswith("yyyymmdd"):
+        return float(value.replace("-", ""))
+    if unit == "seconds since midnight":
+        return (dt.datetime.fromisoformat("2000-01-01T" + value) - dt.datetime(2000, 1, 1)).total_seconds()
+    step, origin = unit.split(",")[0].split(" since ")
+    seconds = (dt.datetime.fromisoformat(value) - dt.datetime.fromisoformat(origin)).total_seconds()
+    return seconds / 86400.0 if step == "days" else seconds
+
+
 def table_in_type_of(package: str, columns: dict[str, list[Any]], units: dict[str, str | None]) -> Any:
     """Columns as a frame of a package: pandas, polars, or else an array of numbers. Those with a unit of dates or times
     have texts, of which a frame has moments."""
@@ -173,7 +196,12 @@ def table_in_type_of(package: str, columns: dict[str, list[Any]], units: dict[st
         import pandas as pd
 
         return pd.DataFrame(columns)
-    return np.array([[np.nan if cell is None else float(cell) for cell in values] for values in columns.values()]).T
+    return np.array(
+        [
+            [np.nan if cell is None else _number(cell, units[name]) for cell in values]
+            for name, values in columns.items()
+        ]
+    ).T
 
 
 def columns_of(X: Any) -> list[tuple[str, np.ndarray, list[str] | None]]:

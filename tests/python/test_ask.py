@@ -127,10 +127,10 @@ def test_dates_stay_dates():
     model = fitted(coppice.CrossCat, table, chains=2, warmup=50, draws=50)
     assert model.sample(5)["joined"].dtype.kind == "M"
     holes = table.iloc[:6].copy()
-    holes.loc[holes.index[2], ["joined", "left"]] = pd.NaT
+    holes.loc[holes.index[2], ["joined", "left", "spent"]] = pd.NaT
     filled = model.impute(holes)
     assert (filled.dtypes == holes.dtypes).all()
-    assert filled["joined"].notna().all() and filled["left"].notna().all()
+    assert filled[["joined", "left", "spent"]].notna().all(axis=None)
     assert abs(filled["joined"].iloc[2] - table["joined"].iloc[2]) < pd.Timedelta(days=150)
     assert filled["joined"].drop(holes.index[2]).equals(holes["joined"].drop(holes.index[2]))
     cell = next(cell for cell in model.imputed_cells(holes) if cell["column"] == "joined")
@@ -139,3 +139,17 @@ def test_dates_stay_dates():
     assert columns["joined"].startswith("days since 2024-01-0") and columns["minutes"] is None
     assert columns["left"].startswith("seconds since 2024-09-01T08:3")  # in UTC
     assert columns["spent"] is None and model.sample(5)["spent"].between(500, 6000).all()
+
+
+def test_dates_that_are_numbers_stay_numbers():
+    rng = np.random.default_rng(8)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(300, size=60), unit="D")
+    numbers = np.column_stack([days.strftime("%Y%m%d").astype(float), rng.normal(size=60)])
+    model = fitted(coppice.CrossCat, numbers, chains=2, warmup=50, draws=50)
+    assert model.run_.columns[0]["unit"].endswith("yyyymmdd")
+    holes = numbers[:5].copy()
+    holes[1, 0] = np.nan
+    for filled in (model.impute(holes), model.impute(pd.DataFrame(holes, columns=["x0", "x1"])).to_numpy()):
+        assert 20230101 < filled[1, 0] < 20260101 and filled[1, 0] == int(filled[1, 0])
+        assert (filled[0] == holes[0]).all()
+    assert ((20220101 < model.sample(9)[:, 0]) & (model.sample(9)[:, 0] < 20270101)).all()

@@ -181,7 +181,9 @@ int score_run(const ScoreArguments& arguments, const Context& context) {
       mean /= count;
       const double sd = std::sqrt(std::max(0.0, squares / count - mean * mean));
       const std::vector<bool> unassigned = arguments.selecting.unassigned(estimate);
-      const auto alone = static_cast<std::size_t>(std::count(unassigned.begin(), unassigned.end(), true));
+      std::size_t alone = 0;  // of the rows whose label is known, which the scores are about
+      for (std::size_t row = 0; row < unassigned.size(); ++row)
+        alone += unassigned[row] && known[row] >= 0 ? 1 : 0;
       has_unassigned = has_unassigned || alone > 0;
       ordered_json entry{{"level", level}};
       entry.update(to_json(scores));

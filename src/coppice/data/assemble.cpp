@@ -294,6 +294,7 @@ class Assembly {
     for (const std::size_t i : find_better_without_log(modeled.columns, modeled.specs, options_.rules)) {
       ColumnSpec& spec = data_.report[modeled.places[i]].spec;
       spec.transform.clear();
+      modeled.specs[i].transform.clear();
       spec.reason += ", but more in line with other columns as it is";
     }
     // Plain features and a named family say themselves what numbers are.

@@ -323,7 +323,7 @@ Codebook parse_codebook(std::string_view text, const std::string& file_name) {
 Table empty_table(const Codebook& codebook) {
   Table table;
   for (const ColumnSpec& spec : codebook.columns)
-    table.columns.push_back({spec.name, spec.kind, {}, spec.levels});
+    table.columns.push_back({spec.name, spec.kind, {}, spec.levels, text::parse_date_unit(spec.unit)});
   return table;
 }
 

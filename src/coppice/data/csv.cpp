@@ -285,8 +285,8 @@ namespace {
 bool is_header_of_numbers(const FirstRecord& first, CsvCursor body) {
   constexpr std::size_t kFewColumns = 3;
   if (!is_numbered(first) || body.at_end()) return false;
-  if (first.cells[0].empty()) return true;
-  return first.cells.size() >= kFewColumns && !has_only_whole_numbers(take_first_record(body));
+  if (first.cells.size() < kFewColumns) return false;
+  return first.cells[0].empty() || !has_only_whole_numbers(take_first_record(body));
 }
 
 /// A file whose columns are separated by runs of blanks, read as one with tabs, which lives as long as the

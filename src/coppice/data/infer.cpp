@@ -18,12 +18,6 @@ constexpr double kLeastDispersion = 0.25;
 
 bool is_count(double value) { return value >= 0.0 && value == std::floor(value); }
 
-std::string lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 // Gives the column these levels (a superset of those that occur) and its codes to match.
 void recode(RawColumn& raw, std::vector<std::string> levels) {
   std::unordered_map<std::string_view, double> position;
@@ -175,15 +169,11 @@ Kind infer_number_kind(std::span<const double> values) {
 }
 
 std::optional<std::vector<std::string>> boolean_levels(std::span<const std::string> levels) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPairs = {
-      {{"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"}, {"off", "on"}}};
   if (levels.size() != 2) return std::nullopt;
-  const std::string first = lower_case(levels[0]);
-  const std::string second = lower_case(levels[1]);
-  for (const auto& [no, yes] : kPairs) {
-    if (first == no && second == yes) return std::vector{levels[0], levels[1]};
-    if (first == yes && second == no) return std::vector{levels[1], levels[0]};
-  }
+  const std::optional<bool> first = yes_or_no(levels[0]);
+  const std::optional<bool> second = yes_or_no(levels[1]);
+  if (first == false && second == true) return std::vector{levels[0], levels[1]};
+  if (first == true && second == false) return std::vector{levels[1], levels[0]};
   return std::nullopt;
 }
 

@@ -34,8 +34,7 @@ std::string Column::text(std::size_t row) const {
 
 std::string Column::number_text(double cell) const {
   if (is_missing(cell)) return {};
-  if (dates)
-    if (std::optional<std::string> moment = text::moment_text(*dates, cell)) return *std::move(moment);
+  if (dates) return text::moment_text(*dates, cell);
   std::array<char, 32> digits;
   // An income is written as 200000, although 2e+05 is shorter.
   constexpr double kMostWhole = 1e15;

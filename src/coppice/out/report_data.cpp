@@ -120,8 +120,12 @@ class Collector {
     ordered_json list = ordered_json::array();
     for (const Trait& trait : traits) {
       ordered_json entry = to_json(trait);
-      for (const char* number : {"divergence", "inside", "outside", "inside_sd", "outside_sd"})
+      for (const char* number : {"divergence", "inside_sd", "outside_sd"})
         entry[number] = brief(entry[number].get<double>());
+      // Five digits of a date's number may be hours.
+      const Column* column = analysis_.run().table().find(trait.column);
+      if (column == nullptr || !column->dates)
+        for (const char* number : {"inside", "outside"}) entry[number] = brief(entry[number].get<double>());
       entry["kind"] = kind_name(trait.kind);
       list.push_back(std::move(entry));
     }

@@ -142,20 +142,25 @@ TEST(Dates, UnitsAreReadBack) {
 
 TEST(Dates, NumbersAreWrittenAsTheMomentsTheyCountTo) {
   const auto written = [](const char* unit, double number) {
-    return text::moment_text(text::parse_date_unit(unit).value(), number).value_or("none");
+    return text::moment_text(text::parse_date_unit(unit).value(), number);
   };
   EXPECT_EQ(written("days since 2024-02-28", 0.0), "2024-02-28");
   EXPECT_EQ(written("days since 2024-02-28", 1.4), "2024-02-29");
   EXPECT_EQ(written("days since 2024-02-28, day first", 1.6), "2024-03-01");
   EXPECT_EQ(written("days since 1970-01-01", -1.0), "1969-12-31");
-  EXPECT_EQ(written("seconds since 2023-12-31T23:59:59", 1.2), "2024-01-01T00:00:00");
-  EXPECT_EQ(written("seconds since 1970-01-01T00:00:00", -0.6), "1969-12-31T23:59:59");
+  EXPECT_EQ(written("seconds since 2023-12-31T23:59:59", 1.2), "2024-01-01T00:00:00.200");
+  EXPECT_EQ(written("seconds since 1970-01-01T00:00:00", -0.6), "1969-12-31T23:59:59.400");
   EXPECT_EQ(written("seconds since midnight", 3723.0), "01:02:03");
   EXPECT_EQ(written("seconds since midnight", -10.0), "23:59:50");
-  EXPECT_EQ(written("seconds since midnight", 86399.9), "00:00:00");
+  EXPECT_EQ(written("seconds since midnight", 86399.9999), "00:00:00");
   EXPECT_EQ(written("days since 0001-01-01", 0.0), "0001-01-01");
-  for (const double far : {-1.0, 4e6, 1e300, std::numeric_limits<double>::infinity()})
-    EXPECT_EQ(written("days since 0001-01-01", far), "none") << far;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double far : {4e6, 1e300, infinity}) {
+    EXPECT_EQ(written("days since 0001-01-01", far), "9999-12-31");
+    EXPECT_EQ(written("days since 2024-01-01", -far), "0001-01-01");
+    EXPECT_EQ(written("seconds since midnight", far).size(), 8u) << far;
+  }
+  EXPECT_EQ(written("seconds since 9999-12-31T00:00:00", 86399.0), "9999-12-31T23:59:59");
   // What is read is written again.
   for (const char* moment : {"2024-01-31T12:30:05", "1903-07-01T00:00:00"}) {
     const text::DateUnit unit = text::parse_date_unit("seconds since 1999-01-01T08:00:00").value();

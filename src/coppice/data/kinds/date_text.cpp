@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -23,8 +24,14 @@ constexpr std::array<std::string_view, 12> kLongMonths = {"january",   "february
 constexpr double kDay = 86400.0;  // in seconds
 constexpr std::int64_t kSecondsOfDay = 86400;
 
-std::string clock_text(std::int64_t second) {
-  return fmt::format("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+std::int64_t thousandths(double seconds) { return std::llround(1000.0 * seconds); }
+
+/// Of thousandths of a second since midnight; whole seconds have no decimals.
+std::string clock_text(std::int64_t thousandth) {
+  const std::int64_t second = thousandth / 1000;
+  std::string text = fmt::format("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+  if (thousandth % 1000 != 0) text += fmt::format(".{:03}", thousandth % 1000);
+  return text;
 }
 
 /// Reads from the front of a text; every take either succeeds or leaves the scanner where it was.
@@ -220,19 +227,19 @@ std::string date_text(std::int64_t day) {
                      static_cast<unsigned>(date.day()));
 }
 
-std::optional<std::string> moment_text(const DateUnit& unit, double number) {
+std::string moment_text(const DateUnit& unit, double number) {
   if (unit.order == DateOrder::clock) {
     // Around midnight: 10 s before it is 23:59:50.
-    const double second = std::round(number - kDay * std::floor(number / kDay));
-    return clock_text(static_cast<std::int64_t>(second) % kSecondsOfDay);
+    const double since = std::isfinite(number) ? number - kDay * std::floor(number / kDay) : 0.0;
+    return clock_text(thousandths(std::clamp(since, 0.0, kDay)) % (1000 * kSecondsOfDay));
   }
-  constexpr double kFirst = -719'162.0 * kDay, kLast = 2'932'896.0 * kDay;  // days of years of four digits
-  const double second = unit.origin + number * (unit.days ? kDay : 1.0);
-  if (!(second >= kFirst && second <= kLast)) return std::nullopt;
+  constexpr double kFirst = -719'162.0 * kDay, kEnd = 2'932'897.0 * kDay;  // of years of four digits
+  const double second =
+      std::clamp(unit.origin + number * (unit.days ? kDay : 1.0), kFirst, kEnd - (unit.days ? kDay : 1.0));
   if (unit.days) return date_text(std::llround(second / kDay));
-  const std::int64_t whole = std::llround(second);
-  const auto day = static_cast<std::int64_t>(std::floor(static_cast<double>(whole) / kDay));
-  return date_text(day) + "T" + clock_text(whole - kSecondsOfDay * day);
+  const std::int64_t whole = thousandths(second);
+  const auto day = static_cast<std::int64_t>(std::floor(static_cast<double>(whole) / (1000.0 * kDay)));
+  return date_text(day) + "T" + clock_text(whole - 1000 * kSecondsOfDay * day);
 }
 
 std::string to_text(const DateUnit& unit) {
@@ -240,7 +247,7 @@ std::string to_text(const DateUnit& unit) {
   const auto moment = static_cast<std::int64_t>(std::floor(unit.origin));
   const auto day = static_cast<std::int64_t>(std::floor(static_cast<double>(moment) / kDay));
   std::string text = fmt::format("{} since {}", unit.days ? "days" : "seconds", date_text(day));
-  if (!unit.days) text += "T" + clock_text(moment - kSecondsOfDay * day);
+  if (!unit.days) text += "T" + clock_text(1000 * (moment - kSecondsOfDay * day));
   if (unit.order == DateOrder::day_first) text += ", day first";
   if (unit.order == DateOrder::month_first) text += ", month first";
   if (unit.order == DateOrder::digits) text += ", yyyymmdd";

@@ -36,9 +36,9 @@ struct DateUnit {
 
 /// "2024-01-31", for a number of days since 1970-01-01.
 std::string date_text(std::int64_t day);
-/// The moment that a number of the unit counts to, to the day or the second: "2024-01-31",
-/// "2024-01-31T12:30:00", "12:30:00" of a clock. Nothing outside the years 1 to 9999.
-std::optional<std::string> moment_text(const DateUnit& unit, double number);
+/// The moment that a number of the unit counts to, to the day or the thousandth of a second: "2024-01-31",
+/// "2024-01-31T12:30:00.250", "12:30:00" of a clock. Outside the years 1 to 9999 their first or last one.
+std::string moment_text(const DateUnit& unit, double number);
 
 /// "days since 2024-01-31", "seconds since 2024-01-31T12:30:00, day first", "seconds since midnight".
 std::string to_text(const DateUnit& unit);

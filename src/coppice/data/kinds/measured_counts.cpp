@@ -59,8 +59,19 @@ double penalized_as_counts(const std::vector<double>& values, const CountMoments
   return best;
 }
 
-/// Rounded to whole numbers, of which no distribution gives a cell more than all its mass.
-double penalized_as_normal(const CountMoments& m, double share_left, double slopes) {
+/// A normal distribution with these moments, rounded to whole numbers.
+double penalized_as_rounded_normal(const std::vector<double>& values, const CountMoments& m) {
+  const double scale = std::sqrt(2.0 * m.variance);
+  const double log_mass = sum_over_cells(values, [&](double x) {
+    const double from = std::abs(x - m.mean);
+    return std::log(0.5 * (std::erfc((from - 0.5) / scale) - std::erfc((from + 0.5) / scale)));
+  });
+  return log_mass - std::log(m.cells);
+}
+
+/// The same beside other columns, which leave this share of the variance; no distribution gives a cell more
+/// than all its mass.
+double penalized_beside_others(const CountMoments& m, double share_left, double slopes) {
   const double density = -0.5 * std::log(2.0 * std::numbers::pi * std::numbers::e * m.variance * share_left);
   return m.cells * std::min(density, 0.0) - 0.5 * (2.0 + slopes) * std::log(m.cells);
 }
@@ -98,14 +109,16 @@ std::vector<std::size_t> find_measured_counts(std::span<const Column> columns,
     const CountMoments m = moments_of_counts(cells);
     if (!(m.variance > 0.0) || !(m.mean > 0.0)) continue;
     const double counts = penalized_as_counts(cells, m);
-    const double alone = penalized_as_normal(m, 1.0, 0.0);
+    const double alone = penalized_as_rounded_normal(cells, m);
     const bool is_far_from_zero = m.mean * m.mean > kFarFromZero * m.variance;
     if (!is_far_from_zero && alone < counts - rules.code_evidence) continue;
     double best = alone;
     if (reals.cols() > 0) {
-      const Eigen::VectorXd with = reals.transpose() * unit_column(columns[j].values, kSampleRows);
+      const Eigen::VectorXd own = unit_column(columns[j].values, kSampleRows);
+      if (own.size() == 0) continue;  // the same number in all rows that are compared
+      const Eigen::VectorXd with = reals.transpose() * own;
       const double left = std::max(1.0 - with.dot(factor.solve(with)), kCollinearRidge);
-      best = std::max(best, penalized_as_normal(m, left, slopes));
+      best = std::max(best, penalized_beside_others(m, left, slopes));
     }
     if (best > counts + rules.code_evidence) found.push_back(j);
   }
