@@ -139,9 +139,10 @@ def _in_type_of(value: Any, series: Any, unit: str | None) -> Any:
 
 def _like(value: Any, known: list[Any], unit: str | None) -> Any:
     if known and isinstance(known[0], (dt.date, dt.time)):
-        return _moment_like(value, known[0])
+        return _moment_like(value, known)
     if known and isinstance(known[0], dt.timedelta):
-        return type(known[0])(seconds=value)
+        is_whole = all(cell.microseconds == 0 for cell in known)
+        return type(known[0])(seconds=round(value) if is_whole else round(value, 3))
     if unit is not None and not any(isinstance(cell, str) for cell in known):
         value = _number(value, unit)
     if not isinstance(value, str):
@@ -162,12 +163,15 @@ def _moments(cells: list[Any], unit: str | None) -> list[Any]:
     return [None if cell is None else kind.fromisoformat(cell) for cell in cells]
 
 
-def _moment_like(text: str, known: Any) -> Any:
-    """A date or time that is written in UTC as the known one is: of its type and in its zone."""
-    moment = type(known).fromisoformat(text)
-    if getattr(known, "tzinfo", None) is None:
+def _moment_like(text: str, known: list[Any]) -> Any:
+    """A date or time that is written in UTC as the known ones are: of their type, in their zone, and to the second if
+    they are."""
+    moment = type(known[0]).fromisoformat(text)
+    if hasattr(moment, "microsecond") and all(cell.microsecond == 0 for cell in known):
+        moment = moment.replace(microsecond=0)
+    if getattr(known[0], "tzinfo", None) is None:
         return moment
-    return moment.replace(tzinfo=dt.timezone.utc).astimezone(known.tzinfo)
+    return moment.replace(tzinfo=dt.timezone.utc).astimezone(known[0].tzinfo)
 
 
 def _number(value: Any, unit: str | None) -> float:
