@@ -1,10 +1,13 @@
 """Shared data of the package's tests, which run against the installed wheel."""
 
+import contextlib
+import fcntl
 import inspect
 import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import warnings
 
 import numpy as np
@@ -20,6 +23,12 @@ SHORT = {"chains": 2, "warmup": 60, "draws": 60, "verbose": 0}
 ALL = list(
     dict.fromkeys(value for value in vars(coppice).values() if isinstance(value, type) and hasattr(value, "_model"))
 )
+# Two processes that import arviz at once, for the first time in a day, take each other's stamp of the day away.
+with open(pathlib.Path(tempfile.gettempdir()) / f"coppice-tests-{os.getuid()}.lock", "w") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with contextlib.suppress(ImportError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import arviz  # noqa: F401
 # Tests that a shell started in the background ignore Ctrl-C, and so would all programs that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
